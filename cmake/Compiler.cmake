@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# What every target of the project is compiled and linked with.
+
+add_library(execcred_warnings INTERFACE)
+target_compile_options(execcred_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wdouble-promotion -Wformat=2 -Wcast-align -Wcast-qual
+  -Wextra-semi -Wimplicit-fallthrough -Wundef
+  $<$<BOOL:${EXECCRED_WERROR}>:-Werror>)
+
+# _FORTIFY_SOURCE needs optimisation, and gets in the sanitizers' way.
+add_library(execcred_hardening INTERFACE)
+set(execcred_optimised $<CONFIG:Release,RelWithDebInfo,MinSizeRel>)
+target_compile_options(execcred_hardening INTERFACE
+  -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero
+  -ffunction-sections -fdata-sections
+  $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-fcf-protection=full>
+  $<${execcred_optimised}:-U_FORTIFY_SOURCE>
+  $<${execcred_optimised}:-D_FORTIFY_SOURCE=3>)
+target_compile_definitions(execcred_hardening INTERFACE _GLIBCXX_ASSERTIONS)
+target_link_options(execcred_hardening INTERFACE
+  -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code -Wl,--gc-sections -Wl,--as-needed)
+
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+# The dynamic loader's work on libstdc++ costs more than a plugin's whole run, so the
+# binaries carry the part of it they use (docs/benchmarks.md).
+add_library(execcred_binary INTERFACE)
+if(EXECCRED_STATIC)
+  target_link_options(execcred_binary INTERFACE -static-pie $<${execcred_optimised}:-s>)
+else()
+  target_link_options(execcred_binary INTERFACE -pie)
+  if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    target_link_options(execcred_binary INTERFACE -static-libstdc++ -static-libgcc)
+  endif()
+endif()
+
+foreach(execcred_interface execcred_warnings execcred_hardening execcred_binary)
+  set_target_properties(${execcred_interface} PROPERTIES EXPORT_NAME ${execcred_interface})
+endforeach()

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may be given a credential: the controller's rules about a cluster that a ClusterProfile's
+// writer described.
+//
+// That writer chooses server, proxy, CA and audience. Without a rule a credential goes to any
+// https server, as with every other exec plugin. These rules close that, and they come from the
+// controller's side alone (flags of the mapping file, environment).
+#pragma once
+
+#include <execcred/exec_credential.hpp>
+#include <execcred/result.hpp>
+#include <execcred/url_pattern.hpp>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred {
+
+struct AccessRules {
+  std::vector<UrlPattern> allow_server = {};  // empty: any https server
+  std::vector<UrlPattern> allow_proxy = {};
+  std::vector<AudiencePattern> allow_audience = {};
+  std::filesystem::path server_ca_file = {};  // empty: any CA
+};
+
+// Fails with no_credential where a rule refuses the cluster, with configuration where a rule
+// needs cluster information that is missing or malformed, or the CA file cannot be read.
+Status check_cluster(const AccessRules& rules, const ExecInfo& info);
+
+// For an audience that came from the ClusterProfile, and a plugin that mints tokens with it.
+// Without any pattern: configuration; with none that matches: no_credential.
+Status check_audience(const AccessRules& rules, std::string_view audience, const ExecInfo& info);
+
+// The error (configuration) of everything that needs spec.cluster and has none.
+Error missing_cluster_info(std::string_view who);
+
+}  // namespace execcred

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a cluster is reached, in the two forms in which it comes: spec.cluster of an ExecCredential
+// (k8s.io/client-go/pkg/apis/clientauthentication), and the Cluster of a kubeconfig v1, which a
+// ClusterProfile's accessProviders hold (KEP-4322).
+#pragma once
+
+#include <execcred/json.hpp>
+#include <execcred/json_reader.hpp>
+#include <execcred/result.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+// The extension of a kubeconfig Cluster whose value becomes spec.cluster.config.
+inline constexpr std::string_view kExecExtension = "client.authentication.k8s.io/exec";
+
+struct Cluster {
+  std::string server = {};  // as it was written; not empty
+  std::string tls_server_name = {};
+  bool insecure_skip_tls_verify = false;
+  std::string certificate_authority_data = {};  // base64 of PEM, or empty
+  std::string proxy_url = {};
+  bool disable_compression = false;
+  json::Value config = {};  // any JSON value, verbatim; null where there is none
+};
+
+// Of spec.cluster. The CA is not looked into: only --server-ca-file has a use for it. Unknown
+// members (certificate-authority, extensions, as some clients send them) are passed over.
+Result<Cluster> parse_exec_cluster(const json::ObjectReader& object);
+
+// Of a kubeconfig or ClusterProfile. A certificate-authority path is refused, because the writer
+// of a ClusterProfile would choose a file of the reader's; so are malformed base64 and two
+// extensions of one name. The config comes from the extension named kExecExtension.
+Result<Cluster> parse_kubeconfig_cluster(const json::ObjectReader& object);
+
+// As client-go writes spec.cluster: its order, zero values left out, config always there.
+void write_exec_cluster(const Cluster& cluster, std::string& out);
+
+}  // namespace execcred

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bound of the whole run.
+//
+// Clients run a plugin without a timeout and hold a lock meanwhile, so every step must end: also
+// the ones that cannot be interrupted (a resolver, a read of standard input). One interval timer
+// covers them all; its handler writes an error that was prepared beforehand and ends the
+// process, using nothing but what POSIX allows in a signal handler.
+#pragma once
+
+#include <execcred/duration.hpp>
+
+#include <chrono>
+#include <string_view>
+
+namespace execcred::deadline {
+
+// Ends the process with exit code 3 after `limit`, counted from now. Called again, it replaces
+// the former limit.
+void start(std::string_view program, Duration limit);
+
+// What the run is busy with, for the message: "timed out after 8s while PHASE". Text with static
+// storage duration only: the handler reads it.
+void enter_phase(const char* phase);
+
+// Writes all of `text` to standard error if that can be done without waiting: a reader that
+// left its pipe full must not hold the process up. Async-signal-safe.
+void write_to_stderr(std::string_view text);
+
+}  // namespace execcred::deadline

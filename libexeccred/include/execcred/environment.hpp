@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The environment variables a run may read, taken once at the start.
+//
+// After take(), the process's own environment is empty: no library that initialises later can
+// be steered by a variable (OPENSSL_CONF, SSLKEYLOGFILE, …), and no child inherits one unasked.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred {
+
+class Environment {
+ public:
+  Environment() = default;
+  // Entries of the form NAME=VALUE; anything else is passed over.
+  explicit Environment(std::vector<std::string> entries);
+
+  // Copies the process's environment.
+  static Environment copy();
+  // Copies the process's environment, then empties the process's own.
+  static Environment take();
+
+  // An empty variable counts as unset. Where a name stands twice, the first counts, as in getenv.
+  std::optional<std::string_view> get(std::string_view name) const;
+
+  // As NAME=VALUE, in the order in which they came.
+  const std::vector<std::string>& entries() const { return entries_; }
+
+ private:
+  std::vector<std::string> entries_;
+};
+
+}  // namespace execcred

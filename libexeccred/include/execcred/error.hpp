@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why something could not be done, told so that the person who reads it can act.
+//
+// An error is one line (what went wrong), its story (what was being done, innermost first) and
+// its remedy. Its kind decides the exit code, which is an API: controllers act on it. An error
+// never holds a secret; text that comes from an input goes through in_quotes() first.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred {
+
+struct Error {
+  enum class Kind {
+    no_credential,  // exit 1: found unfit, expired, refused by a rule or by the other side
+    configuration,  // exit 2: a flag, variable, mapping, path or input document is wrong
+    unavailable,    // exit 3: time-out, network, provider down; trying again may work
+    internal,       // exit 70: a defect, or nowhere to write the answer
+  };
+
+  Kind kind = Kind::internal;
+  std::string message = {};
+  std::vector<std::string> context = {};  // innermost first, each printed after "while "
+  std::string hint = {};
+};
+
+int exit_code(Error::Kind kind);
+
+// The inverse of exit_code for the codes of ours; any other code means that the program, not of
+// ours perhaps, gave no credential.
+Error::Kind kind_of_exit_code(int code);
+
+// What the system calls an errno value: "No such file or directory".
+std::string system_message(int error_number);
+
+// The text for stderr, "PROGRAM: error: …" with its story and hint, each on a line of its own,
+// ending in a newline. Control bytes are escaped and the whole is shorter than 4 KiB, because
+// some clients read stderr late or into a small buffer.
+std::string format_error(std::string_view program, const Error& error);
+
+}  // namespace execcred

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two documents of the exec protocol (KEP-541): what a client asks, and what it is answered.
+//
+//   KUBERNETES_EXEC_INFO  {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
+//                          "spec":{"cluster":{"server":"https://…",…},"interactive":false}}
+//   standard output       {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
+//                          "status":{"expirationTimestamp":"…","token":"…"}}
+//
+// v1 and v1beta1 differ in the name alone. The answer must carry the name that was asked.
+#pragma once
+
+#include <execcred/clock.hpp>
+#include <execcred/cluster.hpp>
+#include <execcred/duration.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+enum class ApiVersion { v1, v1beta1 };
+
+// "client.authentication.k8s.io/v1".
+std::string_view full_name(ApiVersion version);
+// The short or the full name. Fails (configuration).
+Result<ApiVersion> parse_api_version(std::string_view text);
+
+struct ExecInfo {
+  ApiVersion version = ApiVersion::v1;
+  bool interactive = false;
+  std::optional<Cluster> cluster = std::nullopt;
+};
+
+// Takes all that clients really send: kind, apiVersion, spec, cluster, config and interactive may
+// be missing or null, kind may be the misspelt ExecCredentials, unknown members are passed over.
+// Fails (configuration) with the path of the field at fault.
+Result<ExecInfo> parse_exec_info(std::string_view text, ApiVersion version_if_absent);
+
+// Byte for byte what client-go sends, the final newline included.
+std::string write_exec_info(const ExecInfo& info);
+
+// A bearer token, or a client certificate with its key, or both.
+struct Credential {
+  SecretString token = {};
+  std::string client_certificate = {};  // PEM, leaf first
+  SecretString client_key = {};         // PEM
+  // From a provider: when it ends by itself, if ever. From parse_exec_credential: its
+  // expirationTimestamp, if it has one.
+  std::optional<TimePoint> expires_at = std::nullopt;
+};
+
+// The expirationTimestamp to claim: the credential's own end less min(30 s, a tenth of what
+// remains), never before `now`; for a credential without an end, now + max_age. With
+// `is_bounded`, at most now + max_age. Fails (no_credential) for one that has ended.
+Result<std::chrono::sys_seconds> claimed_expiration(std::optional<TimePoint> ends_at, TimePoint now,
+                                                    Duration max_age, bool is_bounded);
+
+// One line, ending in a newline. The credential must hold a token or a complete pair.
+SecretString write_exec_credential(ApiVersion version, const Credential& credential,
+                                   std::chrono::sys_seconds expiration);
+
+// As strict as client-go: the asked version, a status, a token or a complete pair, a strict
+// RFC 3339 time. Fails (internal): a plugin that prints anything else is defective.
+Result<Credential> parse_exec_credential(std::string_view text, ApiVersion asked);
+
+}  // namespace execcred

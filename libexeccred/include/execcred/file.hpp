@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that decide something (tokens, CAs, mappings), read only when nobody else could have
+// put them there.
+//
+// The path is walked from the root, one directory at a time, without letting the kernel follow
+// a symlink. Every directory on the way must belong to root or to this user and not be writable
+// by group or others, unless it is root's and sticky (kubelet's volume roots are mode 1777).
+// Symlinks in such directories are followed when root or this user made them; the last name may
+// be one too, but only to a place inside its own directory, which is how a projected volume looks
+// (token -> ..data/token, ..data -> ..2026_07_01). The file itself must be regular, belong to
+// root or this user, and not be writable by group or others.
+//
+// A kubelet that swaps `..data` in the middle is met by starting again; a file that changes
+// while it is read is read again.
+#pragma once
+
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+namespace execcred {
+
+inline constexpr std::size_t kMaxSecretFile = 128 * 1024;
+inline constexpr std::size_t kMaxKubeconfig = 1024 * 1024;
+
+// Fails with configuration (cannot be opened, wrong kind, size or owner) or unavailable (it
+// keeps changing). Messages name the path and, for a refusal, the file or directory at fault.
+Result<SecretString> read_secret_file(const std::filesystem::path& path,
+                                      std::size_t max_bytes = kMaxSecretFile);
+Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes);
+
+// Reads to the end of an open descriptor that need not be a file (standard input).
+// `name` is how messages call it. Blocks until the writer closes it; the deadline ends that.
+Result<std::string> read_stream(int descriptor, std::size_t max_bytes, const std::string& name);
+
+// A descriptor that is closed when its owner goes.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : descriptor_(other.release()) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    reset(other.release());
+    return *this;
+  }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() { reset(); }
+
+  int get() const { return descriptor_; }
+  explicit operator bool() const { return descriptor_ >= 0; }
+  void reset(int descriptor = -1);
+
+ private:
+  int release() {
+    const int descriptor = descriptor_;
+    descriptor_ = -1;
+    return descriptor;
+  }
+
+  int descriptor_ = -1;
+};
+
+}  // namespace execcred

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed reading of a json::Value, with the field's path in every error: "spec.cluster.server
+// must be a string, not a number".
+//
+// A member that is null counts as absent, as in Go. Strings may not hold control characters:
+// none of the fields read here has a use for them, and they end up in headers, arguments and
+// terminals.
+#pragma once
+
+#include <execcred/json.hpp>
+#include <execcred/result.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::json {
+
+class ObjectReader {
+ public:
+  // `value` must outlive the reader. `path` is empty for the document itself.
+  static Result<ObjectReader> open(const Value& value, std::string path, Keys keys = Keys::exact);
+
+  Result<std::optional<std::string>> optional_string(std::string_view name) const;
+  Result<bool> boolean_or_false(std::string_view name) const;
+  Result<std::optional<ObjectReader>> optional_object(std::string_view name) const;
+  // Each element must be an object.
+  Result<std::vector<ObjectReader>> objects(std::string_view name) const;
+  // Each element must be a string.
+  Result<std::vector<std::string>> strings(std::string_view name) const;
+
+  // A string that must be there and not be empty.
+  Result<std::string> required_string(std::string_view name) const;
+  Result<ObjectReader> required_object(std::string_view name) const;
+
+  // Null counts as absent.
+  const Value* find(std::string_view name) const;
+  const Value& value() const { return *value_; }
+  const std::string& path() const { return path_; }
+  std::string path_of(std::string_view name) const;
+
+ private:
+  ObjectReader(const Value& value, std::string path, Keys keys)
+      : value_(&value), path_(std::move(path)), keys_(keys) {}
+
+  const Value* value_;
+  std::string path_;
+  Keys keys_;
+};
+
+// A string without control characters.
+Result<std::string> read_string(const Value& value, const std::string& path);
+// A string, or an array of strings.
+Result<std::vector<std::string>> read_strings(const Value& value, const std::string& path);
+
+// An Error (configuration) about the field at `path`: "PATH PROBLEM".
+Error field_error(const std::string& path, std::string_view problem);
+
+}  // namespace execcred::json

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The claims of a JSON Web Token (RFC 7519), NOT verified: only the API server, which has the
+// issuer's keys, can tell whether they are true. They say when to ask again, and show a
+// misconfiguration early; no decision that protects anything may rest on them.
+#pragma once
+
+#include <execcred/clock.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace execcred {
+
+struct UnverifiedClaims {
+  std::optional<TimePoint> expires_at;  // exp, cut to whole seconds, at most the year 2262
+  std::optional<TimePoint> not_before;  // nbf, likewise
+  std::vector<std::string> audiences;   // aud, a string or an array
+  std::string issuer;                   // iss, or empty
+  std::string subject;                  // sub, or empty
+};
+
+// nullopt for an opaque token: one that is not three base64url parts of which the first is a
+// JSON object. Fails (no_credential) for a JWT whose claims are malformed: no JSON object,
+// duplicate claims, an exp or nbf that is no number, an aud that is neither string nor strings.
+Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& token);
+
+// Fails (no_credential) for claims that have expired at `now`, or begin more than 60 s after it.
+Status check_lifetime(const UnverifiedClaims& claims, TimePoint now);
+
+}  // namespace execcred

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of a program: one table that parsing, precedence, --help and --show-config share.
+//
+//   options.add("token-file", path_, "PATH", "File that holds the bearer token").required();
+//   options.add("audience", audiences_, "AUDIENCE", "…").from_profile();
+//
+// The type of the variable says how its text is read, and whether the option repeats.
+#pragma once
+
+#include <execcred/duration.hpp>
+#include <execcred/result.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred {
+
+struct Option {
+  enum class Profile {
+    never,                 // the controller's alone
+    config,                // may come from spec.cluster.config
+    config_and_arguments,  // and from behind --from-profile
+  };
+
+  std::string name = {};        // "token-file"
+  char short_name = 0;          // 'm' for -m, or none
+  std::string value_name = {};  // "PATH"; empty for a switch
+  std::string help = {};
+  std::string default_text = {};
+  bool is_repeatable = false;
+  bool is_required = false;
+  bool has_environment = true;  // EXECCRED_<NAME>
+  Profile profile = Profile::never;
+  std::string config_field = {};  // its spelling in spec.cluster.config
+  // Reads the texts, one unless the option repeats, into the program's variable.
+  std::function<Status(const std::vector<std::string>&)> store = {};
+
+  bool is_switch() const { return value_name.empty(); }
+  std::string flag() const { return "--" + name; }
+};
+
+// Says more about an option just added.
+class OptionBuilder {
+ public:
+  OptionBuilder(std::vector<Option>& options, std::size_t index)
+      : options_(&options), index_(index) {}
+
+  OptionBuilder& required() {
+    return set([](Option& o) { o.is_required = true; });
+  }
+  OptionBuilder& no_environment() {
+    return set([](Option& o) { o.has_environment = false; });
+  }
+  OptionBuilder& short_name(char c) {
+    return set([c](Option& o) { o.short_name = c; });
+  }
+  OptionBuilder& default_text(std::string_view text) {
+    return set([text](Option& o) { o.default_text = text; });
+  }
+  // May come from a ClusterProfile; its field is the name in camelCase unless given.
+  OptionBuilder& from_profile(Option::Profile profile = Option::Profile::config_and_arguments,
+                              std::string_view config_field = {});
+
+ private:
+  template <class Change>
+  OptionBuilder& set(Change change) {
+    change((*options_)[index_]);
+    return *this;
+  }
+
+  std::vector<Option>* options_;
+  std::size_t index_;
+};
+
+class OptionSet {
+ public:
+  OptionBuilder add(std::string_view name, bool& target, std::string_view help);
+  OptionBuilder add(std::string_view name, std::string& target, std::string_view value_name,
+                    std::string_view help);
+  OptionBuilder add(std::string_view name, std::filesystem::path& target,
+                    std::string_view value_name, std::string_view help);
+  OptionBuilder add(std::string_view name, Duration& target, std::string_view value_name,
+                    std::string_view help);
+  OptionBuilder add(std::string_view name, std::vector<std::string>& target,
+                    std::string_view value_name, std::string_view help);
+  // Any type that `parse` makes of one text.
+  template <class T, class Parse>
+  OptionBuilder add_parsed(std::string_view name, T& target, std::string_view value_name,
+                           std::string_view help, Parse parse);
+  template <class T, class Parse>
+  OptionBuilder add_parsed(std::string_view name, std::vector<T>& target,
+                           std::string_view value_name, std::string_view help, Parse parse);
+
+  const Option* find(std::string_view name) const;
+  const Option* find_short(char short_name) const;
+  const std::vector<Option>& all() const { return options_; }
+
+  // The text of --help, with `usage` as its first line.
+  std::string help(std::string_view usage, std::string_view summary) const;
+
+ private:
+  OptionBuilder add(Option option);
+
+  std::vector<Option> options_;
+};
+
+template <class T, class Parse>
+OptionBuilder OptionSet::add_parsed(std::string_view name, T& target, std::string_view value_name,
+                                    std::string_view help, Parse parse) {
+  return add({.name = std::string(name),
+              .value_name = std::string(value_name),
+              .help = std::string(help),
+              .store = [&target, parse](const std::vector<std::string>& texts) -> Status {
+                TRY_ASSIGN(target, parse(texts.front()));
+                return {};
+              }});
+}
+
+template <class T, class Parse>
+OptionBuilder OptionSet::add_parsed(std::string_view name, std::vector<T>& target,
+                                    std::string_view value_name, std::string_view help,
+                                    Parse parse) {
+  return add({.name = std::string(name),
+              .value_name = std::string(value_name),
+              .help = std::string(help),
+              .is_repeatable = true,
+              .store = [&target, parse](const std::vector<std::string>& texts) -> Status {
+                for (const std::string& text : texts) {
+                  TRY_ASSIGN(T value, parse(text));
+                  target.push_back(std::move(value));
+                }
+                return {};
+              }});
+}
+
+}  // namespace execcred

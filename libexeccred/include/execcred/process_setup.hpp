@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the process itself safe before it touches a secret, and writes its one answer.
+#pragma once
+
+#include <execcred/result.hpp>
+
+#include <string_view>
+
+namespace execcred {
+
+// Called first in main. Opens /dev/null on closed standard input and error, so that no file of
+// ours takes their numbers; resets what a parent left behind in signal dispositions and mask;
+// ignores SIGPIPE and SIGXFSZ, so that a failed write is an error and not a death; forbids core
+// dumps and reading by other processes; and asks the kernel to say when the parent dies.
+// Fails (internal) where standard output is closed or not open for writing.
+Status set_up_process();
+
+// Writes `text` to standard output, whole or failing. Signals that would end the process wait
+// until it is done; only the deadline does not. Fails (internal).
+Status write_to_stdout(std::string_view text);
+
+}  // namespace execcred

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// A value or an Error. The member names are a subset of std::expected's (C++23).
+#pragma once
+
+#include <execcred/error.hpp>
+
+#include <cassert>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace execcred {
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  using value_type = T;
+
+  // NOLINTNEXTLINE(google-explicit-constructor): `return value;` is how results are made
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): `return Error{…};` likewise
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+  bool has_value() const { return state_.index() == 0; }
+  explicit operator bool() const { return has_value(); }
+
+  T& value() & { return std::get<0>(state_); }
+  const T& value() const& { return std::get<0>(state_); }
+  T&& value() && { return std::get<0>(std::move(state_)); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+  Error& error() & { return std::get<1>(state_); }
+  const Error& error() const& { return std::get<1>(state_); }
+  Error&& error() && { return std::get<1>(std::move(state_)); }
+
+  // Adds what was being done, for the story that an error tells.
+  Result&& context(std::string doing) && {
+    if (!has_value()) error().context.push_back(std::move(doing));
+    return std::move(*this);
+  }
+
+  // Adds the remedy, unless the place of the error already gave a better one.
+  Result&& hint(std::string remedy) && {
+    if (!has_value() && error().hint.empty()) error().hint = std::move(remedy);
+    return std::move(*this);
+  }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  using value_type = void;
+
+  Result() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): `return Error{…};` is how failures are made
+  Result(Error error) : error_(std::move(error)) {}
+
+  bool has_value() const { return !error_.has_value(); }
+  explicit operator bool() const { return has_value(); }
+
+  Error& error() & { return *error_; }
+  const Error& error() const& { return *error_; }
+  Error&& error() && { return *std::move(error_); }
+
+  Result&& context(std::string doing) && {
+    if (error_) error_->context.push_back(std::move(doing));
+    return std::move(*this);
+  }
+
+  Result&& hint(std::string remedy) && {
+    if (error_ && error_->hint.empty()) error_->hint = std::move(remedy);
+    return std::move(*this);
+  }
+
+ private:
+  std::optional<Error> error_;
+};
+
+using Status = Result<void>;
+
+}  // namespace execcred
+
+#define EXECCRED_JOIN_INNER(a, b) a##b
+#define EXECCRED_JOIN(a, b) EXECCRED_JOIN_INNER(a, b)
+#define EXECCRED_TRY_ASSIGN(result, declaration, expression)   \
+  auto result = (expression);                                  \
+  if (!(result).has_value()) return std::move(result).error(); \
+  declaration = std::move(result).value()
+
+// TRY_ASSIGN(const Url url, parse_url(text)): declares the value, or returns the error.
+#define TRY_ASSIGN(declaration, expression) \
+  EXECCRED_TRY_ASSIGN(EXECCRED_JOIN(try_result_, __LINE__), declaration, expression)
+
+// TRY(check(x)): goes on, or returns the error.
+#define TRY(expression)                                                \
+  do {                                                                 \
+    auto try_status = (expression);                                    \
+    if (!try_status.has_value()) return std::move(try_status).error(); \
+  } while (false)

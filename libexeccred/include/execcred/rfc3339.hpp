@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Points in time as Kubernetes writes and reads them (RFC 3339, in the strict form of Go's
+// time.RFC3339: upper-case T and Z, seconds, and a zone with a colon).
+#pragma once
+
+#include <execcred/clock.hpp>
+#include <execcred/result.hpp>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+// "2026-07-01T12:00:00Z". The year must have four digits (0 to 9999).
+std::string format_rfc3339(std::chrono::sys_seconds time);
+
+// Fractions of a second are read to the nanosecond. Fails (configuration) for years outside
+// 1678 to 2261, which a TimePoint cannot hold.
+Result<TimePoint> parse_rfc3339(std::string_view text);
+
+}  // namespace execcred

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text that must not be seen: tokens and private keys.
+//
+// Its memory is overwritten before it is given back, it cannot be printed or compared by
+// accident, and every place that reads the text says `.reveal()`. It makes no promise about
+// copies that others take (the kernel's pipe buffers, a library's parser).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+class SecretString {
+ public:
+  SecretString() = default;
+  explicit SecretString(std::string_view text) { append(text); }
+  SecretString(SecretString&& other) noexcept { swap(other); }
+  SecretString& operator=(SecretString&& other) noexcept {
+    SecretString(std::move(other)).swap(*this);
+    return *this;
+  }
+  SecretString(const SecretString&) = delete;
+  SecretString& operator=(const SecretString&) = delete;
+  ~SecretString();
+
+  std::string_view reveal() const { return {data_.get(), size_}; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+  void append(std::string_view text);
+  // Room for `size` more bytes at the end, to be filled by a reader, then confirmed by grow().
+  char* reserve(std::size_t size);
+  void grow(std::size_t size) { size_ += size; }
+
+  // Without the white space (space, \t, \n, \v, \f, \r) around it.
+  SecretString trimmed() const;
+  SecretString copy() const { return SecretString(reveal()); }
+
+ private:
+  void swap(SecretString& other) noexcept;
+
+  std::unique_ptr<char[]> data_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+template <class Stream>
+Stream& operator<<(Stream&, const SecretString&) = delete;
+
+// Overwrites the text of a string that turned out to hold a secret, and empties it.
+void wipe(std::string& text);
+
+}  // namespace execcred

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the value of each option comes from, and who may set it.
+//
+//   flag  >  environment (EXECCRED_<FLAG>)  >  spec.cluster.config  >  default
+//
+// Two sources belong to the writer of a ClusterProfile: spec.cluster.config, and the arguments
+// behind --from-profile, which a controller's library appends. Both may set only options that are
+// declared for it. Upstream's library repeats appended arguments and lets one profile's reach
+// the next, so behind the boundary an option may be repeated, but only with an equal value.
+#pragma once
+
+#include <execcred/environment.hpp>
+#include <execcred/json.hpp>
+#include <execcred/option_set.hpp>
+#include <execcred/result.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred {
+
+inline constexpr std::string_view kBoundaryFlag = "from-profile";
+
+struct Setting {
+  enum class Origin { unset, flag, profile_argument, environment, profile_config };
+  Origin origin = Origin::unset;
+  std::vector<std::string> texts = {};
+
+  bool is_from_profile() const {
+    return origin == Origin::profile_argument || origin == Origin::profile_config;
+  }
+};
+
+class Settings {
+ public:
+  // `options` must outlive the settings.
+  explicit Settings(const OptionSet& options) : options_(options) {}
+
+  // `arguments` are argv without its first. Each failure is one of configuration, spells the
+  // option as it is typed, and never shows an argument that is no option's value: it may be a
+  // secret that lost its flag.
+  Status read_arguments(const std::vector<std::string>& arguments);
+  Status read_environment(const Environment& environment);
+  // Values that the flags or the environment did not set. `config` may be of any kind; only an
+  // object holds settings.
+  Status read_config(const json::Value& config);
+
+  // Reads the texts that came since the last call into the program's variables.
+  Status store();
+  Status check_required() const;
+
+  const Setting& get(std::string_view name) const;
+  // NAME  VALUE  ORIGIN, aligned, one line an option: what --show-config prints.
+  std::string show() const;
+
+ private:
+  struct Occurrence;
+
+  Status take_argument(const std::vector<std::string>& arguments, std::size_t& index);
+  Status add_value(const Option& option, std::string value);
+  Status add_profile_value(const Option& option, Setting& setting, std::string value);
+
+  const OptionSet& options_;
+  std::map<std::string, Setting, std::less<>> settings_;
+  std::map<std::string, bool, std::less<>> stored_;
+  bool is_behind_boundary_ = false;
+};
+
+}  // namespace execcred

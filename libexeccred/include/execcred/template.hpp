@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options whose value depends on the cluster: "/var/run/tokens/{clusterName}/token".
+//
+//   {clusterName}  --cluster, else spec.cluster.config.clusterName
+//   {server.host}  the host of spec.cluster.server
+//
+// What is put in must be an RFC 1123 subdomain, so it cannot leave its path segment, or add one.
+#pragma once
+
+#include <execcred/exec_credential.hpp>
+#include <execcred/result.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+// `cluster_name` is empty where none is known. Fails (configuration): an unknown placeholder, a
+// stray brace, a value that is missing or no such name.
+Result<std::string> expand_template(std::string_view text, std::string_view cluster_name,
+                                    const ExecInfo& info);
+
+}  // namespace execcred

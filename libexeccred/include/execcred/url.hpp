@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// URLs, parsed once into checked parts. Decisions are made on the parts, never on the text.
+//
+// Stricter than RFC 3986 on purpose: what two parsers could read differently is refused, because
+// the one that decides (this) is not the one that connects (the client). So: no backslash, no
+// white space or control characters, ASCII only, no user info, no IPv6 zone, no numeric
+// host that is not a dotted quad, no percent-encoded dot or slash, no dot segments.
+#pragma once
+
+#include <execcred/result.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+struct IpAddress {
+  std::array<std::uint8_t, 16> bytes = {};
+  bool v6 = false;  // IPv4 uses the first four bytes
+
+  bool operator==(const IpAddress&) const = default;
+};
+
+struct Host {
+  enum class Kind { name, address };
+  Kind kind = Kind::name;
+  std::string name = {};   // lower case; for an address as it was written, without brackets
+  IpAddress address = {};  // where kind is address
+
+  // Names compare by text, addresses by value ([::1] and [0::1] are one host).
+  bool operator==(const Host& other) const {
+    return kind == other.kind &&
+           (kind == Kind::name ? name == other.name : address == other.address);
+  }
+};
+
+struct Url {
+  std::string scheme = {};  // lower case
+  Host host = {};
+  std::uint16_t port = 0;  // the scheme's default where the text has none
+  std::string path = {};   // empty or starts with '/'; "/" alone is stored as empty
+  std::string query = {};  // without '?'
+};
+
+// Fails (configuration) with a message that says what is wrong with the URL but does not quote
+// it: callers name the field, and quote with redacted_url(). A scheme without a default port
+// here (http 80, https 443, socks5 1080) needs one in the text. A fragment is always refused.
+Result<Url> parse_url(std::string_view text);
+
+// HOST or [IPv6] as in a URL. Fails as parse_url does.
+Result<Host> parse_host(std::string_view text);
+
+// A dotted quad or an IPv6 address, without brackets or zone.
+bool parse_ip_address(std::string_view text, IpAddress& address);
+
+// The default port, or 0 for an unknown scheme.
+std::uint16_t default_port(std::string_view scheme);
+
+// For messages: quoted, with anything that could be user info replaced by "…@".
+std::string redacted_url(std::string_view text);
+
+}  // namespace execcred

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/access_rules.hpp>
+#include <execcred/base64.hpp>
+#include <execcred/file.hpp>
+#include <execcred/pem.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+Error refused(std::string message, std::string hint) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+template <class Pattern>
+std::string list(const std::vector<Pattern>& patterns) {
+  std::vector<std::string> texts;
+  for (const Pattern& pattern : patterns) texts.push_back(in_quotes(pattern.text()));
+  return join(texts, ", ");
+}
+
+bool matches_any(const std::vector<UrlPattern>& patterns, const Url& url) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&url](const UrlPattern& pattern) { return pattern.matches(url); });
+}
+
+Status check_server(const AccessRules& rules, const Cluster& cluster) {
+  const std::string server = "spec.cluster.server " + redacted_url(cluster.server);
+  const Result<Url> url = parse_url(cluster.server);
+  if (!url) {
+    Error error = url.error();
+    error.message = server + " " + error.message;
+    error.hint = "it must be https://HOST[:PORT][/PATH]";
+    // Under a rule, a server that nobody can be sure about is one that is not allowed.
+    if (!rules.allow_server.empty()) error.kind = Error::Kind::no_credential;
+    return error;
+  }
+  if (url->scheme != "https") {
+    return refused(server + " is not https", "credentials are given for https servers only");
+  }
+  if (rules.allow_server.empty() || matches_any(rules.allow_server, *url)) return {};
+  return refused(server + " matches no --allow-server",
+                 "allowed: " + list(rules.allow_server) +
+                     "; add --allow-server=PATTERN if this cluster is meant");
+}
+
+Status check_proxy(const AccessRules& rules, const Cluster& cluster) {
+  if (cluster.proxy_url.empty()) return {};
+  const Result<Url> url = parse_url(cluster.proxy_url);
+  if (url && matches_any(rules.allow_proxy, *url)) return {};
+  const std::string why = url ? "matches no --allow-proxy" : url.error().message;
+  return refused("spec.cluster.proxy-url " + redacted_url(cluster.proxy_url) + " " + why,
+                 "with --allow-server a proxy must be allowed too: --allow-proxy=PATTERN");
+}
+
+// Every certificate that the client would trust must be one of the pinned ones.
+Status check_certificate_authority(const AccessRules& rules, const Cluster& cluster) {
+  const std::string path = in_quotes(rules.server_ca_file.native());
+  TRY_ASSIGN(const std::string pinned_text, read_file(rules.server_ca_file, kMaxKubeconfig));
+  const Result<std::vector<std::string>> pinned = parse_pem_certificates(pinned_text);
+  if (!pinned) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "--server-ca-file " + path + " " + pinned.error().message};
+  }
+  const std::string field = "spec.cluster.certificate-authority-data ";
+  const std::string hint = "the cluster's CA must be that of --server-ca-file " + path;
+  if (cluster.certificate_authority_data.empty()) return refused(field + "is missing", hint);
+  const std::optional<std::string> text = decode_base64(cluster.certificate_authority_data);
+  if (!text) return refused(field + "is no base64", hint);
+  const Result<std::vector<std::string>> given = parse_pem_certificates(*text);
+  if (!given) return refused(field + given.error().message, hint);
+  for (const std::string& certificate : *given) {
+    if (std::find(pinned->begin(), pinned->end(), certificate) == pinned->end()) {
+      return refused(field + "holds a certificate that is not pinned", hint);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Error missing_cluster_info(std::string_view who) {
+  return Error{.kind = Error::Kind::configuration,
+               .message = std::string(who) +
+                          " needs the cluster's information, and the client "
+                          "sent none",
+               .hint = "set provideClusterInfo: true where the client runs this plugin"};
+}
+
+Status check_cluster(const AccessRules& rules, const ExecInfo& info) {
+  const bool is_bound = !rules.allow_server.empty();
+  const bool is_pinned = !rules.server_ca_file.empty();
+  if (!info.cluster) {
+    if (is_bound) return missing_cluster_info("--allow-server");
+    if (is_pinned) return missing_cluster_info("--server-ca-file");
+    return {};
+  }
+  TRY(check_server(rules, *info.cluster));
+  if ((is_bound || is_pinned) && info.cluster->insecure_skip_tls_verify) {
+    return refused("spec.cluster.insecure-skip-tls-verify is set",
+                   std::string(is_bound ? "--allow-server" : "--server-ca-file") +
+                       " needs a server whose certificate is verified");
+  }
+  if (is_bound) TRY(check_proxy(rules, *info.cluster));
+  if (is_pinned) TRY(check_certificate_authority(rules, *info.cluster));
+  return {};
+}
+
+Status check_audience(const AccessRules& rules, std::string_view audience, const ExecInfo& info) {
+  const std::string server = info.cluster ? info.cluster->server : std::string();
+  if (rules.allow_audience.empty()) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "the audience " + in_quotes(audience) +
+                            " comes from the ClusterProfile, which is not allowed",
+                 .hint = "set --audience in the mapping's args, or --allow-audience=PATTERN"};
+  }
+  const bool is_allowed = std::any_of(
+      rules.allow_audience.begin(), rules.allow_audience.end(),
+      [&](const AudiencePattern& pattern) { return pattern.matches(audience, server); });
+  if (is_allowed) return {};
+  return refused(
+      "the ClusterProfile's audience " + in_quotes(audience) + " matches no --allow-audience",
+      "allowed: " + list(rules.allow_audience));
+}
+
+}  // namespace execcred

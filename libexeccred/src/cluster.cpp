@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/base64.hpp>
+#include <execcred/cluster.hpp>
+#include <execcred/text.hpp>
+
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+using json::ObjectReader;
+
+Result<std::string> string_or_empty(const ObjectReader& object, std::string_view name) {
+  TRY_ASSIGN(std::optional<std::string> text, object.optional_string(name));
+  return std::move(text).value_or(std::string());
+}
+
+// Line breaks are allowed inside, as Go's decoder allows them.
+Result<std::string> certificate_authority_data(const ObjectReader& object) {
+  constexpr std::string_view kName = "certificate-authority-data";
+  const json::Value* value = object.find(kName);
+  if (value == nullptr) return std::string();
+  if (value->string() == nullptr) {
+    return json::field_error(object.path_of(kName),
+                             "must be a string, not " + std::string(value->kind()));
+  }
+  return *value->string();
+}
+
+Result<Cluster> parse_common(const ObjectReader& object) {
+  Cluster cluster;
+  TRY_ASSIGN(cluster.server, object.required_string("server"));
+  TRY_ASSIGN(cluster.tls_server_name, string_or_empty(object, "tls-server-name"));
+  TRY_ASSIGN(cluster.insecure_skip_tls_verify, object.boolean_or_false("insecure-skip-tls-verify"));
+  TRY_ASSIGN(cluster.certificate_authority_data, certificate_authority_data(object));
+  TRY_ASSIGN(cluster.proxy_url, string_or_empty(object, "proxy-url"));
+  TRY_ASSIGN(cluster.disable_compression, object.boolean_or_false("disable-compression"));
+  return cluster;
+}
+
+Result<json::Value> exec_extension(const ObjectReader& object) {
+  TRY_ASSIGN(const std::vector<ObjectReader> extensions, object.objects("extensions"));
+  std::set<std::string> names;
+  json::Value config;
+  for (const ObjectReader& extension : extensions) {
+    TRY_ASSIGN(const std::string name, extension.required_string("name"));
+    if (!names.insert(name).second) {
+      return json::field_error(extension.path_of("name"),
+                               "is " + in_quotes(name) + ", like that of another extension");
+    }
+    const json::Value* value = extension.find("extension");
+    if (name == kExecExtension && value != nullptr) config = *value;
+  }
+  return config;
+}
+
+void write_member(std::string_view name, std::string_view text, std::string& out) {
+  if (text.empty()) return;
+  out.append(",\"").append(name).append("\":");
+  json::write_string(text, out, json::Escape::html);
+}
+
+void write_member(std::string_view name, bool value, std::string& out) {
+  if (value) out.append(",\"").append(name).append("\":true");
+}
+
+}  // namespace
+
+Result<Cluster> parse_exec_cluster(const ObjectReader& object) {
+  TRY_ASSIGN(Cluster cluster, parse_common(object));
+  if (const json::Value* config = object.find("config")) cluster.config = *config;
+  return cluster;
+}
+
+Result<Cluster> parse_kubeconfig_cluster(const ObjectReader& object) {
+  if (object.find("certificate-authority") != nullptr) {
+    Error error = json::field_error(object.path_of("certificate-authority"),
+                                    "is a path, which the reader's own files would answer");
+    error.hint = "put the certificates into certificate-authority-data";
+    return error;
+  }
+  TRY_ASSIGN(Cluster cluster, parse_common(object));
+  const std::optional<std::string> pem = decode_base64(cluster.certificate_authority_data);
+  if (!pem) {
+    return json::field_error(object.path_of("certificate-authority-data"), "is no base64");
+  }
+  cluster.certificate_authority_data = encode_base64(*pem);
+  TRY_ASSIGN(cluster.config, exec_extension(object));
+  return cluster;
+}
+
+void write_exec_cluster(const Cluster& cluster, std::string& out) {
+  out += "{\"server\":";
+  json::write_string(cluster.server, out, json::Escape::html);
+  write_member("tls-server-name", cluster.tls_server_name, out);
+  write_member("insecure-skip-tls-verify", cluster.insecure_skip_tls_verify, out);
+  write_member("certificate-authority-data", cluster.certificate_authority_data, out);
+  write_member("proxy-url", cluster.proxy_url, out);
+  write_member("disable-compression", cluster.disable_compression, out);
+  out += ",\"config\":";
+  json::write(cluster.config, out, json::Escape::html);
+  out.push_back('}');
+}
+
+}  // namespace execcred

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/deadline.hpp>
+#include <execcred/error.hpp>
+
+#include <poll.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <string>
+
+namespace execcred::deadline {
+namespace {
+
+constexpr int kUnavailable = 3;
+
+// Read by the signal handler, so: static storage, no locks. The text is complete before the
+// timer is armed.
+struct Prepared {
+  std::array<char, 256> head = {};
+  std::size_t head_size = 0;
+  std::atomic<const char*> phase = nullptr;
+};
+Prepared prepared;
+static_assert(std::atomic<const char*>::is_always_lock_free);
+
+class Line {
+ public:
+  void append(std::string_view text) {
+    const std::size_t size = std::min(text.size(), buffer_.size() - size_);
+    std::memcpy(buffer_.data() + size_, text.data(), size);
+    size_ += size;
+  }
+  std::string_view text() const { return {buffer_.data(), size_}; }
+
+ private:
+  std::array<char, 512> buffer_;
+  std::size_t size_ = 0;
+};
+
+void on_alarm(int /*signal*/) {
+  Line line;
+  line.append({prepared.head.data(), prepared.head_size});
+  if (const char* phase = prepared.phase.load(std::memory_order_relaxed)) {
+    line.append("  while ");
+    line.append(phase);
+    line.append("\n");
+  }
+  line.append("  hint: --timeout=DURATION sets the limit, at most 60s\n");
+  write_to_stderr(line.text());
+  _exit(kUnavailable);
+}
+
+}  // namespace
+
+void start(std::string_view program, Duration limit) {
+  const std::string head =
+      format_error(program, Error{.kind = Error::Kind::unavailable,
+                                  .message = "timed out after " + format_duration(limit)});
+  prepared.head_size = std::min(head.size(), prepared.head.size());
+  std::memcpy(prepared.head.data(), head.data(), prepared.head_size);
+
+  struct sigaction action = {};
+  action.sa_handler = on_alarm;
+  sigfillset(&action.sa_mask);
+  sigaction(SIGALRM, &action, nullptr);
+
+  const auto microseconds =
+      std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::microseconds>(limit).count());
+  const itimerval timer = {
+      .it_interval = {},
+      .it_value = {.tv_sec = microseconds / 1'000'000, .tv_usec = microseconds % 1'000'000}};
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+void enter_phase(const char* phase) { prepared.phase.store(phase, std::memory_order_relaxed); }
+
+void write_to_stderr(std::string_view text) {
+  // A pipe that polls writable takes PIPE_BUF (4096) bytes at once, more than any message has.
+  pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  if (poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
+  while (!text.empty()) {
+    const ssize_t count = write(STDERR_FILENO, text.data(), text.size());
+    if (count <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace execcred::deadline

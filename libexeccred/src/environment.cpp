@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/environment.hpp>
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace execcred {
+
+Environment::Environment(std::vector<std::string> entries) : entries_(std::move(entries)) {}
+
+Environment Environment::copy() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    entries.emplace_back(*entry);
+  }
+  return Environment(std::move(entries));
+}
+
+Environment Environment::take() {
+  Environment taken = copy();
+  static char* nothing[] = {nullptr};
+  environ = nothing;
+  return taken;
+}
+
+std::optional<std::string_view> Environment::get(std::string_view name) const {
+  for (const std::string_view entry : entries_) {
+    if (entry.size() <= name.size() || entry[name.size()] != '=' || !entry.starts_with(name)) {
+      continue;
+    }
+    const std::string_view value = entry.substr(name.size() + 1);
+    return value.empty() ? std::nullopt : std::optional(value);
+  }
+  return std::nullopt;
+}
+
+}  // namespace execcred

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/exec_credential.hpp>
+#include <execcred/json_reader.hpp>
+#include <execcred/rfc3339.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+using json::ObjectReader;
+using std::chrono::seconds;
+using std::chrono::sys_seconds;
+
+constexpr std::string_view kGroup = "client.authentication.k8s.io/";
+constexpr std::size_t kMaxAnswer = 1024 * 1024;
+constexpr Duration kMargin = seconds(30);
+
+Result<ApiVersion> read_api_version(const ObjectReader& document, ApiVersion if_absent) {
+  TRY_ASSIGN(const std::optional<std::string> name, document.optional_string("apiVersion"));
+  if (!name || name->empty()) return if_absent;
+  if (!name->starts_with(kGroup)) {
+    return json::field_error(
+        "apiVersion", "is " + in_quotes(*name) + ", not " + std::string(kGroup) + "v1 or v1beta1");
+  }
+  Result<ApiVersion> version = parse_api_version(*name);
+  if (!version) return json::field_error("apiVersion", version.error().message);
+  return version;
+}
+
+void append_json(SecretString& out, std::string_view name, std::string_view text) {
+  if (text.empty()) return;
+  std::string quoted_text;
+  quoted_text.reserve(text.size() + text.size() / 8 + 2);
+  json::write_string(text, quoted_text);
+  out.append(",\"");
+  out.append(name);
+  out.append("\":");
+  out.append(quoted_text);
+  wipe(quoted_text);
+}
+
+Error defective(std::string message) {
+  return Error{.kind = Error::Kind::internal, .message = std::move(message)};
+}
+
+// The member as a secret; its text in the tree is overwritten.
+Result<SecretString> take_secret(json::Value& status, std::string_view name) {
+  SecretString secret;
+  for (json::Member& member : *status.object()) {
+    if (member.name != name || member.value.is_null()) continue;
+    std::string* text = member.value.string();
+    if (text == nullptr) return defective("status." + std::string(name) + " is no string");
+    secret.append(*text);
+    wipe(*text);
+  }
+  return secret;
+}
+
+Status check_version(const ObjectReader& document, ApiVersion asked) {
+  TRY_ASSIGN(const std::string kind, document.required_string("kind"));
+  TRY_ASSIGN(const std::string version, document.required_string("apiVersion"));
+  if (kind != "ExecCredential") return defective("kind is " + in_quotes(kind));
+  if (version != full_name(asked)) {
+    return defective("apiVersion is " + in_quotes(version) + ", asked was " +
+                     std::string(full_name(asked)));
+  }
+  return {};
+}
+
+Status check_complete(const Credential& credential) {
+  const bool has_certificate = !credential.client_certificate.empty();
+  if (has_certificate == credential.client_key.empty()) {
+    return defective("status holds only one of clientCertificateData and clientKeyData");
+  }
+  if (!has_certificate && credential.token.empty()) {
+    return defective("status holds neither a token nor a certificate");
+  }
+  if (has_control_character(credential.token.reveal())) {
+    return defective("status.token has a control character");
+  }
+  return {};
+}
+
+Result<Credential> read_status(json::Value& status) {
+  if (status.object() == nullptr) return defective("status is " + std::string(status.kind()));
+  Credential credential;
+  TRY_ASSIGN(credential.token, take_secret(status, "token"));
+  TRY_ASSIGN(credential.client_key, take_secret(status, "clientKeyData"));
+  TRY_ASSIGN(const SecretString certificate, take_secret(status, "clientCertificateData"));
+  credential.client_certificate = certificate.reveal();
+  TRY_ASSIGN(const ObjectReader reader, ObjectReader::open(status, "status"));
+  TRY_ASSIGN(const std::optional<std::string> expiration,
+             reader.optional_string("expirationTimestamp"));
+  if (expiration) {
+    TRY_ASSIGN(credential.expires_at, parse_rfc3339(*expiration));
+  }
+  TRY(check_complete(credential));
+  return credential;
+}
+
+Result<Credential> read_answer(json::Value& document, ApiVersion asked) {
+  TRY_ASSIGN(const ObjectReader reader, ObjectReader::open(document, ""));
+  TRY(check_version(reader, asked));
+  for (json::Member& member : *document.object()) {
+    if (member.name == "status") return read_status(member.value);
+  }
+  return defective("status is missing");
+}
+
+}  // namespace
+
+std::string_view full_name(ApiVersion version) {
+  return version == ApiVersion::v1 ? "client.authentication.k8s.io/v1"
+                                   : "client.authentication.k8s.io/v1beta1";
+}
+
+Result<ApiVersion> parse_api_version(std::string_view text) {
+  const std::string_view name = text.starts_with(kGroup) ? text.substr(kGroup.size()) : text;
+  if (name == "v1") return ApiVersion::v1;
+  if (name == "v1beta1") return ApiVersion::v1beta1;
+  return Error{.kind = Error::Kind::configuration,
+               .message = in_quotes(text) + " is no version of ours: v1 and v1beta1 are"};
+}
+
+Result<ExecInfo> parse_exec_info(std::string_view text, ApiVersion version_if_absent) {
+  const Result<json::Value> value = json::parse(text);
+  if (!value) return json::field_error("", value.error().message);
+  TRY_ASSIGN(const ObjectReader document, ObjectReader::open(*value, ""));
+  TRY_ASSIGN(const std::optional<std::string> kind, document.optional_string("kind"));
+  if (kind && !kind->empty() && *kind != "ExecCredential" && *kind != "ExecCredentials") {
+    return json::field_error("kind", "is " + in_quotes(*kind) + ", not ExecCredential");
+  }
+  ExecInfo info;
+  TRY_ASSIGN(info.version, read_api_version(document, version_if_absent));
+  TRY_ASSIGN(const std::optional<ObjectReader> spec, document.optional_object("spec"));
+  if (!spec) return info;
+  TRY_ASSIGN(info.interactive, spec->boolean_or_false("interactive"));
+  TRY_ASSIGN(const std::optional<ObjectReader> cluster, spec->optional_object("cluster"));
+  if (cluster) {
+    TRY_ASSIGN(info.cluster, parse_exec_cluster(*cluster));
+  }
+  return info;
+}
+
+std::string write_exec_info(const ExecInfo& info) {
+  std::string out = "{\"kind\":\"ExecCredential\",\"apiVersion\":\"";
+  out.append(full_name(info.version)).append("\",\"spec\":{");
+  if (info.cluster) {
+    out += "\"cluster\":";
+    write_exec_cluster(*info.cluster, out);
+    out.push_back(',');
+  }
+  out.append("\"interactive\":").append(info.interactive ? "true" : "false").append("}}\n");
+  return out;
+}
+
+Result<sys_seconds> claimed_expiration(std::optional<TimePoint> ends_at, TimePoint now,
+                                       Duration max_age, bool is_bounded) {
+  const sys_seconds bound = std::chrono::floor<seconds>(now) + std::chrono::floor<seconds>(max_age);
+  if (!ends_at) return bound;
+  if (*ends_at <= now) {
+    return Error{.kind = Error::Kind::no_credential,
+                 .message = "the credential has expired: it ended at " +
+                            format_rfc3339(std::chrono::floor<seconds>(*ends_at))};
+  }
+  const Duration margin = std::min(kMargin, (*ends_at - now) / 10);
+  const sys_seconds earliest = std::chrono::ceil<seconds>(now);
+  const sys_seconds claimed = std::max(std::chrono::floor<seconds>(*ends_at - margin), earliest);
+  return is_bounded ? std::min(claimed, std::max(bound, earliest)) : claimed;
+}
+
+SecretString write_exec_credential(ApiVersion version, const Credential& credential,
+                                   sys_seconds expiration) {
+  SecretString out;
+  out.reserve(256 + credential.token.size() + credential.client_certificate.size() +
+              credential.client_key.size());
+  out.append("{\"kind\":\"ExecCredential\",\"apiVersion\":\"");
+  out.append(full_name(version));
+  out.append("\",\"status\":{\"expirationTimestamp\":\"");
+  out.append(format_rfc3339(expiration));
+  out.append("\"");
+  append_json(out, "token", credential.token.reveal());
+  append_json(out, "clientCertificateData", credential.client_certificate);
+  append_json(out, "clientKeyData", credential.client_key.reveal());
+  out.append("}}\n");
+  return out;
+}
+
+Result<Credential> parse_exec_credential(std::string_view text, ApiVersion asked) {
+  Result<json::Value> document = json::parse(text, {.bytes = kMaxAnswer});
+  if (!document) return defective("it " + document.error().message);
+  Result<Credential> credential = read_answer(*document, asked);
+  if (!credential) credential.error().kind = Error::Kind::internal;
+  return credential;
+}
+
+}  // namespace execcred

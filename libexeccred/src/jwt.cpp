@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/base64.hpp>
+#include <execcred/json_reader.hpp>
+#include <execcred/jwt.hpp>
+#include <execcred/rfc3339.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr seconds kClockSkew(60);
+// The last whole second that a TimePoint can hold, and the first.
+constexpr double kLastSecond = 9'223'372'036;
+
+Error unfit(std::string message) {
+  return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
+}
+
+// NumericDate, RFC 7519 section 2: a number, perhaps with a fraction.
+Result<std::optional<TimePoint>> numeric_date(const json::Value& claims, std::string_view name) {
+  const json::Value* value = claims.find(name);
+  if (value == nullptr) return std::optional<TimePoint>();
+  const json::Number* number = value->number();
+  if (number == nullptr) {
+    return unfit("the token's " + in_quotes(name) + " claim is " + std::string(value->kind()) +
+                 ", not a number");
+  }
+  const double exact = std::strtod(number->text.c_str(), nullptr);
+  const double since_epoch = std::clamp(std::floor(exact), -kLastSecond, kLastSecond);
+  return std::optional(TimePoint(seconds(static_cast<std::int64_t>(since_epoch))));
+}
+
+Result<UnverifiedClaims> read_claims(const json::Value& document) {
+  UnverifiedClaims claims;
+  TRY_ASSIGN(claims.expires_at, numeric_date(document, "exp"));
+  TRY_ASSIGN(claims.not_before, numeric_date(document, "nbf"));
+  if (const json::Value* audience = document.find("aud"); audience && !audience->is_null()) {
+    TRY_ASSIGN(claims.audiences, json::read_strings(*audience, "the token's 'aud' claim"));
+  }
+  const auto text = [&document](std::string_view name) {
+    const json::Value* value = document.find(name);
+    return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
+  };
+  claims.issuer = text("iss");
+  claims.subject = text("sub");
+  return claims;
+}
+
+Result<UnverifiedClaims> parse_claims(std::string_view encoded) {
+  const std::optional<std::string> payload = decode_base64url(encoded);
+  if (!payload) return unfit("the token's claims are not base64url");
+  const Result<json::Value> document = json::parse(*payload);
+  if (!document) return unfit("the JSON of the token's claims " + document.error().message);
+  if (document->object() == nullptr) return unfit("the token's claims are no JSON object");
+  return read_claims(*document);
+}
+
+}  // namespace
+
+Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& token) {
+  const std::vector<std::string_view> parts = split(token.reveal(), '.');
+  const std::optional<std::string> header =
+      parts.size() == 3 ? decode_base64url(parts[0]) : std::nullopt;
+  if (!header || !trim(*header).starts_with('{') || !json::parse(*header)) {
+    return std::optional<UnverifiedClaims>();
+  }
+  Result<UnverifiedClaims> claims = parse_claims(parts[1]);
+  if (claims) return std::optional(std::move(claims).value());
+  Error error = std::move(claims).error();
+  error.kind = Error::Kind::no_credential;
+  return error;
+}
+
+Status check_lifetime(const UnverifiedClaims& claims, TimePoint now) {
+  const auto whole = [](TimePoint time) {
+    return format_rfc3339(std::chrono::floor<seconds>(time));
+  };
+  if (claims.expires_at && *claims.expires_at <= now) {
+    return Error{
+        .kind = Error::Kind::no_credential,
+        .message = "the token has expired: it ended at " + whole(*claims.expires_at),
+        .hint = "check that whatever renews it is still running, and this machine's clock"};
+  }
+  if (claims.not_before && *claims.not_before > now + kClockSkew) {
+    return Error{.kind = Error::Kind::no_credential,
+                 .message = "the token is not valid yet: it begins at " + whole(*claims.not_before),
+                 .hint = "check this machine's clock"};
+  }
+  return {};
+}
+
+}  // namespace execcred

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/option_set.hpp>
+#include <execcred/text.hpp>
+
+#include <utility>
+
+namespace execcred {
+namespace {
+
+constexpr std::size_t kHelpColumn = 34;
+
+std::string left_column(const Option& option) {
+  std::string left = "  ";
+  if (option.short_name != 0) left += std::string("-") + option.short_name + ", ";
+  left += option.flag();
+  if (!option.is_switch()) left += "=" + option.value_name;
+  return left;
+}
+
+std::string notes(const Option& option) {
+  std::vector<std::string> notes;
+  if (option.is_required) notes.emplace_back("required");
+  if (option.is_repeatable) notes.emplace_back("repeatable");
+  if (!option.default_text.empty()) notes.push_back("default " + option.default_text);
+  if (option.has_environment) notes.push_back(environment_name(option.name));
+  if (!option.config_field.empty()) notes.push_back("profile: " + option.config_field);
+  return notes.empty() ? std::string() : " (" + join(notes, "; ") + ")";
+}
+
+}  // namespace
+
+OptionBuilder& OptionBuilder::from_profile(Option::Profile profile, std::string_view config_field) {
+  return set([profile, config_field](Option& option) {
+    option.profile = profile;
+    option.config_field = config_field.empty() ? camel_case(option.name) : config_field;
+  });
+}
+
+OptionBuilder OptionSet::add(Option option) {
+  options_.push_back(std::move(option));
+  return {options_, options_.size() - 1};
+}
+
+OptionBuilder OptionSet::add(std::string_view name, bool& target, std::string_view help) {
+  return add({.name = std::string(name),
+              .help = std::string(help),
+              .store = [&target](const std::vector<std::string>& texts) -> Status {
+                const std::string& text = texts.front();
+                if (text != "true" && text != "1" && text != "false" && text != "0") {
+                  return Error{.kind = Error::Kind::configuration,
+                               .message = in_quotes(text) + " is neither true nor false"};
+                }
+                target = text == "true" || text == "1";
+                return {};
+              }});
+}
+
+OptionBuilder OptionSet::add(std::string_view name, std::string& target,
+                             std::string_view value_name, std::string_view help) {
+  return add_parsed(name, target, value_name, help,
+                    [](const std::string& text) { return Result<std::string>(text); });
+}
+
+OptionBuilder OptionSet::add(std::string_view name, std::filesystem::path& target,
+                             std::string_view value_name, std::string_view help) {
+  return add_parsed(name, target, value_name, help, [](const std::string& text) {
+    return Result<std::filesystem::path>(std::filesystem::path(text));
+  });
+}
+
+OptionBuilder OptionSet::add(std::string_view name, Duration& target, std::string_view value_name,
+                             std::string_view help) {
+  return add_parsed(name, target, value_name, help,
+                    [](const std::string& text) { return parse_duration(text); })
+      .default_text(format_duration(target));
+}
+
+OptionBuilder OptionSet::add(std::string_view name, std::vector<std::string>& target,
+                             std::string_view value_name, std::string_view help) {
+  return add_parsed(name, target, value_name, help,
+                    [](const std::string& text) { return Result<std::string>(text); });
+}
+
+const Option* OptionSet::find(std::string_view name) const {
+  for (const Option& option : options_) {
+    if (option.name == name) return &option;
+  }
+  return nullptr;
+}
+
+const Option* OptionSet::find_short(char short_name) const {
+  for (const Option& option : options_) {
+    if (option.short_name == short_name) return &option;
+  }
+  return nullptr;
+}
+
+std::string OptionSet::help(std::string_view usage, std::string_view summary) const {
+  std::string text =
+      "Usage: " + std::string(usage) + "\n\n" + std::string(summary) + "\n\nOptions:\n";
+  for (const Option& option : options_) {
+    std::string line = left_column(option);
+    if (line.size() + 2 > kHelpColumn) {
+      text += line + "\n";
+      line.clear();
+    }
+    line.append(kHelpColumn - line.size(), ' ');
+    text += line + option.help + notes(option) + "\n";
+  }
+  return text;
+}
+
+}  // namespace execcred

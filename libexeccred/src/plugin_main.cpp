@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/access_rules.hpp>
+#include <execcred/deadline.hpp>
+#include <execcred/file.hpp>
+#include <execcred/plugin_main.hpp>
+#include <execcred/process_setup.hpp>
+#include <execcred/rfc3339.hpp>
+#include <execcred/settings.hpp>
+#include <execcred/template.hpp>
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
+#include <execcred/version.hpp>
+
+#include <unistd.h>
+
+#include <optional>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr std::size_t kMaxExecInfo = 128 * 1024;
+constexpr Duration kLongestTimeout = seconds(60);
+constexpr Duration kShortestMaxAge = seconds(1);
+
+// The options that every plugin has. cli.md's table, in its order.
+struct CommonOptions {
+  std::string exec_info = {};
+  ApiVersion api_version = ApiVersion::v1;
+  Duration timeout = seconds(8);
+  Duration max_age = minutes(10);
+  AccessRules rules = {};
+  std::string cluster_name = {};
+  bool from_profile = false;
+  bool show_config = false;
+  bool debug = false;
+  bool version = false;
+  bool help = false;
+};
+
+Result<Duration> parse_timeout(const std::string& text) {
+  TRY_ASSIGN(const Duration timeout, parse_duration(text));
+  if (timeout > Duration::zero() && timeout <= kLongestTimeout) return timeout;
+  return Error{.kind = Error::Kind::configuration,
+               .message = in_quotes(text) + " is not above 0 and at most 60s"};
+}
+
+Result<Duration> parse_max_age(const std::string& text) {
+  TRY_ASSIGN(const Duration max_age, parse_duration(text));
+  if (max_age >= kShortestMaxAge) return max_age;
+  return Error{.kind = Error::Kind::configuration, .message = in_quotes(text) + " is below 1s"};
+}
+
+void add_rule_options(OptionSet& options, AccessRules& rules) {
+  options.add_parsed(
+      "allow-server", rules.allow_server, "PATTERN",
+      "Give credentials only for a matching spec.cluster.server",
+      [](const std::string& text) { return UrlPattern::parse(text, UrlPattern::Use::server); });
+  options
+      .add_parsed(
+          "allow-proxy", rules.allow_proxy, "PATTERN",
+          "Under --allow-server, allow a matching proxy-url",
+          [](const std::string& text) { return UrlPattern::parse(text, UrlPattern::Use::proxy); })
+      .no_environment();
+  options
+      .add("server-ca-file", rules.server_ca_file, "PATH",
+           "The cluster's CA may hold no other certificate than this file")
+      .no_environment();
+  options.add_parsed("allow-audience", rules.allow_audience, "PATTERN|server|any",
+                     "Accept a matching audience from a ClusterProfile",
+                     [](const std::string& text) { return AudiencePattern::parse(text); });
+}
+
+void add_common_options(OptionSet& options, CommonOptions& common) {
+  options
+      .add("exec-info", common.exec_info, "PATH|-",
+           "The client's ExecCredential, instead of KUBERNETES_EXEC_INFO; - is standard input")
+      .no_environment();
+  options
+      .add_parsed("api-version", common.api_version, "VERSION",
+                  "v1 or v1beta1, where the client does not say",
+                  [](const std::string& text) { return parse_api_version(text); })
+      .default_text("v1");
+  options
+      .add_parsed("timeout", common.timeout, "DURATION", "Bound of the whole run, at most 60s",
+                  parse_timeout)
+      .default_text(format_duration(common.timeout));
+  options
+      .add_parsed("max-age", common.max_age, "DURATION",
+                  "Bound of the claimed lifetime where asking again is cheap", parse_max_age)
+      .default_text(format_duration(common.max_age));
+  add_rule_options(options, common.rules);
+  options.add("cluster", common.cluster_name, "NAME", "The cluster's name, for templates")
+      .from_profile(Option::Profile::config, "clusterName");
+  options
+      .add(kBoundaryFlag, common.from_profile,
+           "A boundary: arguments after it come from a ClusterProfile")
+      .no_environment();
+  options.add("show-config", common.show_config, "Print every setting and where it came from")
+      .no_environment();
+  options.add("debug", common.debug, "Tell each step on standard error");
+  options.add("version", common.version, "Print name and version").no_environment();
+  options.add("help", common.help, "Print this help").short_name('h').no_environment();
+}
+
+// One run of a plugin, from its arguments to the text for standard output.
+class Run {
+ public:
+  Run(const PluginInfo& plugin, Provider& provider, Environment environment)
+      : plugin_(plugin), provider_(provider), environment_(std::move(environment)) {}
+
+  Result<SecretString> answer(const std::vector<std::string>& arguments);
+
+ private:
+  Result<SecretString> credential(const DebugLog& debug);
+  Result<ExecInfo> exec_info() const;
+  Result<std::string> exec_info_text() const;
+  Status check_profile_audiences(const ExecInfo& info) const;
+  Result<SecretString> ask_provider(const CredentialRequest& request, const DebugLog& debug);
+
+  const PluginInfo& plugin_;
+  Provider& provider_;
+  Environment environment_;
+  SystemClock clock_;
+  CommonOptions common_;
+  OptionSet options_;
+  Settings settings_{options_};
+};
+
+Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
+  provider_.add_options(options_);
+  add_common_options(options_, common_);
+  TRY(settings_.read_arguments(arguments));
+  TRY(settings_.read_environment(environment_));
+  TRY(settings_.store());
+  if (common_.help) {
+    return SecretString(options_.help(std::string(plugin_.name) + " [OPTION]...", plugin_.summary));
+  }
+  if (common_.version) {
+    return SecretString(std::string(plugin_.name) + " " + kVersion + "\n");
+  }
+  deadline::start(plugin_.name, common_.timeout);
+  return credential(DebugLog(std::string(plugin_.name), common_.debug));
+}
+
+Result<SecretString> Run::credential(const DebugLog& debug) {
+  CredentialRequest request;
+  TRY_ASSIGN(request.info, exec_info());
+  debug(request.info.cluster ? "asked for " + redacted_url(request.info.cluster->server) + " in " +
+                                   std::string(full_name(request.info.version))
+                             : "asked in " + std::string(full_name(request.info.version)) +
+                                   ", without cluster information");
+  if (request.info.cluster) TRY(settings_.read_config(request.info.cluster->config));
+  TRY(settings_.store());
+  request.cluster_name = common_.cluster_name;
+  if (common_.show_config) return SecretString(settings_.show());
+  TRY(settings_.check_required());
+
+  deadline::enter_phase("checking the cluster");
+  Result<SecretString> document = [&]() -> Result<SecretString> {
+    TRY(check_cluster(common_.rules, request.info));
+    TRY(check_profile_audiences(request.info));
+    return ask_provider(request, debug);
+  }();
+  if (!request.info.cluster) return document;
+  return std::move(document).context("getting a credential for " +
+                                     redacted_url(request.info.cluster->server));
+}
+
+Result<SecretString> Run::ask_provider(const CredentialRequest& request, const DebugLog& debug) {
+  const Services services{.clock = clock_, .environment = environment_, .debug = debug};
+  deadline::enter_phase("getting the credential");
+  TRY_ASSIGN(const Credential credential, provider_.get_credential(request, services));
+  TRY_ASSIGN(const std::chrono::sys_seconds expiration,
+             claimed_expiration(credential.expires_at, clock_.now(), common_.max_age,
+                                plugin_.is_cheap_to_ask));
+  debug("got " + std::string(credential.token.empty() ? "a client certificate" : "a bearer token") +
+        ", claimed until " + format_rfc3339(expiration));
+  return write_exec_credential(request.info.version, credential, expiration);
+}
+
+Result<std::string> Run::exec_info_text() const {
+  deadline::enter_phase("reading the client's document");
+  if (common_.exec_info == "-") {
+    return read_stream(STDIN_FILENO, kMaxExecInfo, "standard input");
+  }
+  if (!common_.exec_info.empty()) return read_file(common_.exec_info, kMaxExecInfo);
+  return std::string(environment_.get("KUBERNETES_EXEC_INFO").value_or(""));
+}
+
+Result<ExecInfo> Run::exec_info() const {
+  TRY_ASSIGN(const std::string text, exec_info_text());
+  if (text.empty() && common_.exec_info.empty()) return ExecInfo{.version = common_.api_version};
+  const std::string source = common_.exec_info.empty() ? "KUBERNETES_EXEC_INFO"
+                             : common_.exec_info == "-"
+                                 ? "--exec-info from standard input"
+                                 : "--exec-info " + in_quotes(common_.exec_info);
+  return parse_exec_info(text, common_.api_version)
+      .context("reading " + source)
+      .hint("it must be an ExecCredential of client.authentication.k8s.io/v1 or v1beta1");
+}
+
+// Where an audience only narrows, the patterns count if there are any.
+Status Run::check_profile_audiences(const ExecInfo& info) const {
+  const Setting& audience = settings_.get("audience");
+  const bool is_checked = plugin_.mints_tokens || !common_.rules.allow_audience.empty();
+  if (!audience.is_from_profile() || !is_checked) return {};
+  for (const std::string& text : audience.texts) {
+    TRY(check_audience(common_.rules, text, info));
+  }
+  return {};
+}
+
+int fail(std::string_view program, const Error& error) {
+  deadline::write_to_stderr(format_error(program, error));
+  return exit_code(error.kind);
+}
+
+int run(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {
+  const Status ready = set_up_process();
+  if (!ready) return fail(plugin.name, ready.error());
+  Run run(plugin, provider, Environment::take());
+  const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const Result<SecretString> document = run.answer(arguments);
+  if (!document) return fail(plugin.name, document.error());
+  deadline::enter_phase("writing to standard output");
+  const Status written = write_to_stdout(document->reveal());
+  return written ? 0 : fail(plugin.name, written.error());
+}
+
+}  // namespace
+
+DebugLog::DebugLog(std::string program, bool is_enabled)
+    : program_(std::move(program)), is_enabled_(is_enabled) {}
+
+void DebugLog::operator()(std::string_view step) const {
+  if (!is_enabled_) return;
+  const auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(
+                           std::chrono::steady_clock::now() - start_)
+                           .count();
+  std::string fraction = std::to_string(elapsed % 1000);
+  fraction.insert(0, 3 - fraction.size(), '0');
+  deadline::write_to_stderr(program_ + ": debug: " + std::to_string(elapsed / 1000) + "." +
+                            fraction + " ms: " + printable(step) + "\n");
+}
+
+Result<std::string> CredentialRequest::expand(std::string_view option,
+                                              std::string_view text) const {
+  Result<std::string> expanded = expand_template(text, cluster_name, info);
+  if (expanded) return expanded;
+  return std::move(expanded).context("expanding " + std::string(option) + " " + in_quotes(text));
+}
+
+int plugin_main(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {
+  try {
+    return run(plugin, provider, argc, argv);
+  } catch (...) {
+    return fail(plugin.name, Error{.kind = Error::Kind::internal,
+                                   .message = "internal error",
+                                   .hint = "please report it, with the output of --debug"});
+  }
+}
+
+}  // namespace execcred

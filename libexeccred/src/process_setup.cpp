@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/process_setup.hpp>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <string>
+
+namespace execcred {
+namespace {
+
+constexpr int kInternal = 70;
+
+volatile pid_t parent_at_start = 0;
+
+// The kernel sends this when the *thread* that started us ends, and a client may well end a
+// thread of its pool. Only a parent that is gone (we were given to another one) ends the run.
+void on_parent_thread_end(int /*signal*/) {
+  if (getppid() != parent_at_start) _exit(kInternal);
+}
+
+void set_disposition(int signal, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, nullptr);
+}
+
+sigset_t ending_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&set, signal);
+  return set;
+}
+
+void set_up_signals() {
+  set_disposition(SIGPIPE, SIG_IGN);
+  set_disposition(SIGXFSZ, SIG_IGN);
+  set_disposition(SIGTERM, SIG_DFL);
+  set_disposition(SIGINT, SIG_DFL);
+  set_disposition(SIGUSR1, on_parent_thread_end);
+  sigset_t unblocked = ending_signals();
+  sigaddset(&unblocked, SIGALRM);
+  sigprocmask(SIG_UNBLOCK, &unblocked, nullptr);
+}
+
+// Open on anything harmless: what matters is that the number is taken.
+void occupy(int descriptor) {
+  if (fcntl(descriptor, F_GETFD) != -1) return;
+  int opened = open("/dev/null", O_RDWR);
+  if (opened < 0) opened = open("/", O_PATH | O_DIRECTORY);  // an empty chroot
+  if (opened < 0) _exit(kInternal);
+  // Lower numbers were taken before, so `opened` is `descriptor`, but for a race nobody runs.
+  if (opened != descriptor && dup2(opened, descriptor) < 0) _exit(kInternal);
+}
+
+Error cannot_write(const std::string& why) {
+  return Error{.kind = Error::Kind::internal, .message = "cannot write to standard output: " + why};
+}
+
+}  // namespace
+
+Status set_up_process() {
+  occupy(STDIN_FILENO);
+  const int flags = fcntl(STDOUT_FILENO, F_GETFL);
+  const bool is_closed = flags == -1;
+  if (is_closed) occupy(STDOUT_FILENO);
+  occupy(STDERR_FILENO);
+  set_up_signals();
+  const rlimit no_core = {.rlim_cur = 0, .rlim_max = 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  parent_at_start = getppid();
+  prctl(PR_SET_PDEATHSIG, SIGUSR1, 0, 0, 0);
+  umask(077);
+  if (is_closed) return cannot_write("it is closed");
+  if ((flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH) != 0) {
+    return cannot_write("it is not open for writing");
+  }
+  return {};
+}
+
+Status write_to_stdout(std::string_view text) {
+  const sigset_t held = ending_signals();
+  sigset_t before;
+  sigprocmask(SIG_BLOCK, &held, &before);
+  Status status;
+  while (!text.empty()) {
+    const ssize_t count = write(STDOUT_FILENO, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      status = cannot_write(errno == EPIPE ? "its reader is gone" : system_message(errno));
+      break;
+    }
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return status;
+}
+
+}  // namespace execcred

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/json_reader.hpp>
+#include <execcred/settings.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+constexpr std::string_view kConfigPath = "spec.cluster.config";
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+Status check_value(const std::string& subject, std::string_view value) {
+  if (value.empty()) return wrong(subject + " has an empty value");
+  if (has_control_character(value)) return wrong(subject + " has a control character in its value");
+  return {};
+}
+
+std::string where_from(const Option& option, const Setting& setting) {
+  switch (setting.origin) {
+    case Setting::Origin::flag:
+      return option.flag();
+    case Setting::Origin::profile_argument:
+      return option.flag() + " behind --from-profile";
+    case Setting::Origin::environment:
+      return environment_name(option.name);
+    case Setting::Origin::profile_config:
+      return std::string(kConfigPath) + "." + option.config_field;
+    case Setting::Origin::unset:
+      return option.default_text.empty() ? "unset" : "default";
+  }
+  return {};
+}
+
+bool contains(const std::vector<std::string>& texts, std::string_view text) {
+  return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
+
+// The option that this member of spec.cluster.config would set, in any of its spellings.
+const Option* option_of_field(const OptionSet& options, std::string_view field) {
+  for (const Option& option : options.all()) {
+    if (option.config_field == field || camel_case(option.name) == field) return &option;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Status Settings::read_arguments(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    TRY(take_argument(arguments, i));
+  }
+  return {};
+}
+
+// `--name=value`, `--name value`, a switch; one dash does for two, as Go's flag package has it.
+Status Settings::take_argument(const std::vector<std::string>& arguments, std::size_t& index) {
+  const std::string_view argument = arguments[index];
+  const std::size_t dashes = argument.starts_with("--") ? 2 : argument.starts_with('-') ? 1 : 0;
+  const std::size_t equals = std::min(argument.find('='), argument.size());
+  const std::string_view name = argument.substr(dashes, std::max(equals, dashes) - dashes);
+  if (dashes == 0 || name.empty()) {
+    return wrong("argument " + std::to_string(index + 1) + " is no option",
+                 "every argument is an option: --name=value; see --help");
+  }
+  const Option* option =
+      dashes == 1 && name.size() == 1 ? options_.find_short(name.front()) : options_.find(name);
+  if (option == nullptr) {
+    return wrong("unknown option " + in_quotes(argument.substr(0, equals)),
+                 "--help lists the options");
+  }
+  const bool has_value = equals < argument.size();
+  if (option->name == kBoundaryFlag) {
+    if (has_value) return wrong("--from-profile takes no value");
+    if (is_behind_boundary_) return wrong("--from-profile is given twice");
+    is_behind_boundary_ = true;
+    settings_[option->name] = {.origin = Setting::Origin::flag, .texts = {"true"}};
+    return {};
+  }
+  if (has_value) return add_value(*option, std::string(argument.substr(equals + 1)));
+  if (option->is_switch()) return add_value(*option, "true");
+  if (index + 1 == arguments.size() || arguments[index + 1].starts_with("--")) {
+    return wrong(option->flag() + " needs a value",
+                 "write " + option->flag() + "=" + option->value_name);
+  }
+  return add_value(*option, arguments[++index]);
+}
+
+Status Settings::add_value(const Option& option, std::string value) {
+  TRY(check_value(option.flag(), value));
+  Setting& setting = settings_[option.name];
+  if (is_behind_boundary_) return add_profile_value(option, setting, std::move(value));
+  if (!option.is_repeatable && !setting.texts.empty() && setting.texts.front() != value) {
+    return wrong(option.flag() + " is given twice, with different values");
+  }
+  setting.origin = Setting::Origin::flag;
+  if (!contains(setting.texts, value)) setting.texts.push_back(std::move(value));
+  return {};
+}
+
+Status Settings::add_profile_value(const Option& option, Setting& setting, std::string value) {
+  if (option.profile != Option::Profile::config_and_arguments) {
+    return wrong(
+        option.flag() + " stands behind --from-profile, and may not come from a ClusterProfile",
+        "set it in the mapping's args, before --from-profile");
+  }
+  if (contains(setting.texts, value)) return {};
+  if (!setting.texts.empty()) {
+    const bool is_leak = setting.origin == Setting::Origin::profile_argument;
+    return wrong(option.flag() + (is_leak ? " stands behind --from-profile with two values"
+                                          : " is set before --from-profile, and may not change"),
+                 is_leak ? "one ClusterProfile's arguments may have leaked into another's; "
+                           "restart the controller, or use spec.cluster.config"
+                         : "remove it from the ClusterProfile, or from the mapping's args");
+  }
+  setting = {.origin = Setting::Origin::profile_argument, .texts = {std::move(value)}};
+  return {};
+}
+
+Status Settings::read_environment(const Environment& environment) {
+  for (const Option& option : options_.all()) {
+    if (!option.has_environment) continue;
+    const std::string name = environment_name(option.name);
+    const std::optional<std::string_view> value = environment.get(name);
+    Setting& setting = settings_[option.name];
+    if (!value || setting.origin == Setting::Origin::flag) continue;
+    std::vector<std::string> texts;
+    for (const std::string_view text :
+         option.is_repeatable ? split(*value, ',') : std::vector<std::string_view>{*value}) {
+      TRY(check_value(name, text));
+      if (!contains(texts, text)) texts.emplace_back(text);
+    }
+    if (setting.origin == Setting::Origin::profile_argument) {
+      if (contains(texts, setting.texts.front())) continue;
+      return wrong(
+          option.flag() + " stands behind --from-profile, and " + name + " sets it already",
+          "remove it from the ClusterProfile, or from the environment");
+    }
+    setting = {.origin = Setting::Origin::environment, .texts = std::move(texts)};
+  }
+  return {};
+}
+
+Status Settings::read_config(const json::Value& config) {
+  if (config.object() == nullptr) return {};
+  for (const json::Member& member : *config.object()) {
+    const Option* option = option_of_field(options_, member.name);
+    if (option == nullptr || member.value.is_null()) continue;
+    const std::string path = std::string(kConfigPath) + "." + member.name;
+    if (option->config_field != member.name) {
+      return wrong(path + " sets " + option->flag() + ", which may not come from a ClusterProfile",
+                   "set it in the mapping's args, and remove it from the extension "
+                   "client.authentication.k8s.io/exec");
+    }
+    Setting& setting = settings_[option->name];
+    if (setting.origin != Setting::Origin::unset) continue;
+    std::vector<std::string> texts;
+    if (option->is_repeatable) {
+      TRY_ASSIGN(texts, json::read_strings(member.value, path));
+    } else {
+      TRY_ASSIGN(std::string text, json::read_string(member.value, path));
+      texts.push_back(std::move(text));
+    }
+    for (const std::string& text : texts) TRY(check_value(path, text));
+    if (texts.empty()) continue;
+    setting = {.origin = Setting::Origin::profile_config, .texts = std::move(texts)};
+  }
+  return {};
+}
+
+Status Settings::store() {
+  for (const Option& option : options_.all()) {
+    const Setting& setting = get(option.name);
+    if (setting.origin == Setting::Origin::unset || stored_[option.name]) continue;
+    stored_[option.name] = true;
+    Status stored = option.store(setting.texts);
+    if (stored) continue;
+    stored.error().message = where_from(option, setting) + ": " + stored.error().message;
+    return stored;
+  }
+  return {};
+}
+
+Status Settings::check_required() const {
+  for (const Option& option : options_.all()) {
+    if (!option.is_required || get(option.name).origin != Setting::Origin::unset) continue;
+    std::string hint = "pass " + option.flag() + "=" + option.value_name;
+    if (option.has_environment) hint += ", or set " + environment_name(option.name);
+    return wrong(option.flag() + " is required", std::move(hint));
+  }
+  return {};
+}
+
+const Setting& Settings::get(std::string_view name) const {
+  static const Setting unset;
+  const auto found = settings_.find(name);
+  return found == settings_.end() ? unset : found->second;
+}
+
+std::string Settings::show() const {
+  std::size_t name_width = 0;
+  std::size_t value_width = 0;
+  std::vector<std::pair<const Option*, std::string>> rows;
+  for (const Option& option : options_.all()) {
+    const Setting& setting = get(option.name);
+    std::string value =
+        setting.texts.empty() ? option.default_text : printable(join(setting.texts, ","));
+    if (value.empty()) value = option.is_switch() ? "false" : "-";
+    name_width = std::max(name_width, option.flag().size());
+    value_width = std::max(value_width, value.size());
+    rows.emplace_back(&option, std::move(value));
+  }
+  std::string text;
+  for (const auto& [option, value] : rows) {
+    text += option->flag() + std::string(name_width + 2 - option->flag().size(), ' ');
+    text += value + std::string(value_width + 2 - value.size(), ' ');
+    text += where_from(*option, get(option->name)) + "\n";
+  }
+  return text;
+}
+
+}  // namespace execcred

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/access_rules.hpp>
+#include <execcred/template.hpp>
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
+
+#include <utility>
+
+namespace execcred {
+namespace {
+
+Error wrong(std::string message, std::string hint) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+Result<std::string> cluster_name_value(std::string_view cluster_name, const ExecInfo& info) {
+  if (!cluster_name.empty()) return std::string(cluster_name);
+  if (!info.cluster) return missing_cluster_info("{clusterName}");
+  return wrong("{clusterName} needs the cluster's name, and none is given",
+               "pass --cluster=NAME, or set clusterName in the ClusterProfile's extension "
+               "client.authentication.k8s.io/exec");
+}
+
+Result<std::string> server_host_value(const ExecInfo& info) {
+  if (!info.cluster) return missing_cluster_info("{server.host}");
+  Result<Url> url = parse_url(info.cluster->server);
+  if (!url) {
+    return wrong(
+        "spec.cluster.server " + redacted_url(info.cluster->server) + " " + url.error().message,
+        "");
+  }
+  return std::move(url->host.name);
+}
+
+Result<std::string> value_of(std::string_view placeholder, std::string_view cluster_name,
+                             const ExecInfo& info) {
+  if (placeholder == "clusterName") return cluster_name_value(cluster_name, info);
+  if (placeholder == "server.host") return server_host_value(info);
+  return wrong(in_quotes("{" + std::string(placeholder) + "}") + " is no placeholder",
+               "the placeholders are {clusterName} and {server.host}");
+}
+
+}  // namespace
+
+Result<std::string> expand_template(std::string_view text, std::string_view cluster_name,
+                                    const ExecInfo& info) {
+  std::string expanded;
+  for (;;) {
+    const std::size_t brace = text.find_first_of("{}");
+    expanded += text.substr(0, brace);
+    if (brace == std::string_view::npos) return expanded;
+    const std::size_t end = text.find('}', brace);
+    if (text[brace] == '}' || end == std::string_view::npos) {
+      return wrong("has a brace without its other half",
+                   "the placeholders are {clusterName} and {server.host}");
+    }
+    const std::string_view placeholder = text.substr(brace + 1, end - brace - 1);
+    TRY_ASSIGN(const std::string value, value_of(placeholder, cluster_name, info));
+    if (!is_dns1123_subdomain(value)) {
+      return wrong("the value of {" + std::string(placeholder) + "}, " + in_quotes(value) +
+                       ", is no DNS name (RFC 1123: a-z, 0-9, '-' and '.')",
+                   "only such names are put into a path");
+    }
+    expanded += value;
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace execcred

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace execcred {
+namespace {
+
+constexpr std::size_t kMaxQuoted = 120;
+
+unsigned char byte(char c) { return static_cast<unsigned char>(c); }
+
+bool is_lower_alphanumeric(char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); }
+
+struct CodePoint {
+  std::uint32_t value = 0;
+  std::size_t length = 0;  // 0: the bytes are no UTF-8
+};
+
+// RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
+CodePoint decode_utf8(std::string_view text) {
+  const unsigned char first = byte(text.front());
+  if (first < 0x80) return {first, 1};
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return {};
+  std::uint32_t value = first & (0x7fU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(text[i]) & 0xc0) != 0x80) return {};
+    value = (value << 6) | (byte(text[i]) & 0x3fU);
+  }
+  constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = value >= 0xd800 && value <= 0xdfff;
+  if (value < kLeast[length] || value > 0x10ffff || surrogate) return {};
+  return {value, length};
+}
+
+// Shown as it is: no controls, no line separators, nothing that reorders or hides text.
+bool is_safe_to_show(std::uint32_t c) {
+  if (c < 0x20 || (c >= 0x7f && c <= 0x9f)) return false;
+  if (c >= 0x200b && c <= 0x200f) return false;  // zero width, direction marks
+  if (c >= 0x2028 && c <= 0x202e) return false;  // separators, direction overrides
+  return !(c >= 0x2060 && c <= 0x206f) && c != 0xfeff;
+}
+
+}  // namespace
+
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_alphanumeric(char c) { return is_lower_alphanumeric(c) || (c >= 'A' && c <= 'Z'); }
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::string ascii_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string joined;
+  for (const std::string& part : parts) {
+    if (&part != &parts.front()) joined += separator;
+    joined += part;
+  }
+  return joined;
+}
+
+bool has_control_character(std::string_view text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return byte(c) < 0x20 || byte(c) == 0x7f; });
+}
+
+std::string printable(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const CodePoint c = decode_utf8(text);
+    const std::size_t length = std::max<std::size_t>(c.length, 1);
+    if (c.length > 0 && is_safe_to_show(c.value)) {
+      shown.append(text.substr(0, length));
+    } else {
+      for (const char raw : text.substr(0, length)) {
+        shown.append("\\x").push_back(kHex[byte(raw) >> 4]);
+        shown.push_back(kHex[byte(raw) & 0xf]);
+      }
+    }
+    text.remove_prefix(length);
+  }
+  return shown;
+}
+
+std::string in_quotes(std::string_view text) {
+  if (text.size() <= kMaxQuoted) return "'" + printable(text) + "'";
+  // Cut between characters: a cut one would be shown as escaped bytes.
+  std::size_t end = kMaxQuoted;
+  while (end > kMaxQuoted - 4 && (byte(text[end]) & 0xc0) == 0x80) --end;
+  return "'" + printable(text.substr(0, end)) + "...'";
+}
+
+bool is_dns1123_label(std::string_view text) {
+  return !text.empty() && text.size() <= 63 && is_lower_alphanumeric(text.front()) &&
+         is_lower_alphanumeric(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
+           return is_lower_alphanumeric(c) || c == '-';
+         });
+}
+
+bool is_dns1123_subdomain(std::string_view text) {
+  if (text.size() > 253) return false;
+  const std::vector<std::string_view> labels = split(text, '.');
+  return std::all_of(labels.begin(), labels.end(), [](std::string_view label) {
+    // Kubernetes bounds the whole, not each label, of a subdomain.
+    return !label.empty() && is_lower_alphanumeric(label.front()) &&
+           is_lower_alphanumeric(label.back()) &&
+           std::all_of(label.begin(), label.end(),
+                       [](char c) { return is_lower_alphanumeric(c) || c == '-'; });
+  });
+}
+
+std::string camel_case(std::string_view dashed) {
+  std::string camel;
+  bool upper = false;
+  for (const char c : dashed) {
+    if (c == '-') {
+      upper = true;
+      continue;
+    }
+    camel.push_back(upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
+    upper = false;
+  }
+  return camel;
+}
+
+std::string environment_name(std::string_view dashed) {
+  std::string name = "EXECCRED_";
+  for (const char c : dashed) {
+    name.push_back(c == '-' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
+  }
+  return name;
+}
+
+}  // namespace execcred

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+constexpr std::size_t kMaxUrl = 2048;
+
+Error wrong(std::string message) {
+  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
+}
+
+// RFC 3986 section 2: what may stand in a URL at all, '%' included.
+bool is_url_byte(char c) {
+  constexpr std::string_view kMarks = "-._~:/?#[]@!$&'()*+,;=%";
+  return is_alphanumeric(c) || kMarks.find(c) != std::string_view::npos;
+}
+
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+Status check_bytes(std::string_view text) {
+  if (text.size() > kMaxUrl) return wrong("is longer than 2048 bytes");
+  for (const char c : text) {
+    if (c == '\\') return wrong("has a backslash");
+    if (static_cast<unsigned char>(c) >= 0x80) {
+      return wrong("has a character outside ASCII; write the host in its xn-- form");
+    }
+    if (!is_url_byte(c)) return wrong("has a character that no URL may hold");
+  }
+  return {};
+}
+
+// inet_aton, browsers and Go disagree on "127.1", "0x7f000001" and "010.0.0.1": a host whose last
+// label is a number must be a dotted quad.
+bool looks_numeric(std::string_view name) {
+  const std::string_view last = name.substr(name.rfind('.') + 1);
+  if (last.starts_with("0x")) return std::all_of(last.begin() + 2, last.end(), is_hex);
+  return !last.empty() && std::all_of(last.begin(), last.end(), is_digit);
+}
+
+Status check_host_name(std::string_view name) {
+  if (name.size() > 253) return wrong("has a host name of more than 253 bytes");
+  for (const std::string_view label : split(name, '.')) {
+    if (label.empty()) return wrong("has a host name with an empty label");
+    if (label.size() > 63) return wrong("has a host name with a label of more than 63 bytes");
+    const bool plain = std::all_of(label.begin(), label.end(), [](char c) {
+      return is_alphanumeric(c) || c == '-' || c == '_';
+    });
+    if (!plain || label.front() == '-' || label.back() == '-') {
+      return wrong("has a host that is no DNS name");
+    }
+  }
+  if (looks_numeric(name)) return wrong("has a numeric host that is no dotted quad");
+  return {};
+}
+
+Result<std::uint16_t> parse_port(std::string_view text) {
+  std::uint16_t port = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (problem != std::errc() || end != text.data() + text.size() || port == 0 ||
+      text.front() == '0') {
+    return wrong("has a port that is no number from 1 to 65535");
+  }
+  return port;
+}
+
+Status check_path(std::string_view path) {
+  const std::string lower = ascii_lower(path);
+  for (std::size_t i = lower.find('%'); i != std::string::npos; i = lower.find('%', i + 1)) {
+    if (lower.size() - i < 3 || !is_hex(lower[i + 1]) || !is_hex(lower[i + 2])) {
+      return wrong("has a '%' that starts no percent-encoding");
+    }
+    const std::string_view code(lower.data() + i + 1, 2);
+    if (code == "2e" || code == "2f" || code == "5c" || code == "25" || code < "20") {
+      return wrong("has a percent-encoded dot, slash, percent sign or control character");
+    }
+  }
+  if (path.find_first_of("[]@") != std::string_view::npos) {
+    return wrong("has a path with a bracket or an at sign");
+  }
+  for (const std::string_view segment : split(path, '/')) {
+    if (segment == "." || segment == "..") return wrong("has a '.' or '..' in its path");
+  }
+  return {};
+}
+
+// "HOST[:PORT]" into the parts of `url`.
+Status parse_authority(std::string_view authority, Url& url) {
+  std::string_view host = authority;
+  std::string_view port;
+  bool has_port = false;
+  const std::size_t bracket = authority.rfind(']');
+  const std::size_t colon = authority.rfind(':');
+  if (colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket)) {
+    host = authority.substr(0, colon);
+    port = authority.substr(colon + 1);
+    has_port = true;
+  }
+  TRY_ASSIGN(url.host, parse_host(host));
+  if (has_port) {
+    if (port.empty()) return wrong("has a ':' without a port");
+    TRY_ASSIGN(url.port, parse_port(port));
+    return {};
+  }
+  url.port = default_port(url.scheme);
+  if (url.port == 0) return wrong("needs a port");
+  return {};
+}
+
+}  // namespace
+
+std::uint16_t default_port(std::string_view scheme) {
+  if (scheme == "https") return 443;
+  if (scheme == "http") return 80;
+  return scheme == "socks5" ? 1080 : 0;
+}
+
+bool parse_ip_address(std::string_view text, IpAddress& address) {
+  const std::string terminated(text);
+  address = {};
+  if (inet_pton(AF_INET, terminated.c_str(), address.bytes.data()) == 1) return true;
+  address.v6 = inet_pton(AF_INET6, terminated.c_str(), address.bytes.data()) == 1;
+  return address.v6;
+}
+
+Result<Host> parse_host(std::string_view text) {
+  Host host;
+  if (text.empty()) return wrong("has no host");
+  if (text.front() == '[') {
+    if (text.back() != ']') return wrong("has a '[' without a ']'");
+    const std::string_view inner = text.substr(1, text.size() - 2);
+    if (inner.find('%') != std::string_view::npos) return wrong("has an IPv6 zone");
+    host.kind = Host::Kind::address;
+    host.name = ascii_lower(inner);
+    if (!parse_ip_address(inner, host.address) || !host.address.v6) {
+      return wrong("has brackets around what is no IPv6 address");
+    }
+    return host;
+  }
+  host.name = ascii_lower(text);
+  if (parse_ip_address(text, host.address) && !host.address.v6) {
+    host.kind = Host::Kind::address;
+    return host;
+  }
+  host.address = {};
+  TRY(check_host_name(host.name));
+  return host;
+}
+
+Result<Url> parse_url(std::string_view text) {
+  TRY(check_bytes(text));
+  const std::size_t scheme_end = text.find("://");
+  if (scheme_end == std::string_view::npos || scheme_end == 0) return wrong("has no scheme://");
+  Url url;
+  url.scheme = ascii_lower(text.substr(0, scheme_end));
+  if (!std::all_of(url.scheme.begin(), url.scheme.end(), is_alphanumeric)) {
+    return wrong("has a malformed scheme");
+  }
+  std::string_view rest = text.substr(scheme_end + 3);
+  if (rest.find('#') != std::string_view::npos) return wrong("has a fragment");
+  if (const std::size_t mark = rest.find('?'); mark != std::string_view::npos) {
+    url.query = rest.substr(mark + 1);
+    if (url.query.empty()) return wrong("has an empty query");
+    rest = rest.substr(0, mark);
+  }
+  const std::size_t slash = std::min(rest.find('/'), rest.size());
+  const std::string_view authority = rest.substr(0, slash);
+  const std::string_view path = rest.substr(slash);
+  if (authority.find('@') != std::string_view::npos) return wrong("has user info");
+  TRY(parse_authority(authority, url));
+  TRY(check_path(path));
+  if (path != "/") url.path = path;
+  return url;
+}
+
+std::string redacted_url(std::string_view text) {
+  const std::size_t at = text.rfind('@');
+  if (at == std::string_view::npos) return in_quotes(text);
+  const std::size_t slashes = text.find("//");
+  const bool has_scheme = slashes != std::string_view::npos && slashes < at;
+  const std::string head(has_scheme ? text.substr(0, slashes + 2) : std::string_view());
+  return in_quotes(head + "…" + std::string(text.substr(at)));
+}
+
+}  // namespace execcred

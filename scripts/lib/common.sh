@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What the scripts share: messages, Debian packages, builds. Sourced, never run.
+
+EXECCRED_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+EXECCRED_JOBS=${EXECCRED_JOBS:-$(nproc)}
+
+step() { printf '\n==> %s\n' "$*"; }
+fail() {
+  printf '%s: error: %s\n' "${0##*/}" "$*" >&2
+  exit 1
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    fail "'$*' needs root; run as root or install sudo"
+  fi
+}
+
+# Installs the Debian packages that are missing; asks apt for nothing when all are there.
+need_packages() {
+  local package missing=()
+  for package in "$@"; do
+    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed ||
+      missing+=("$package")
+  done
+  [ "${#missing[@]}" -gt 0 ] || return 0
+  step "installing ${missing[*]}"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    "${missing[@]}" >/dev/null
+}
+
+# shellcheck disable=SC2034
+BUILD_PACKAGES=(g++ cmake ninja-build pkg-config nlohmann-json3-dev libyaml-dev)
+# shellcheck disable=SC2034
+TEST_PACKAGES=(doctest-dev libssl-dev)
+
+# build_preset PRESET [TARGET...]: configures and builds into build/PRESET.
+build_preset() {
+  local preset=$1
+  shift
+  local targets=()
+  [ "$#" -eq 0 ] || targets=(--target "$@")
+  cmake --preset "$preset" -S "$EXECCRED_ROOT" -B "$EXECCRED_ROOT/build/$preset" >/dev/null
+  cmake --build "$EXECCRED_ROOT/build/$preset" -j "$EXECCRED_JOBS" "${targets[@]}"
+}
+
+# wait_until SECONDS COMMAND...: polls until the command succeeds; fails at the deadline.
+wait_until() {
+  local deadline=$(($(date +%s%3N) + $1 * 1000))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    [ "$(date +%s%3N)" -lt "$deadline" ] || return 1
+    sleep 0.05
+  done
+}
