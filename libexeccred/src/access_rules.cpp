@@ -29,24 +29,30 @@ bool matches_any(const std::vector<UrlPattern>& patterns, const Url& url) {
                      [&url](const UrlPattern& pattern) { return pattern.matches(url); });
 }
 
-Status check_server(const AccessRules& rules, const Cluster& cluster) {
-  const std::string server = "spec.cluster.server " + redacted_url(cluster.server);
-  const Result<Url> url = parse_url(cluster.server);
+Result<Url> parse_server(std::string_view server, std::string_view field) {
+  const std::string subject = std::string(field) + " " + redacted_url(server) + " ";
+  Result<Url> url = parse_url(server);
   if (!url) {
-    Error error = url.error();
-    error.message = server + " " + error.message;
-    error.hint = "it must be https://HOST[:PORT][/PATH]";
-    // Under a rule, a server that nobody can be sure about is one that is not allowed.
-    if (!rules.allow_server.empty()) error.kind = Error::Kind::no_credential;
-    return error;
+    url.error().message.insert(0, subject);
+    return std::move(url).hint("it must be https://HOST[:PORT][/PATH]");
   }
-  if (url->scheme != "https") {
-    return refused(server + " is not https", "credentials are given for https servers only");
+  if (url->scheme == "https") return url;
+  return refused(subject + "is not https", "credentials are given for https servers only");
+}
+
+Status check_server(const AccessRules& rules, const Cluster& cluster) {
+  constexpr std::string_view kField = "spec.cluster.server";
+  Result<Url> url = parse_server(cluster.server, kField);
+  if (!url) {
+    // Under a rule, a server that nobody can be sure about is one that is not allowed.
+    if (!rules.allow_server.empty()) url.error().kind = Error::Kind::no_credential;
+    return std::move(url).error();
   }
   if (rules.allow_server.empty() || matches_any(rules.allow_server, *url)) return {};
-  return refused(server + " matches no --allow-server",
-                 "allowed: " + list(rules.allow_server) +
-                     "; add --allow-server=PATTERN if this cluster is meant");
+  return refused(
+      std::string(kField) + " " + redacted_url(cluster.server) + " matches no --allow-server",
+      "allowed: " + list(rules.allow_server) +
+          "; add --allow-server=PATTERN if this cluster is meant");
 }
 
 Status check_proxy(const AccessRules& rules, const Cluster& cluster) {
@@ -90,6 +96,11 @@ Error missing_cluster_info(std::string_view who) {
                           " needs the cluster's information, and the client "
                           "sent none",
                .hint = "set provideClusterInfo: true where the client runs this plugin"};
+}
+
+Status check_server_is_https(std::string_view server, std::string_view field) {
+  TRY(parse_server(server, field));
+  return {};
 }
 
 Status check_cluster(const AccessRules& rules, const ExecInfo& info) {

@@ -56,16 +56,6 @@ Result<json::Value> exec_extension(const ObjectReader& object) {
   return config;
 }
 
-void write_member(std::string_view name, std::string_view text, std::string& out) {
-  if (text.empty()) return;
-  out.append(",\"").append(name).append("\":");
-  json::write_string(text, out, json::Escape::html);
-}
-
-void write_member(std::string_view name, bool value, std::string& out) {
-  if (value) out.append(",\"").append(name).append("\":true");
-}
-
 }  // namespace
 
 Result<Cluster> parse_exec_cluster(const ObjectReader& object) {
@@ -91,17 +81,22 @@ Result<Cluster> parse_kubeconfig_cluster(const ObjectReader& object) {
   return cluster;
 }
 
-void write_exec_cluster(const Cluster& cluster, std::string& out) {
-  out += "{\"server\":";
-  json::write_string(cluster.server, out, json::Escape::html);
-  write_member("tls-server-name", cluster.tls_server_name, out);
-  write_member("insecure-skip-tls-verify", cluster.insecure_skip_tls_verify, out);
-  write_member("certificate-authority-data", cluster.certificate_authority_data, out);
-  write_member("proxy-url", cluster.proxy_url, out);
-  write_member("disable-compression", cluster.disable_compression, out);
-  out += ",\"config\":";
-  json::write(cluster.config, out, json::Escape::html);
-  out.push_back('}');
+json::Value to_json(const Cluster& cluster) {
+  json::Value object((json::Object()));
+  const auto add_text = [&object](std::string_view name, const std::string& text) {
+    if (!text.empty()) object.add(name, json::Value(text));
+  };
+  const auto add_flag = [&object](std::string_view name, bool value) {
+    if (value) object.add(name, json::Value(true));
+  };
+  object.add("server", json::Value(cluster.server));
+  add_text("tls-server-name", cluster.tls_server_name);
+  add_flag("insecure-skip-tls-verify", cluster.insecure_skip_tls_verify);
+  add_text("certificate-authority-data", cluster.certificate_authority_data);
+  add_text("proxy-url", cluster.proxy_url);
+  add_flag("disable-compression", cluster.disable_compression);
+  object.add("config", cluster.config);
+  return object;
 }
 
 }  // namespace execcred

@@ -35,7 +35,7 @@ void append_json(SecretString& out, std::string_view name, std::string_view text
   std::string quoted_text;
   quoted_text.reserve(text.size() + text.size() / 8 + 2);
   json::write_string(text, quoted_text);
-  out.append(",\"");
+  out.append(out.reveal().ends_with('{') ? "\"" : ",\"");
   out.append(name);
   out.append("\":");
   out.append(quoted_text);
@@ -150,7 +150,7 @@ std::string write_exec_info(const ExecInfo& info) {
   out.append(full_name(info.version)).append("\",\"spec\":{");
   if (info.cluster) {
     out += "\"cluster\":";
-    write_exec_cluster(*info.cluster, out);
+    json::write(to_json(*info.cluster), out, json::Escape::html);
     out.push_back(',');
   }
   out.append("\"interactive\":").append(info.interactive ? "true" : "false").append("}}\n");
@@ -173,15 +173,14 @@ Result<sys_seconds> claimed_expiration(std::optional<TimePoint> ends_at, TimePoi
 }
 
 SecretString write_exec_credential(ApiVersion version, const Credential& credential,
-                                   sys_seconds expiration) {
+                                   std::optional<sys_seconds> expiration) {
   SecretString out;
   out.reserve(256 + credential.token.size() + credential.client_certificate.size() +
               credential.client_key.size());
   out.append("{\"kind\":\"ExecCredential\",\"apiVersion\":\"");
   out.append(full_name(version));
-  out.append("\",\"status\":{\"expirationTimestamp\":\"");
-  out.append(format_rfc3339(expiration));
-  out.append("\"");
+  out.append("\",\"status\":{");
+  if (expiration) append_json(out, "expirationTimestamp", format_rfc3339(*expiration));
   append_json(out, "token", credential.token.reveal());
   append_json(out, "clientCertificateData", credential.client_certificate);
   append_json(out, "clientKeyData", credential.client_key.reveal());

@@ -257,6 +257,18 @@ Result<std::string> read_file(const fs::path& path, std::size_t max_bytes) {
   return std::string(content.reveal());
 }
 
+Result<std::string> read_untrusted_file(const fs::path& path, std::size_t max_bytes) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat status = {};
+  if (!file || fstat(file.get(), &status) != 0) return cannot_read(path, system_message(errno));
+  if (!S_ISREG(status.st_mode)) {
+    return cannot_read(path,
+                       "it is " + std::string(kind_name(status.st_mode)) + ", not a regular file");
+  }
+  if (static_cast<std::size_t>(status.st_size) > max_bytes) return too_large(path, max_bytes);
+  return read_stream(file.get(), max_bytes, in_quotes(path.native()));
+}
+
 Result<std::string> read_stream(int descriptor, std::size_t max_bytes, const std::string& name) {
   std::string content;
   std::array<char, 16 * 1024> buffer = {};

@@ -29,6 +29,10 @@ struct AccessRules {
 // needs cluster information that is missing or malformed, or the CA file cannot be read.
 Status check_cluster(const AccessRules& rules, const ExecInfo& info);
 
+// `field` names it in errors. Fails with configuration (no URL at all, or none that is sure to
+// mean one host), or no_credential (not https: no client runs a plugin for it).
+Status check_server_is_https(std::string_view server, std::string_view field);
+
 // For an audience that came from the ClusterProfile, and a plugin that mints tokens with it.
 // Without any pattern: configuration; with none that matches: no_credential.
 Status check_audience(const AccessRules& rules, std::string_view audience, const ExecInfo& info);

@@ -36,6 +36,6 @@ Result<Cluster> parse_exec_cluster(const json::ObjectReader& object);
 Result<Cluster> parse_kubeconfig_cluster(const json::ObjectReader& object);
 
 // As client-go writes spec.cluster: its order, zero values left out, config always there.
-void write_exec_cluster(const Cluster& cluster, std::string& out);
+json::Value to_json(const Cluster& cluster);
 
 }  // namespace execcred

@@ -60,7 +60,7 @@ Result<std::chrono::sys_seconds> claimed_expiration(std::optional<TimePoint> end
 
 // One line, ending in a newline. The credential must hold a token or a complete pair.
 SecretString write_exec_credential(ApiVersion version, const Credential& credential,
-                                   std::chrono::sys_seconds expiration);
+                                   std::optional<std::chrono::sys_seconds> expiration);
 
 // As strict as client-go: the asked version, a status, a token or a complete pair, a strict
 // RFC 3339 time. Fails (internal): a plugin that prints anything else is defective.

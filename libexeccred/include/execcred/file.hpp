@@ -32,6 +32,10 @@ Result<SecretString> read_secret_file(const std::filesystem::path& path,
                                       std::size_t max_bytes = kMaxSecretFile);
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes);
 
+// A file whose content decides nothing by itself (a ClusterProfile): anybody may own it, and
+// symlinks are followed. Still regular, and of bounded size.
+Result<std::string> read_untrusted_file(const std::filesystem::path& path, std::size_t max_bytes);
+
 // Reads to the end of an open descriptor that need not be a file (standard input).
 // `name` is how messages call it. Blocks until the writer closes it; the deadline ends that.
 Result<std::string> read_stream(int descriptor, std::size_t max_bytes, const std::string& name);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+
+#include <execcred/file.hpp>
+#include <execcred/text.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_manifest(const fs::path& path) {
+  const fs::path extension = path.extension();
+  return extension == ".yaml" || extension == ".yml" || extension == ".json";
+}
+
+// The manifests of a folder, in the order of their names; folders inside are not entered.
+Result<std::vector<fs::path>> list_manifests(const fs::path& folder) {
+  std::error_code problem;
+  std::vector<fs::path> files;
+  for (fs::directory_iterator entry(folder, problem), end; !problem && entry != end;
+       entry.increment(problem)) {
+    if (is_manifest(entry->path()) && !entry->is_directory()) files.push_back(entry->path());
+  }
+  if (problem) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "cannot read " + in_quotes(folder.native()) + ": " + problem.message()};
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Status append_profiles(const std::string& text, const std::string& source,
+                       std::vector<ClusterProfile>& profiles) {
+  TRY_ASSIGN(std::vector<ClusterProfile> found,
+             parse_cluster_profiles(text).context("reading " + source));
+  std::move(found.begin(), found.end(), std::back_inserter(profiles));
+  return {};
+}
+
+Result<std::vector<ClusterProfile>> read_profiles(const std::string& path) {
+  std::vector<ClusterProfile> profiles;
+  if (path == "-") {
+    TRY_ASSIGN(const std::string text, read_stream(STDIN_FILENO, kMaxInventory, "standard input"));
+    TRY(append_profiles(text, "standard input", profiles));
+    return profiles;
+  }
+  std::vector<fs::path> files = {path};
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    TRY_ASSIGN(files, list_manifests(path));
+  }
+  for (const fs::path& file : files) {
+    TRY_ASSIGN(const std::string text, read_untrusted_file(file, kMaxInventory));
+    TRY(append_profiles(text, in_quotes(file.native()), profiles));
+  }
+  return profiles;
+}
+
+}  // namespace
+
+void AccessOptions::add_to(OptionSet& options) {
+  options
+      .add("clusterprofile-provider-file", mapping_path_, "PATH",
+           "Mapping file: which program stands for which access provider")
+      .short_name('m')
+      .required()
+      .no_environment();
+  options
+      .add("clusterprofile", profiles_path_, "PATH|-",
+           "ClusterProfiles, YAML or JSON: a file, a folder, or standard input")
+      .short_name('f')
+      .required()
+      .no_environment();
+  options.add("name", name_, "[NAMESPACE/]NAME", "Only the ClusterProfile of this name")
+      .no_environment();
+  options
+      .add("provider", provider_, "NAME", "This access provider, not the mapping's first that fits")
+      .no_environment();
+}
+
+Result<ProviderMapping> AccessOptions::mapping() const {
+  TRY_ASSIGN(const std::string text, read_file(mapping_path_, kMaxKubeconfig));
+  return parse_provider_mapping(text).context("reading " + in_quotes(mapping_path_));
+}
+
+Result<std::vector<ClusterProfile>> AccessOptions::profiles() const {
+  TRY_ASSIGN(std::vector<ClusterProfile> profiles, read_profiles(profiles_path_));
+  if (!name_.empty()) {
+    std::erase_if(profiles, [this](const ClusterProfile& profile) {
+      return profile.name != name_ && profile.full_name() != name_;
+    });
+  }
+  if (!profiles.empty()) return profiles;
+  return Error{.kind = Error::Kind::configuration,
+               .message = in_quotes(profiles_path_) + " holds no ClusterProfile" +
+                          (name_.empty() ? "" : " named " + in_quotes(name_))};
+}
+
+Result<ClusterProfile> AccessOptions::one_profile() const {
+  TRY_ASSIGN(std::vector<ClusterProfile> profiles, this->profiles());
+  if (profiles.size() == 1) return std::move(profiles.front());
+  std::vector<std::string> names;
+  for (const ClusterProfile& profile : profiles) {
+    if (names.size() < 10) names.push_back(profile.full_name());
+  }
+  return Error{.kind = Error::Kind::configuration,
+               .message = in_quotes(profiles_path_) + " holds " + std::to_string(profiles.size()) +
+                          " ClusterProfiles",
+               .hint = "choose one with --name: " + join(names, ", ") +
+                       (profiles.size() > names.size() ? ", ..." : "")};
+}
+
+Result<std::string> parse_output(const std::string& text, const std::vector<std::string>& choices) {
+  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
+  return Error{.kind = Error::Kind::configuration,
+               .message = in_quotes(text) + " is no output format",
+               .hint = "it may be " + join(choices, ", ")};
+}
+
+json::Value profile_reference(const ClusterProfile& profile) {
+  json::Value reference((json::Object()));
+  if (!profile.name_space.empty()) reference.add("namespace", json::Value(profile.name_space));
+  reference.add("name", json::Value(profile.name));
+  return reference;
+}
+
+}  // namespace execcred::cli

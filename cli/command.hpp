@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the subcommands of execcred share: their shape, their input files, their output.
+#pragma once
+
+#include <execcred/access.hpp>
+#include <execcred/option_set.hpp>
+#include <execcred/result.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::cli {
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  virtual void add_options(OptionSet& options) = 0;
+  // The text for standard output.
+  virtual Result<SecretString> run() = 0;
+};
+
+// -m, -f, --name and --provider: a mapping, and the ClusterProfiles to look at.
+class AccessOptions {
+ public:
+  void add_to(OptionSet& options);
+
+  Result<ProviderMapping> mapping() const;
+  // In the order of the files; with --name, only those it names. Fails (configuration) where
+  // there is none.
+  Result<std::vector<ClusterProfile>> profiles() const;
+  // Fails (configuration) where there are several, naming them.
+  Result<ClusterProfile> one_profile() const;
+  const std::string& provider() const { return provider_; }
+
+ private:
+  std::string mapping_path_;
+  std::string profiles_path_;
+  std::string name_;
+  std::string provider_;
+};
+
+// One of a few words for -o.
+Result<std::string> parse_output(const std::string& text, const std::vector<std::string>& choices);
+
+// {"namespace": …, "name": …}
+json::Value profile_reference(const ClusterProfile& profile);
+
+}  // namespace execcred::cli

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred: the command line for people who set up clusters, mappings and plugins.
+#include "get.hpp"
+#include "resolve.hpp"
+
+#include <execcred/deadline.hpp>
+#include <execcred/process_setup.hpp>
+#include <execcred/settings.hpp>
+#include <execcred/text.hpp>
+#include <execcred/version.hpp>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace execcred::cli {
+namespace {
+
+constexpr std::string_view kProgram = "execcred";
+
+struct Entry {
+  std::string_view name;
+  std::string_view summary;
+  std::unique_ptr<Command> (*make)();
+};
+
+template <class T>
+std::unique_ptr<Command> make() {
+  return std::make_unique<T>();
+}
+
+constexpr std::array<Entry, 2> kCommands = {
+    {{"get", "Run the plugin of a ClusterProfile, print the credential.", make<Get>},
+     {"resolve", "Show what would run for each ClusterProfile, and why.", make<Resolve>}}};
+
+std::string help() {
+  std::string text =
+      "Usage: execcred COMMAND [OPTION]...\n\n"
+      "Works with ClusterProfiles, provider mapping files and the plugins that they name.\n\n"
+      "Commands:\n";
+  for (const Entry& entry : kCommands) {
+    text += "  " + std::string(entry.name) + std::string(12 - entry.name.size(), ' ') +
+            std::string(entry.summary) + "\n";
+  }
+  return text +
+         "\nexeccred COMMAND --help lists a command's options. execcred --version prints the "
+         "version.\n";
+}
+
+Result<SecretString> run_command(const Entry& entry, const std::vector<std::string>& arguments) {
+  const std::unique_ptr<Command> command = entry.make();
+  bool wants_help = false;
+  OptionSet options;
+  command->add_options(options);
+  options.add("help", wants_help, "Print this help").short_name('h').no_environment();
+  Settings settings(options);
+  TRY(settings.read_arguments(arguments));
+  TRY(settings.store());
+  if (wants_help) {
+    return SecretString(
+        options.help("execcred " + std::string(entry.name) + " [OPTION]...", entry.summary));
+  }
+  TRY(settings.check_required());
+  return command->run();
+}
+
+Result<SecretString> run(const std::vector<std::string>& arguments) {
+  const std::string first = arguments.empty() ? "" : arguments.front();
+  if (first == "--help" || first == "-h" || first == "help") return SecretString(help());
+  if (first == "--version") return SecretString(std::string(kProgram) + " " + kVersion + "\n");
+  for (const Entry& entry : kCommands) {
+    if (entry.name == first) return run_command(entry, {arguments.begin() + 1, arguments.end()});
+  }
+  return Error{
+      .kind = Error::Kind::configuration,
+      .message = first.empty() ? "no command is given" : in_quotes(first) + " is no command",
+      .hint = "execcred --help lists the commands"};
+}
+
+int fail(const Error& error) {
+  deadline::write_to_stderr(format_error(kProgram, error));
+  return exit_code(error.kind);
+}
+
+int main(int argc, char** argv) {
+  const Status ready = set_up_process();
+  if (!ready) return fail(ready.error());
+  const Result<SecretString> text = run({argv + (argc > 0 ? 1 : 0), argv + argc});
+  if (!text) return fail(text.error());
+  const Status written = write_to_stdout(text->reveal());
+  return written ? 0 : fail(written.error());
+}
+
+}  // namespace
+}  // namespace execcred::cli
+
+int main(int argc, char** argv) {
+  try {
+    return execcred::cli::main(argc, argv);
+  } catch (...) {
+    return execcred::cli::fail({.message = "internal error", .hint = "please report it"});
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "resolve.hpp"
+
+#include <execcred/text.hpp>
+
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+using json::Value;
+
+struct Resolved {
+  ClusterProfile profile;
+  Access access;
+};
+
+// "'a' is not in the ClusterProfile, 'b' is the first that is": the mapping's order decides.
+std::string why(const ProviderMapping& mapping, const Access& access, bool was_asked) {
+  if (was_asked) return "--provider asks for it";
+  std::vector<std::string> passed;
+  for (const MappedProvider& provider : mapping.providers) {
+    if (provider.name == access.provider) break;
+    passed.push_back(in_quotes(provider.name));
+  }
+  std::string text = "the mapping's first provider that the ClusterProfile lists";
+  if (!passed.empty()) text += "; it does not list " + join(passed, ", ");
+  return text;
+}
+
+class Lines {
+ public:
+  void add(std::string_view name, std::string_view value) {
+    constexpr std::size_t kColumn = 16;
+    text_.append(name).append(kColumn - name.size(), ' ');
+    text_ += printable(value) + "\n";
+  }
+  // One line each, the name before the first only.
+  void add(std::string_view name, const std::vector<std::string>& values) {
+    for (const std::string& value : values) add(&value == &values.front() ? name : "", value);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+std::string to_text(const ProviderMapping& mapping, const Resolved& resolved, bool was_asked) {
+  const Access& access = resolved.access;
+  Lines lines;
+  lines.add("ClusterProfile", access.cluster_profile);
+  lines.add("Provider", access.provider + " (" + access.source + ")");
+  lines.add("Why", why(mapping, access, was_asked));
+  lines.add("Server", access.cluster.server);
+  if (!access.cluster.tls_server_name.empty()) {
+    lines.add("TLS name", access.cluster.tls_server_name);
+  }
+  if (!access.cluster.proxy_url.empty()) lines.add("Proxy", access.cluster.proxy_url);
+  if (access.cluster.insecure_skip_tls_verify) lines.add("TLS", "NOT verified");
+  lines.add("Command", access.exec.command);
+  lines.add("Arguments", access.exec.args);
+  std::vector<std::string> variables;
+  for (const EnvironmentVariable& variable : access.exec.env) {
+    variables.push_back(variable.name + "=" + variable.value);
+  }
+  lines.add("Environment", variables);
+  lines.add("API version", full_name(access.exec.api_version));
+  lines.add("Cluster info", access.exec.provide_cluster_info ? "provided" : "not provided");
+  lines.add("Config", json::to_text(access.cluster.config));
+  return lines.take();
+}
+
+Value to_json(const ProviderMapping& mapping, const Resolved& resolved, bool was_asked) {
+  const Access& access = resolved.access;
+  Value object((json::Object()));
+  object.add("clusterProfile", profile_reference(resolved.profile));
+  object.add("provider", Value(access.provider));
+  object.add("source", Value(access.source));
+  object.add("why", Value(why(mapping, access, was_asked)));
+  object.add("exec", execcred::to_json(access.exec));
+  object.add("cluster", execcred::to_json(access.cluster));
+  return object;
+}
+
+// One as it is, several as a list, as kubectl does.
+std::string to_json_text(json::Array items) {
+  if (items.size() == 1) return json::to_indented_text(items.front());
+  Value list((json::Object()));
+  list.add("items", Value(std::move(items)));
+  return json::to_indented_text(list);
+}
+
+}  // namespace
+
+void Resolve::add_options(OptionSet& options) {
+  access_.add_to(options);
+  options
+      .add_parsed("output", output_, "FORMAT", "text, json, or exec-config (a kubeconfig's exec)",
+                  [](const std::string& text) {
+                    return parse_output(text, {"text", "json", "exec-config"});
+                  })
+      .short_name('o')
+      .default_text(output_)
+      .no_environment();
+}
+
+Result<SecretString> Resolve::run() {
+  TRY_ASSIGN(const ProviderMapping mapping, access_.mapping());
+  TRY_ASSIGN(const std::vector<ClusterProfile> profiles, access_.profiles());
+  const bool was_asked = !access_.provider().empty();
+  std::string text;
+  json::Array items;
+  for (const ClusterProfile& profile : profiles) {
+    TRY_ASSIGN(Access access, resolve_access(mapping, profile, access_.provider()));
+    const Resolved resolved{.profile = profile, .access = std::move(access)};
+    if (output_ == "text") {
+      text += (text.empty() ? "" : "\n") + to_text(mapping, resolved, was_asked);
+    } else if (output_ == "json") {
+      items.push_back(to_json(mapping, resolved, was_asked));
+    } else {
+      items.push_back(execcred::to_json(resolved.access.exec));
+    }
+  }
+  return SecretString(output_ == "text" ? text : to_json_text(std::move(items)));
+}
+
+}  // namespace execcred::cli

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred resolve: what would run for each ClusterProfile, and why that provider. Runs nothing.
+#pragma once
+
+#include "command.hpp"
+
+namespace execcred::cli {
+
+class Resolve final : public Command {
+ public:
+  void add_options(OptionSet& options) override;
+  Result<SecretString> run() override;
+
+ private:
+  AccessOptions access_;
+  std::string output_ = "text";
+};
+
+}  // namespace execcred::cli

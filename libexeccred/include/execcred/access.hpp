@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library for controllers: a mapping and a ClusterProfile give what to run, and running it
+// gives a credential.
+//
+//   TRY_ASSIGN(const ProviderMapping mapping, parse_provider_mapping(text));
+//   TRY_ASSIGN(const Access access, resolve_access(mapping, profile));
+//   TRY_ASSIGN(const Credential credential, get_credential(access, Environment::copy()));
+//
+// The semantics are those of sigs.k8s.io/cluster-inventory-api pkg/access, without its defects:
+// nothing is shared between two calls, the order of variables is always the same, a null
+// extension means nothing, every field of the cluster is kept, an empty server is an error.
+#pragma once
+
+#include <execcred/cluster_profile.hpp>
+#include <execcred/environment.hpp>
+#include <execcred/provider_mapping.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred {
+
+// Above a plugin's own default of 8 s, below the shortest patience among consumers of 10 s.
+inline constexpr Duration kPluginLimit = std::chrono::milliseconds(9'500);
+
+struct Access {
+  std::string cluster_profile;  // "namespace/name"
+  std::string provider;         // the name that the mapping and the ClusterProfile share
+  std::string source;           // "status.accessProviders[0]"
+  ExecConfig exec;              // with the ClusterProfile's arguments and variables, by policy
+  Cluster cluster;
+
+  // What the program gets in KUBERNETES_EXEC_INFO.
+  ExecInfo exec_info() const;
+};
+
+// The first provider of the mapping that the ClusterProfile lists, or the one named `provider`.
+// Fails with configuration (no such provider, a malformed cluster or extension, a policy that a
+// plugin of ours must not be run with), or no_credential (the server is not https).
+Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfile& profile,
+                              std::string_view provider = {});
+
+// The policies under which a plugin of ours (execcred-*) would take settings from a
+// ClusterProfile unchecked: variables at all, and arguments without --from-profile before them.
+Status check_policies(const MappedProvider& provider);
+
+// Runs the program as client-go does: the caller's variables, then the mapping's, then
+// KUBERNETES_EXEC_INFO; the last of a name counts. Its exit code becomes the error's kind, its
+// error line the message; a credential without expirationTimestamp has no expires_at.
+Result<Credential> get_credential(const Access& access, const Environment& environment,
+                                  Duration limit = kPluginLimit);
+
+}  // namespace execcred

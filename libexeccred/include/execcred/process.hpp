@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs another program to its end, for its output, within bounds.
+//
+// The program gets exactly the environment that is given, /dev/null for standard input, default
+// signal dispositions and a process group of its own, which is killed whole at the deadline. Its
+// end is what is waited for, not the end of its output: a descendant that keeps the pipe open
+// does not hold the caller up. Safe in a process with threads.
+#pragma once
+
+#include <execcred/duration.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace execcred {
+
+struct Command {
+  std::string path;  // absolute
+  std::vector<std::string> arguments = {};
+  std::vector<std::string> environment = {};  // NAME=VALUE
+  Duration limit;
+  std::size_t max_output = 1024 * 1024;
+  std::size_t max_error_output = 64 * 1024;  // more is read and dropped
+};
+
+struct Finished {
+  int exit_code = 0;  // where signal is 0
+  int signal = 0;
+  SecretString output;
+  std::string error_output;
+};
+
+// Fails: configuration (cannot be started), unavailable (still running at the limit), internal
+// (more output than allowed).
+Result<Finished> run_command(const Command& command);
+
+}  // namespace execcred

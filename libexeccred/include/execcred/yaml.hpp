@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// YAML into the same tree as JSON, read as Kubernetes tools read it (sigs.k8s.io/yaml): plain
+// scalars are typed by the YAML 1.1 rules of its decoder, and keys are strings.
+//
+// Refused: nesting over a depth, duplicate keys, more than 10,000 nodes made by aliases (a
+// "billion laughs" document), merge keys, keys that are no scalars, tags of one's own, and
+// numbers that JSON cannot hold.
+#pragma once
+
+#include <execcred/json.hpp>
+#include <execcred/result.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace execcred::yaml {
+
+struct Limits {
+  std::size_t bytes = 128 * 1024;
+  std::size_t depth = 32;
+  std::size_t alias_nodes = 10'000;  // that aliases may add to one document
+};
+
+// Every document of the text, one at a time, in order; empty ones are passed over. Stops at the
+// first error, its own (configuration, with "line L, column C") or the receiver's.
+Status for_each_document(std::string_view text, const Limits& limits,
+                         const std::function<Status(json::Value)>& receive);
+
+}  // namespace execcred::yaml

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/access.hpp>
+#include <execcred/access_rules.hpp>
+#include <execcred/json_reader.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+using json::ObjectReader;
+using json::Value;
+
+// KEP-5339's names, and those of its first releases.
+constexpr std::array<std::string_view, 2> kArgumentsExtensions = {
+    "clusterprofiles.multicluster.x-k8s.io/exec/additional-args",
+    "multicluster.x-k8s.io/clusterprofiles/auth/exec/additional-args"};
+constexpr std::array<std::string_view, 2> kVariablesExtensions = {
+    "clusterprofiles.multicluster.x-k8s.io/exec/additional-envs",
+    "multicluster.x-k8s.io/clusterprofiles/auth/exec/additional-envs"};
+
+bool is_plugin_of_ours(std::string_view command) {
+  return command.substr(command.rfind('/') + 1).starts_with("execcred-");
+}
+
+const MappedProvider* find_mapped(const ProviderMapping& mapping, std::string_view name) {
+  for (const MappedProvider& provider : mapping.providers) {
+    if (provider.name == name) return &provider;
+  }
+  return nullptr;
+}
+
+const AccessProvider* find_listed(const ClusterProfile& profile, std::string_view name) {
+  for (const AccessProvider& provider : profile.access_providers) {
+    if (provider.name == name) return &provider;
+  }
+  return nullptr;
+}
+
+std::string names_listed(const ClusterProfile& profile) {
+  std::vector<std::string> names;
+  for (const AccessProvider& provider : profile.access_providers) {
+    names.push_back(in_quotes(provider.name));
+  }
+  return names.empty() ? "no provider" : join(names, ", ");
+}
+
+Result<const MappedProvider*> choose(const ProviderMapping& mapping, const ClusterProfile& profile,
+                                     std::string_view wanted) {
+  if (!wanted.empty()) {
+    const MappedProvider* provider = find_mapped(mapping, wanted);
+    if (provider != nullptr && find_listed(profile, wanted) != nullptr) return provider;
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "provider " + in_quotes(wanted) + " is not in the " +
+                            (provider == nullptr ? "mapping" : "ClusterProfile"),
+                 .hint = "the ClusterProfile lists " + names_listed(profile)};
+  }
+  for (const MappedProvider& provider : mapping.providers) {
+    if (find_listed(profile, provider.name) != nullptr) return &provider;
+  }
+  return Error{.kind = Error::Kind::configuration,
+               .message = "no provider of the mapping is in the ClusterProfile",
+               .hint = "the ClusterProfile lists " + names_listed(profile)};
+}
+
+struct Extension {
+  const Value* value = nullptr;
+  std::string path;
+};
+
+Result<Extension> find_extension(const ObjectReader& cluster,
+                                 const std::array<std::string_view, 2>& names) {
+  TRY_ASSIGN(const std::vector<ObjectReader> extensions, cluster.objects("extensions"));
+  for (const ObjectReader& extension : extensions) {
+    TRY_ASSIGN(const std::string name, extension.required_string("name"));
+    if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+    return Extension{.value = extension.find("extension"), .path = extension.path_of("extension")};
+  }
+  return Extension();
+}
+
+// The KEP's array, or an object with that array as "args", which is the only form that the CRD
+// of a real API server stores.
+Result<std::vector<std::string>> read_arguments(const ObjectReader& cluster) {
+  TRY_ASSIGN(const Extension extension, find_extension(cluster, kArgumentsExtensions));
+  if (extension.value == nullptr) return std::vector<std::string>();
+  if (extension.value->object() == nullptr && extension.value->array() == nullptr) {
+    return json::field_error(
+        extension.path, "must be an array of strings, not " + std::string(extension.value->kind()));
+  }
+  if (extension.value->array() != nullptr)
+    return json::read_strings(*extension.value, extension.path);
+  TRY_ASSIGN(const ObjectReader object, ObjectReader::open(*extension.value, extension.path));
+  return object.strings("args");
+}
+
+// An object of names and values, in the names' order, or an array of {name, value}.
+Result<std::vector<EnvironmentVariable>> read_variables(const ObjectReader& cluster) {
+  TRY_ASSIGN(const Extension extension, find_extension(cluster, kVariablesExtensions));
+  std::vector<EnvironmentVariable> variables;
+  if (extension.value == nullptr) return variables;
+  const auto add = [&variables](const std::string& name, const Value& value,
+                                const std::string& path) -> Status {
+    if (name.empty() || has_control_character(name) || name.find('=') != std::string::npos) {
+      return json::field_error(path, "has " + in_quotes(name) + ", no name of a variable");
+    }
+    TRY_ASSIGN(std::string text, json::read_string(value, path + "." + name));
+    variables.push_back({.name = name, .value = std::move(text)});
+    return {};
+  };
+  if (const json::Array* entries = extension.value->array()) {
+    for (std::size_t i = 0; i < entries->size(); ++i) {
+      const std::string path = extension.path + "[" + std::to_string(i) + "]";
+      TRY_ASSIGN(const ObjectReader entry, ObjectReader::open((*entries)[i], path));
+      TRY_ASSIGN(const std::string name, entry.required_string("name"));
+      const Value* value = entry.find("value");
+      TRY(add(name, value == nullptr ? Value("") : *value, path));
+    }
+    return variables;
+  }
+  TRY_ASSIGN(const ObjectReader object, ObjectReader::open(*extension.value, extension.path));
+  for (const json::Member& member : *extension.value->object()) {
+    TRY(add(member.name, member.value, extension.path));
+  }
+  std::sort(variables.begin(), variables.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return variables;
+}
+
+void apply_variables(std::vector<EnvironmentVariable> given, bool replaces,
+                     std::vector<EnvironmentVariable>& variables) {
+  for (EnvironmentVariable& variable : given) {
+    const auto same_name = [&variable](const EnvironmentVariable& other) {
+      return other.name == variable.name;
+    };
+    const auto found = std::find_if(variables.begin(), variables.end(), same_name);
+    if (found == variables.end()) {
+      variables.push_back(std::move(variable));
+    } else if (replaces) {
+      found->value = std::move(variable.value);
+    }
+  }
+}
+
+Status apply_policies(const MappedProvider& mapped, const ObjectReader& cluster, ExecConfig& exec) {
+  if (mapped.arguments_policy == ArgumentsPolicy::append) {
+    TRY_ASSIGN(const std::vector<std::string> arguments, read_arguments(cluster));
+    exec.args.insert(exec.args.end(), arguments.begin(), arguments.end());
+  }
+  if (mapped.variables_policy != VariablesPolicy::ignore) {
+    TRY_ASSIGN(std::vector<EnvironmentVariable> variables, read_variables(cluster));
+    apply_variables(std::move(variables), mapped.variables_policy == VariablesPolicy::replace,
+                    exec.env);
+  }
+  return {};
+}
+
+}  // namespace
+
+ExecInfo Access::exec_info() const {
+  ExecInfo info{.version = exec.api_version};
+  if (exec.provide_cluster_info) info.cluster = cluster;
+  return info;
+}
+
+Status check_policies(const MappedProvider& provider) {
+  if (!is_plugin_of_ours(provider.exec.command)) return {};
+  if (provider.variables_policy != VariablesPolicy::ignore) {
+    Error error = json::field_error(provider.path + ".profileSourcedEnvVarsPolicy",
+                                    "lets a ClusterProfile set this plugin's environment");
+    error.hint = "leave it out; plugins read spec.cluster.config instead";
+    return error;
+  }
+  const std::vector<std::string>& args = provider.exec.args;
+  const bool has_boundary = std::any_of(args.begin(), args.end(), [](const std::string& argument) {
+    return argument == "--from-profile" || argument == "-from-profile";
+  });
+  if (provider.arguments_policy == ArgumentsPolicy::append && !has_boundary) {
+    Error error = json::field_error(provider.path + ".profileSourcedCLIArgsPolicy",
+                                    "lets a ClusterProfile set any option of this plugin");
+    error.hint = "end args with --from-profile, or leave the policy out";
+    return error;
+  }
+  return {};
+}
+
+Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfile& profile,
+                              std::string_view provider) {
+  const std::string doing = "resolving ClusterProfile " + profile.full_name();
+  TRY_ASSIGN(const MappedProvider* mapped, choose(mapping, profile, provider).context(doing));
+  TRY(check_policies(*mapped).context(doing));
+  const AccessProvider& listed = *find_listed(profile, mapped->name);
+  const std::string path = listed.path + ".cluster";
+  Access access{.cluster_profile = profile.full_name(),
+                .provider = mapped->name,
+                .source = listed.path,
+                .exec = mapped->exec,
+                .cluster = {}};
+  const Status resolved = [&]() -> Status {
+    if (listed.cluster.is_null()) return json::field_error(path, "is missing");
+    TRY_ASSIGN(const ObjectReader cluster, ObjectReader::open(listed.cluster, path));
+    TRY_ASSIGN(access.cluster, parse_kubeconfig_cluster(cluster));
+    TRY(check_server_is_https(access.cluster.server, path + ".server"));
+    return apply_policies(*mapped, cluster, access.exec);
+  }();
+  if (!resolved) return Result<Access>(resolved.error()).context(doing);
+  return access;
+}
+
+}  // namespace execcred

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The second half of access.hpp: running what was resolved.
+#include <execcred/access.hpp>
+#include <execcred/process.hpp>
+#include <execcred/text.hpp>
+
+#include <utility>
+
+namespace execcred {
+namespace {
+
+void set_variable(std::vector<std::string>& entries, const std::string& name,
+                  const std::string& value) {
+  std::erase_if(entries, [&name](const std::string& entry) {
+    return entry.starts_with(name) && entry.size() > name.size() && entry[name.size()] == '=';
+  });
+  entries.push_back(name + "=" + value);
+}
+
+// "NAME: error: …" and "  hint: …" as plugins of ours print them; the first line of any other.
+void take_story(std::string_view error_output, Error& error) {
+  constexpr std::string_view kError = ": error: ";
+  constexpr std::string_view kHint = "  hint: ";
+  constexpr std::string_view kWhile = "  while ";
+  for (const std::string_view line : split(error_output, '\n')) {
+    const std::size_t start = line.find(kError);
+    if (start != std::string_view::npos && line.starts_with("execcred-")) {
+      error.message = std::string(line.substr(0, start)) + ": " +
+                      std::string(line.substr(start + kError.size()));
+    } else if (line.starts_with(kHint)) {
+      error.hint = line.substr(kHint.size());
+    } else if (line.starts_with(kWhile)) {
+      error.context.emplace_back(line.substr(kWhile.size()));
+    }
+  }
+}
+
+Error failure(const Access& access, const Finished& finished) {
+  const std::string name = in_quotes(access.exec.command);
+  if (finished.signal != 0) {
+    return Error{.kind = Error::Kind::internal,
+                 .message = name + " was ended by signal " + std::to_string(finished.signal)};
+  }
+  Error error{.kind = kind_of_exit_code(finished.exit_code),
+              .message = name + " ended with exit code " + std::to_string(finished.exit_code)};
+  const std::string_view said = trim(finished.error_output);
+  if (!said.empty()) error.message += ": " + std::string(said.substr(0, said.find('\n')));
+  if (error.hint.empty()) error.hint = access.exec.install_hint;
+  take_story(finished.error_output, error);
+  return error;
+}
+
+}  // namespace
+
+Result<Credential> get_credential(const Access& access, const Environment& environment,
+                                  Duration limit) {
+  Command command{.path = access.exec.command, .arguments = access.exec.args, .limit = limit};
+  command.environment = environment.entries();
+  for (const EnvironmentVariable& variable : access.exec.env) {
+    set_variable(command.environment, variable.name, variable.value);
+  }
+  set_variable(command.environment, "KUBERNETES_EXEC_INFO", write_exec_info(access.exec_info()));
+  const std::string doing = "getting a credential for ClusterProfile " + access.cluster_profile +
+                            " with provider " + in_quotes(access.provider);
+  Result<Finished> finished = run_command(command);
+  if (!finished) {
+    return Result<Credential>(std::move(finished).error())
+        .hint(access.exec.install_hint)
+        .context(doing);
+  }
+  if (finished->exit_code != 0 || finished->signal != 0) {
+    return Result<Credential>(failure(access, *finished)).context(doing);
+  }
+  Result<Credential> credential =
+      parse_exec_credential(finished->output.reveal(), access.exec.api_version);
+  return std::move(credential)
+      .context("reading what " + in_quotes(access.exec.command) + " printed")
+      .context(doing);
+}
+
+}  // namespace execcred
