@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs one program to its end and says what it cost.
+//
+// A run looks like a client's: stdin is /dev/null and stdout a pipe that is read to its end,
+// because a program's last write and the reader's wake-up are part of what a client waits for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+// argv[0] holds a slash or is looked up in PATH; env is the whole environment.
+struct Command {
+  std::vector<std::string> argv;
+  std::vector<std::string> env;
+};
+
+struct Outcome {
+  int wait_status = 0;
+  std::string output;
+  double wall_us = 0;  // from the spawn to the end of output and the program's exit
+  double cpu_us = 0;   // user + system
+  long page_faults = 0;
+
+  bool succeeded() const { return wait_status == 0; }
+};
+
+enum class Capture {
+  out,         // stdout; stderr is dropped
+  out_loudly,  // stdout; stderr is shown
+  err,         // stderr; stdout is dropped
+};
+
+Outcome run(const Command& command, Capture capture);
+
+// The largest resident set of the program's own process, in KB.
+std::optional<long> peak_rss_kb(const Command& command);
+
+// Drops the file from the page cache, so that the next run reads it from the disk, as on a node
+// that has started. A program that was just written in large pieces, as by cp, runs a tenth faster
+// than the same bytes written by the linker or read from the disk: the cache holds it in larger
+// folios. On a file system without a disk it has no effect.
+void drop_from_page_cache(const std::string& path);
+
+std::string describe_exit(int wait_status);
+
+// Prints one error line and exits with status 2.
+[[noreturn]] void fail(const std::string& message);
+
+}  // namespace bench

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who a loopback server is: a certificate for 127.0.0.1, ::1 and localhost, and the authority that
+// signed it. Both are made in memory for one server and last a day, so no key lies in the
+// repository and no test starts to fail on a certain date.
+#pragma once
+
+#include <string>
+
+#include "openssl_handles.hpp"
+
+namespace execcred::test {
+
+struct LoopbackIdentity {
+  KeyPtr key;  // ECDSA P-256
+  CertificatePtr certificate;
+  std::string ca_pem;
+};
+
+// Throws std::runtime_error when OpenSSL fails.
+LoopbackIdentity make_loopback_identity();
+
+}  // namespace execcred::test

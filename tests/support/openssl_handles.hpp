@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owners for the OpenSSL objects that the test support uses, and the one way its failures are told.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+namespace execcred::test {
+
+template <auto Free>
+struct OpensslDeleter {
+  template <typename Handle>
+  void operator()(Handle* handle) const noexcept {
+    Free(handle);
+  }
+};
+
+using BignumPtr = std::unique_ptr<BIGNUM, OpensslDeleter<BN_free>>;
+using BioPtr = std::unique_ptr<BIO, OpensslDeleter<BIO_free_all>>;
+using CertificatePtr = std::unique_ptr<X509, OpensslDeleter<X509_free>>;
+using ExtensionPtr = std::unique_ptr<X509_EXTENSION, OpensslDeleter<X509_EXTENSION_free>>;
+using KeyPtr = std::unique_ptr<EVP_PKEY, OpensslDeleter<EVP_PKEY_free>>;
+using SslContextPtr = std::unique_ptr<SSL_CTX, OpensslDeleter<SSL_CTX_free>>;
+using SslPtr = std::unique_ptr<SSL, OpensslDeleter<SSL_free>>;
+
+// Throws with OpenSSL's own reason unless `succeeded`; `action` completes "cannot …".
+inline void require_openssl(bool succeeded, const std::string& action) {
+  if (succeeded) return;
+  const char* reason = ERR_reason_error_string(ERR_get_error());
+  throw std::runtime_error("cannot " + action + ": " +
+                           (reason != nullptr ? reason : "no reason given by OpenSSL"));
+}
+
+}  // namespace execcred::test
