@@ -32,6 +32,7 @@ need_packages() {
   step "installing ${missing[*]}"
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    -o DPkg::Lock::Timeout=300 \
     "${missing[@]}" >/dev/null
 }
 

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Starts the cluster, runs the suites side by side, and counts what they print.
+
+SUITE_TIMEOUT=600
+
+suite_files() { printf '%s\n' "$E2E_DIR"/suites/[0-9][0-9]-*.sh; }
+suite_name() { basename "$1" .sh | sed 's/^[0-9]*-//'; }
+suite_names() {
+  local file
+  while read -r file; do suite_name "$file"; done < <(suite_files)
+}
+
+prepare_parts() {
+  need_packages ca-certificates curl jq openssl
+  build_parts
+}
+
+# Sets SUITES to the files of the named suites, or of all.
+choose_suites() {
+  local name file
+  mapfile -t SUITES < <(suite_files)
+  [ "$#" -gt 0 ] || return 0
+  SUITES=()
+  for name in "$@"; do
+    file=$(suite_files | grep -E "/[0-9]+-$name\.sh$") || fail "no suite '$name'; try: $(suite_names | xargs)"
+    SUITES+=("$file")
+  done
+}
+
+prepare_programs() {
+  if [ -z "${EXECCRED_BIN:-}" ]; then
+    need_packages "${BUILD_PACKAGES[@]}"
+    build_preset release
+    EXECCRED_BIN=$EXECCRED_ROOT/build/release/bin
+  fi
+  EXECCRED_BIN=$(realpath "$EXECCRED_BIN")
+  export EXECCRED_BIN
+  local program
+  for program in execcred execcred-token-file; do
+    [ -x "$EXECCRED_BIN/$program" ] || fail "there is no program '$EXECCRED_BIN/$program'"
+  done
+}
+
+run_suites() {
+  choose_suites "$@"
+  prepare_parts
+  prepare_programs
+
+  E2E_RUN=$(mktemp -d "${TMPDIR:-/tmp}/execcred-e2e.XXXXXX")
+  E2E_CLUSTER=$E2E_RUN/cluster
+  export E2E_RUN E2E_CLUSTER
+  trap clean_up EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+
+  step "starting etcd and kube-apiserver"
+  cluster_start "$E2E_CLUSTER"
+  admin_kubectl create -f "$E2E_DIR/manifests/clusterprofile-crd.yaml" >/dev/null
+  admin_kubectl wait --for condition=Established --timeout 60s \
+    crd/clusterprofiles.multicluster.x-k8s.io >/dev/null
+
+  step "running ${#SUITES[@]} suites"
+  start_suites
+  report_suites
+}
+
+admin_kubectl() { kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" "$@"; }
+
+clean_up() {
+  local pids
+  pids=$(jobs -p)
+  # shellcheck disable=SC2086
+  [ -z "$pids" ] || kill $pids 2>/dev/null || true
+  cluster_stop
+  wait
+  rm -rf "$E2E_RUN"
+}
+
+# All at once: they mostly wait for each other's server, each in a namespace of its own.
+start_suites() {
+  local file
+  SUITE_PIDS=()
+  for file in "${SUITES[@]}"; do
+    timeout --kill-after 10 "$SUITE_TIMEOUT" bash "$file" >"$E2E_RUN/$(suite_name "$file").out" 2>&1 &
+    SUITE_PIDS+=("$!")
+  done
+}
+
+# Prints each suite's lines as soon as it and those before it are done, then the sum.
+report_suites() {
+  local i name output status passed=0 failed=0 skipped=0
+  for i in "${!SUITES[@]}"; do
+    name=$(suite_name "${SUITES[i]}")
+    output=$E2E_RUN/$name.out
+    status=0
+    wait "${SUITE_PIDS[i]}" || status=$?
+    [ "$status" -eq 0 ] || echo "not ok $name: the suite ended early, with status $status" >>"$output"
+    grep -qE '^(ok|not ok|skip) ' "$output" || echo "not ok $name: the suite checked nothing" >>"$output"
+    cat "$output"
+    passed=$((passed + $(grep -c '^ok ' "$output" || true)))
+    failed=$((failed + $(grep -c '^not ok ' "$output" || true)))
+    skipped=$((skipped + $(grep -c '^skip ' "$output" || true)))
+  done
+  printf '\n%d passed, %d failed' "$passed" "$failed"
+  [ "$skipped" -eq 0 ] || printf ', %d skipped' "$skipped"
+  echo
+  [ "$failed" -eq 0 ]
+}
