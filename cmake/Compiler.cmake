@@ -14,7 +14,9 @@ target_compile_options(execcred_warnings INTERFACE
 add_library(execcred_hardening INTERFACE)
 set(execcred_optimised $<CONFIG:Release,RelWithDebInfo,MinSizeRel>)
 target_compile_options(execcred_hardening INTERFACE
-  -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero
+  -fstack-protector-strong -fstack-clash-protection
+  # clang 14 knows it only behind another flag.
+  $<$<CXX_COMPILER_ID:GNU>:-ftrivial-auto-var-init=zero>
   -ffunction-sections -fdata-sections
   $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-fcf-protection=full>
   $<${execcred_optimised}:-U_FORTIFY_SOURCE>

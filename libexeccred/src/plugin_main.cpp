@@ -134,7 +134,6 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
   provider_.add_options(options_);
   add_common_options(options_, common_);
   TRY(settings_.read_arguments(arguments));
-  TRY(settings_.read_environment(environment_));
   TRY(settings_.store());
   if (common_.help) {
     return SecretString(options_.help(std::string(plugin_.name) + " [OPTION]...", plugin_.summary));
@@ -142,6 +141,8 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
   if (common_.version) {
     return SecretString(std::string(plugin_.name) + " " + kVersion + "\n");
   }
+  TRY(settings_.read_environment(environment_));
+  TRY(settings_.store());
   deadline::start(plugin_.name, common_.timeout);
   return credential(DebugLog(std::string(plugin_.name), common_.debug));
 }

@@ -2,9 +2,9 @@
 #include <execcred/process_setup.hpp>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -43,7 +43,6 @@ void set_up_signals() {
   set_disposition(SIGPIPE, SIG_IGN);
   set_disposition(SIGXFSZ, SIG_IGN);
   set_disposition(SIGTERM, SIG_DFL);
-  set_disposition(SIGINT, SIG_DFL);
   set_disposition(SIGUSR1, on_parent_thread_end);
   sigset_t unblocked = ending_signals();
   sigaddset(&unblocked, SIGALRM);
@@ -78,7 +77,6 @@ Status set_up_process() {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   parent_at_start = getppid();
   prctl(PR_SET_PDEATHSIG, SIGUSR1, 0, 0, 0);
-  umask(077);
   if (is_closed) return cannot_write("it is closed");
   if ((flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH) != 0) {
     return cannot_write("it is not open for writing");
@@ -88,20 +86,21 @@ Status set_up_process() {
 
 Status write_to_stdout(std::string_view text) {
   const sigset_t held = ending_signals();
-  sigset_t before;
-  sigprocmask(SIG_BLOCK, &held, &before);
-  Status status;
+  sigprocmask(SIG_BLOCK, &held, nullptr);
   while (!text.empty()) {
     const ssize_t count = write(STDOUT_FILENO, text.data(), text.size());
     if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) {  // a client's non-blocking pipe that is full
+      pollfd ready = {.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+      poll(&ready, 1, -1);
+      continue;
+    }
     if (count < 0) {
-      status = cannot_write(errno == EPIPE ? "its reader is gone" : system_message(errno));
-      break;
+      return cannot_write(errno == EPIPE ? "its reader is gone" : system_message(errno));
     }
     text.remove_prefix(static_cast<std::size_t>(count));
   }
-  sigprocmask(SIG_SETMASK, &before, nullptr);
-  return status;
+  return {};
 }
 
 }  // namespace execcred

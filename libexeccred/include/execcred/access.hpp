@@ -24,7 +24,7 @@
 namespace execcred {
 
 // Above a plugin's own default of 8 s, below the shortest patience among consumers of 10 s.
-inline constexpr Duration kPluginLimit = std::chrono::milliseconds(9'500);
+inline constexpr Duration kPluginLimit = std::chrono::seconds(9);
 
 struct Access {
   std::string cluster_profile;  // "namespace/name"

@@ -34,14 +34,14 @@ struct Number {
 
 class Value {
  public:
-  Value() = default;
-  explicit Value(bool value) : data_(value) {}
-  explicit Value(Number value) : data_(std::move(value)) {}
-  explicit Value(std::string value) : data_(std::move(value)) {}
-  explicit Value(std::string_view value) : data_(std::string(value)) {}
-  explicit Value(const char* value) : data_(std::string(value)) {}
-  explicit Value(Array value) : data_(std::move(value)) {}
-  explicit Value(Object value) : data_(std::move(value)) {}
+  Value();
+  explicit Value(bool value);
+  explicit Value(Number value);
+  explicit Value(std::string value);
+  explicit Value(std::string_view value);
+  explicit Value(const char* value);
+  explicit Value(Array value);
+  explicit Value(Object value);
 
   bool is_null() const { return std::holds_alternative<Null>(data_); }
   const bool* boolean() const { return std::get_if<bool>(&data_); }
@@ -72,6 +72,16 @@ struct Member {
   Value value;
   bool operator==(const Member& other) const = default;
 };
+
+// Here, because they need Member whole.
+inline Value::Value() = default;
+inline Value::Value(bool value) : data_(value) {}
+inline Value::Value(Number value) : data_(std::move(value)) {}
+inline Value::Value(std::string value) : data_(std::move(value)) {}
+inline Value::Value(std::string_view value) : data_(std::string(value)) {}
+inline Value::Value(const char* value) : data_(std::string(value)) {}
+inline Value::Value(Array value) : data_(std::move(value)) {}
+inline Value::Value(Object value) : data_(std::move(value)) {}
 
 enum class Keys {
   exact,

@@ -15,8 +15,8 @@ namespace execcred {
 // Fails (internal) where standard output is closed or not open for writing.
 Status set_up_process();
 
-// Writes `text` to standard output, whole or failing. Signals that would end the process wait
-// until it is done; only the deadline does not. Fails (internal).
+// The last thing a program does: writes `text` to standard output, whole or failing. From here on
+// the signals that would end the process wait; only the deadline does not. Fails (internal).
 Status write_to_stdout(std::string_view text);
 
 }  // namespace execcred
