@@ -64,8 +64,9 @@ stored_profile() { # NAME FIELD FORMAT
 
 # Of the shipped files only that is replaced which differs between machines:
 # where the plugin and its tokens are, the server and its CA.
-the_shipped_files_work() { # EXAMPLE CLUSTER_NAME
-  project_token "volumes/$2" "$(request_token reader)"
+fill_in_the_shipped_files() { # EXAMPLE CLUSTER_NAME
+  local host=${SERVER#https://}
+  project_token "volumes/${host%:*}" "$(request_token reader)"
   jq --arg plugin "$PLUGIN" --arg volumes "$PWD/volumes" --arg server "$SERVER" '
     .providers[] |= if .name == "token-file" then
       .execConfig.command = $plugin
@@ -78,6 +79,19 @@ the_shipped_files_work() { # EXAMPLE CLUSTER_NAME
     -e "s|\(certificate-authority-data:\).*|\1 $(base64 -w0 "$CA_FILE")|" \
     "$EXECCRED_ROOT/config/examples/$1" >profile.yaml
   expect_in profile.yaml "server: $SERVER"
+}
+
+the_shipped_files_work() { # EXAMPLE CLUSTER_NAME
+  fill_in_the_shipped_files "$@"
+  expect_accepted profile.yaml
+}
+
+# The writer of a ClusterProfile names another cluster, to get that one's token.
+the_shipped_mapping_binds_tokens_to_hosts() {
+  fill_in_the_shipped_files clusterprofile-access-providers.yaml spoke-1
+  project_token volumes/spoke-2 "$(request_token other)"
+  sed -i 's|clusterName: spoke-1$|clusterName: spoke-2|' profile.yaml
+  expect_in profile.yaml 'clusterName: spoke-2'
   expect_accepted profile.yaml
 }
 
@@ -116,6 +130,7 @@ namespaces_are_listed() {
 
 use_namespace client-go
 create_account reader
+create_account other
 
 for version in v1 v1beta1; do
   for field in accessProviders credentialProviders; do
@@ -136,6 +151,8 @@ check "the shipped mapping with the example of accessProviders" \
   the_shipped_files_work clusterprofile-access-providers.yaml spoke-1
 check "the shipped mapping with the example of credentialProviders" \
   the_shipped_files_work clusterprofile-credential-providers.yaml spoke-2
+check "the shipped mapping gives a server its own token, whatever clusterName says" \
+  the_shipped_mapping_binds_tokens_to_hosts
 check "the ClusterProfile's config asks for an audience" the_profile_narrows_the_audience
 check "the ClusterProfile adds an argument behind --from-profile" the_profile_adds_arguments
 check "a list of namespaces" namespaces_are_listed
