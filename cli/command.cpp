@@ -40,7 +40,10 @@ Result<std::vector<fs::path>> list_manifests(const fs::path& folder) {
 Status append_profiles(const std::string& text, const std::string& source,
                        std::vector<ClusterProfile>& profiles) {
   TRY_ASSIGN(std::vector<ClusterProfile> found,
-             parse_cluster_profiles(text).context("reading " + source));
+             parse_cluster_profiles(text)
+                 .context("reading " + source)
+                 .hint("the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1, in YAML or "
+                       "JSON; whoever writes the object must mend it"));
   std::move(found.begin(), found.end(), std::back_inserter(profiles));
   return {};
 }
@@ -88,7 +91,9 @@ void AccessOptions::add_to(OptionSet& options) {
 
 Result<ProviderMapping> AccessOptions::mapping() const {
   TRY_ASSIGN(const std::string text, read_file(mapping_path_, kMaxKubeconfig));
-  return parse_provider_mapping(text).context("reading " + in_quotes(mapping_path_));
+  return parse_provider_mapping(text)
+      .context("reading " + in_quotes(mapping_path_))
+      .hint("the format is that of config/clusterprofile-provider-file.json");
 }
 
 Result<std::vector<ClusterProfile>> AccessOptions::profiles() const {
@@ -101,7 +106,8 @@ Result<std::vector<ClusterProfile>> AccessOptions::profiles() const {
   if (!profiles.empty()) return profiles;
   return Error{.kind = Error::Kind::configuration,
                .message = in_quotes(profiles_path_) + " holds no ClusterProfile" +
-                          (name_.empty() ? "" : " named " + in_quotes(name_))};
+                          (name_.empty() ? "" : " named " + in_quotes(name_)),
+               .hint = "a folder's .yaml, .yml and .json files are read, other kinds passed over"};
 }
 
 Result<ClusterProfile> AccessOptions::one_profile() const {

@@ -67,7 +67,11 @@ void Get::add_options(OptionSet& options) {
       .short_name('o')
       .default_text(output_)
       .no_environment();
-  options.add("timeout", timeout_, "DURATION", "How long the plugin may run").no_environment();
+  options
+      .add_parsed("timeout", timeout_, "DURATION", "How long the plugin may run, at most 60s",
+                  parse_timeout)
+      .default_text(format_duration(timeout_))
+      .no_environment();
 }
 
 Result<SecretString> Get::run() {

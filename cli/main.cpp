@@ -10,6 +10,7 @@
 #include <execcred/version.hpp>
 
 #include <array>
+#include <csignal>
 #include <memory>
 #include <string>
 #include <vector>
@@ -86,6 +87,8 @@ int fail(const Error& error) {
 int main(int argc, char** argv) {
   const Status ready = set_up_process();
   if (!ready) return fail(ready.error());
+  // Ignored by the caller, it would hide how a plugin ended.
+  std::signal(SIGCHLD, SIG_DFL);
   const Result<SecretString> text = run({argv + (argc > 0 ? 1 : 0), argv + argc});
   if (!text) return fail(text.error());
   const Status written = write_to_stdout(text->reveal());

@@ -2,6 +2,7 @@
 #include "resolve.hpp"
 
 #include <execcred/text.hpp>
+#include <execcred/url.hpp>
 
 #include <utility>
 
@@ -55,7 +56,9 @@ std::string to_text(const ProviderMapping& mapping, const Resolved& resolved, bo
   if (!access.cluster.tls_server_name.empty()) {
     lines.add("TLS name", access.cluster.tls_server_name);
   }
-  if (!access.cluster.proxy_url.empty()) lines.add("Proxy", access.cluster.proxy_url);
+  if (!access.cluster.proxy_url.empty()) {
+    lines.add("Proxy", redacted_url(access.cluster.proxy_url));
+  }
   if (access.cluster.insecure_skip_tls_verify) lines.add("TLS", "NOT verified");
   lines.add("Command", access.exec.command);
   lines.add("Arguments", access.exec.args);
@@ -66,7 +69,8 @@ std::string to_text(const ProviderMapping& mapping, const Resolved& resolved, bo
   lines.add("Environment", variables);
   lines.add("API version", full_name(access.exec.api_version));
   lines.add("Cluster info", access.exec.provide_cluster_info ? "provided" : "not provided");
-  lines.add("Config", json::to_text(access.cluster.config));
+  const Value& config = access.cluster.config;
+  lines.add("Config", config.is_null() ? "(none)" : json::to_text(config));
   return lines.take();
 }
 

@@ -59,8 +59,13 @@ Status check_proxy(const AccessRules& rules, const Cluster& cluster) {
   if (cluster.proxy_url.empty()) return {};
   const Result<Url> url = parse_url(cluster.proxy_url);
   if (url && matches_any(rules.allow_proxy, *url)) return {};
-  const std::string why = url ? "matches no --allow-proxy" : url.error().message;
-  return refused("spec.cluster.proxy-url " + redacted_url(cluster.proxy_url) + " " + why,
+  const std::string subject = "spec.cluster.proxy-url " + redacted_url(cluster.proxy_url) + " ";
+  if (!url) {
+    return refused(
+        subject + url.error().message,
+        "with --allow-server a proxy must be plain http://, https:// or socks5://HOST:PORT");
+  }
+  return refused(subject + "matches no --allow-proxy",
                  "with --allow-server a proxy must be allowed too: --allow-proxy=PATTERN");
 }
 

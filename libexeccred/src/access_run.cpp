@@ -38,14 +38,13 @@ void take_story(std::string_view error_output, Error& error) {
 Error failure(const Access& access, const Finished& finished) {
   const std::string name = in_quotes(access.exec.command);
   if (finished.signal != 0) {
-    return Error{.kind = Error::Kind::internal,
+    return Error{.kind = Error::Kind::unavailable,
                  .message = name + " was ended by signal " + std::to_string(finished.signal)};
   }
   Error error{.kind = kind_of_exit_code(finished.exit_code),
               .message = name + " ended with exit code " + std::to_string(finished.exit_code)};
   const std::string_view said = trim(finished.error_output);
   if (!said.empty()) error.message += ": " + std::string(said.substr(0, said.find('\n')));
-  if (error.hint.empty()) error.hint = access.exec.install_hint;
   take_story(finished.error_output, error);
   return error;
 }
@@ -73,6 +72,10 @@ Result<Credential> get_credential(const Access& access, const Environment& envir
   }
   Result<Credential> credential =
       parse_exec_credential(finished->output.reveal(), access.exec.api_version);
+  if (credential && credential->expires_at && *credential->expires_at <= SystemClock().now()) {
+    credential =
+        Error{.kind = Error::Kind::no_credential, .message = "status.expirationTimestamp is over"};
+  }
   return std::move(credential)
       .context("reading what " + in_quotes(access.exec.command) + " printed")
       .context(doing);

@@ -29,6 +29,8 @@ constexpr DecodeTable kUrlTable = decode_table(kUrl);
 
 // Digits without padding; false for a foreign byte, a lone last digit, or stray bits.
 bool decode_digits(std::string_view digits, const DecodeTable& table, std::string& bytes) {
+  bytes.resize(digits.size() * 6 / 8);
+  std::size_t size = 0;
   std::uint32_t bits = 0;
   unsigned count = 0;
   for (const char c : digits) {
@@ -38,7 +40,7 @@ bool decode_digits(std::string_view digits, const DecodeTable& table, std::strin
     count += 6;
     if (count >= 8) {
       count -= 8;
-      bytes.push_back(static_cast<char>((bits >> count) & 0xff));
+      bytes[size++] = static_cast<char>((bits >> count) & 0xff);
     }
   }
   return count < 6 && (bits & ((1U << count) - 1)) == 0;
@@ -55,14 +57,12 @@ std::optional<std::string> decode_base64(std::string_view text) {
   if (digits.size() % 4 != 0) return std::nullopt;
   for (int padding = 0; padding < 2 && digits.ends_with('='); ++padding) digits.pop_back();
   std::string bytes;
-  bytes.reserve(digits.size() / 4 * 3 + 3);
   if (!decode_digits(digits, kStandardTable, bytes)) return std::nullopt;
   return bytes;
 }
 
 std::optional<std::string> decode_base64url(std::string_view text) {
   std::string bytes;
-  bytes.reserve(text.size() / 4 * 3 + 3);
   if (!decode_digits(text, kUrlTable, bytes)) return std::nullopt;
   return bytes;
 }

@@ -4,6 +4,7 @@
 #include <execcred/text.hpp>
 #include <execcred/yaml.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace execcred {
@@ -40,10 +41,18 @@ std::string_view skip_separators(std::string_view text) {
 
 Result<std::vector<Value>> parse_json_documents(std::string_view text, std::size_t max_bytes) {
   std::vector<Value> documents;
+  const std::string_view whole = text;
   for (text = skip_separators(text); !text.empty(); text = skip_separators(text)) {
     const std::size_t size = json_document_size(text);
-    TRY_ASSIGN(Value document, json::parse(text.substr(0, size), {.bytes = max_bytes}));
-    documents.push_back(std::move(document));
+    Result<Value> document = json::parse(text.substr(0, size), {.bytes = max_bytes});
+    if (!document) {
+      const auto lines = std::count(whole.begin(), whole.end() - text.size(), '\n');
+      if (lines > 0) {
+        document.error().message += ", counted from line " + std::to_string(lines + 1);
+      }
+      return std::move(document).error();
+    }
+    documents.push_back(std::move(document).value());
     text.remove_prefix(size);
   }
   return documents;

@@ -84,6 +84,15 @@ Result<Duration> parse_duration(std::string_view text) {
   return Duration(negative ? -total : total);
 }
 
+Result<Duration> parse_timeout(std::string_view text) {
+  constexpr Duration kLongest = std::chrono::seconds(60);
+  TRY_ASSIGN(const Duration timeout, parse_duration(text));
+  if (timeout > Duration::zero() && timeout <= kLongest) return timeout;
+  return Error{.kind = Error::Kind::configuration,
+               .message = in_quotes(text) + " is not above 0 and at most 60s",
+               .hint = "clients wait about 10s for a plugin"};
+}
+
 std::string format_duration(Duration duration) {
   if (duration == Duration::zero()) return "0s";
   if (duration < Duration::zero()) return "-" + format_duration(-duration);

@@ -7,7 +7,12 @@
 
 namespace execcred {
 
-Environment::Environment(std::vector<std::string> entries) : entries_(std::move(entries)) {}
+Environment::Environment(std::vector<std::string> entries) : entries_(std::move(entries)) {
+  std::erase_if(entries_, [](const std::string& entry) {
+    const std::size_t mark = entry.find('=');
+    return mark == 0 || mark == std::string::npos;
+  });
+}
 
 Environment Environment::copy() {
   std::vector<std::string> entries;

@@ -7,14 +7,19 @@
 namespace execcred {
 namespace {
 
-constexpr std::size_t kMaxText = 4000;  // with the cut mark and newlines below 4 KiB
-constexpr std::size_t kMaxLine = 1500;
+constexpr std::size_t kMaxText = 4095;
+constexpr std::size_t kMaxLine = 1500;  // so the first line and the hint always fit
 
-void append_line(std::string& out, std::string_view lead, std::string_view text) {
-  std::string line = printable(text);
-  if (line.size() > kMaxLine) line = line.substr(0, kMaxLine) + "...";
-  if (out.size() + lead.size() + line.size() + 1 > kMaxText) return;
-  out.append(lead).append(line).push_back('\n');
+// At most kMaxLine bytes with the newline, cut between characters and escapes.
+std::string make_line(std::string_view lead, std::string_view text) {
+  constexpr std::string_view kCut = "...\n";
+  std::string line = printable(std::string(lead).append(text));
+  if (line.size() < kMaxLine) return line + "\n";
+  std::size_t end = kMaxLine - kCut.size();
+  while ((static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;
+  const std::size_t escape = line.rfind("\\x", end - 1);
+  if (escape != std::string::npos && escape + 4 > end) end = escape;
+  return line.substr(0, end).append(kCut);
 }
 
 }  // namespace
@@ -51,13 +56,12 @@ std::string system_message(int error_number) {
 }
 
 std::string format_error(std::string_view program, const Error& error) {
-  std::string out;
-  append_line(out, std::string(program) + ": error: ", error.message);
-  std::string hint;
-  if (!error.hint.empty()) append_line(hint, "  hint: ", error.hint);
+  std::string out = make_line(std::string(program) + ": error: ", error.message);
+  const std::string hint = error.hint.empty() ? std::string() : make_line("  hint: ", error.hint);
   for (const std::string& doing : error.context) {
-    if (out.size() + hint.size() + doing.size() + 16 > kMaxText) break;
-    append_line(out, "  while ", doing);
+    const std::string line = make_line("  while ", doing);
+    if (out.size() + line.size() + hint.size() > kMaxText) break;
+    out += line;
   }
   return out + hint;
 }

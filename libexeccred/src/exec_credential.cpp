@@ -5,6 +5,8 @@
 #include <execcred/text.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <utility>
 
 namespace execcred {
@@ -30,6 +32,47 @@ Result<ApiVersion> read_api_version(const ObjectReader& document, ApiVersion if_
   return version;
 }
 
+// The character at the front of UTF-8 text, cut off it; U+FFFD for a byte that begins none.
+char32_t take_character(std::string_view& text) {
+  const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  const std::size_t length = lead < 0x80   ? 1
+                             : lead < 0xc2 ? 0
+                             : lead < 0xe0 ? 2
+                             : lead < 0xf0 ? 3
+                             : lead < 0xf5 ? 4
+                                           : 0;
+  char32_t character = length == 1 ? lead : lead & (0x7fU >> length);
+  bool is_whole = length > 0 && length <= text.size();
+  for (std::size_t i = 1; is_whole && i < length; ++i) {
+    is_whole = (byte(i) & 0xc0U) == 0x80U;
+    character = character << 6U | (byte(i) & 0x3fU);
+  }
+  text.remove_prefix(is_whole ? length : 1);
+  return is_whole ? character : U'\ufffd';
+}
+
+void append_escape(SecretString& out, unsigned unit) {
+  std::array<char, 8> escape = {};
+  std::snprintf(escape.data(), escape.size(), "\\u%04x", unit & 0xffffU);
+  out.append(escape.data());
+}
+
+// JSON text with \uXXXX for what is not ASCII: some clients read it in their locale's encoding.
+void append_ascii(SecretString& out, std::string_view json) {
+  while (!json.empty()) {
+    const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+    const auto end = std::find_if_not(json.begin(), json.end(), is_ascii);
+    const auto size = static_cast<std::size_t>(end - json.begin());
+    out.append(json.substr(0, size));
+    json.remove_prefix(size);
+    if (json.empty()) return;
+    const char32_t character = take_character(json);
+    if (character >= 0x10000) append_escape(out, 0xd800U + ((character - 0x10000U) >> 10U));
+    append_escape(out, character >= 0x10000 ? 0xdc00U + (character & 0x3ffU) : character);
+  }
+}
+
 void append_json(SecretString& out, std::string_view name, std::string_view text) {
   if (text.empty()) return;
   std::string quoted_text;
@@ -38,12 +81,12 @@ void append_json(SecretString& out, std::string_view name, std::string_view text
   out.append(out.reveal().ends_with('{') ? "\"" : ",\"");
   out.append(name);
   out.append("\":");
-  out.append(quoted_text);
+  append_ascii(out, quoted_text);
   wipe(quoted_text);
 }
 
-Error defective(std::string message) {
-  return Error{.kind = Error::Kind::internal, .message = std::move(message)};
+Error unusable(std::string message) {
+  return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
 // The member as a secret; its text in the tree is overwritten.
@@ -52,7 +95,7 @@ Result<SecretString> take_secret(json::Value& status, std::string_view name) {
   for (json::Member& member : *status.object()) {
     if (member.name != name || member.value.is_null()) continue;
     std::string* text = member.value.string();
-    if (text == nullptr) return defective("status." + std::string(name) + " is no string");
+    if (text == nullptr) return unusable("status." + std::string(name) + " is no string");
     secret.append(*text);
     wipe(*text);
   }
@@ -62,10 +105,10 @@ Result<SecretString> take_secret(json::Value& status, std::string_view name) {
 Status check_version(const ObjectReader& document, ApiVersion asked) {
   TRY_ASSIGN(const std::string kind, document.required_string("kind"));
   TRY_ASSIGN(const std::string version, document.required_string("apiVersion"));
-  if (kind != "ExecCredential") return defective("kind is " + in_quotes(kind));
+  if (kind != "ExecCredential") return unusable("kind is " + in_quotes(kind));
   if (version != full_name(asked)) {
-    return defective("apiVersion is " + in_quotes(version) + ", asked was " +
-                     std::string(full_name(asked)));
+    return unusable("apiVersion is " + in_quotes(version) + ", asked was " +
+                    std::string(full_name(asked)));
   }
   return {};
 }
@@ -73,19 +116,19 @@ Status check_version(const ObjectReader& document, ApiVersion asked) {
 Status check_complete(const Credential& credential) {
   const bool has_certificate = !credential.client_certificate.empty();
   if (has_certificate == credential.client_key.empty()) {
-    return defective("status holds only one of clientCertificateData and clientKeyData");
+    return unusable("status holds only one of clientCertificateData and clientKeyData");
   }
   if (!has_certificate && credential.token.empty()) {
-    return defective("status holds neither a token nor a certificate");
+    return unusable("status holds neither a token nor a certificate");
   }
   if (has_control_character(credential.token.reveal())) {
-    return defective("status.token has a control character");
+    return unusable("status.token has a control character");
   }
   return {};
 }
 
 Result<Credential> read_status(json::Value& status) {
-  if (status.object() == nullptr) return defective("status is " + std::string(status.kind()));
+  if (status.object() == nullptr) return unusable("status is " + std::string(status.kind()));
   Credential credential;
   TRY_ASSIGN(credential.token, take_secret(status, "token"));
   TRY_ASSIGN(credential.client_key, take_secret(status, "clientKeyData"));
@@ -95,7 +138,9 @@ Result<Credential> read_status(json::Value& status) {
   TRY_ASSIGN(const std::optional<std::string> expiration,
              reader.optional_string("expirationTimestamp"));
   if (expiration) {
-    TRY_ASSIGN(credential.expires_at, parse_rfc3339(*expiration));
+    const Result<TimePoint> time = parse_rfc3339(*expiration);
+    if (!time) return unusable("status.expirationTimestamp " + time.error().message);
+    credential.expires_at = *time;
   }
   TRY(check_complete(credential));
   return credential;
@@ -107,7 +152,7 @@ Result<Credential> read_answer(json::Value& document, ApiVersion asked) {
   for (json::Member& member : *document.object()) {
     if (member.name == "status") return read_status(member.value);
   }
-  return defective("status is missing");
+  return unusable("status is missing");
 }
 
 }  // namespace
@@ -159,7 +204,9 @@ std::string write_exec_info(const ExecInfo& info) {
 
 Result<sys_seconds> claimed_expiration(std::optional<TimePoint> ends_at, TimePoint now,
                                        Duration max_age, bool is_bounded) {
-  const sys_seconds bound = std::chrono::floor<seconds>(now) + std::chrono::floor<seconds>(max_age);
+  // now + max_age, which a TimePoint may be too small to hold.
+  const auto whole = std::chrono::floor<seconds>(max_age);
+  const sys_seconds bound = std::chrono::floor<seconds>(now + (max_age - whole)) + whole;
   if (!ends_at) return bound;
   if (*ends_at <= now) {
     return Error{.kind = Error::Kind::no_credential,
@@ -190,9 +237,9 @@ SecretString write_exec_credential(ApiVersion version, const Credential& credent
 
 Result<Credential> parse_exec_credential(std::string_view text, ApiVersion asked) {
   Result<json::Value> document = json::parse(text, {.bytes = kMaxAnswer});
-  if (!document) return defective("it " + document.error().message);
+  if (!document) return unusable("it " + document.error().message);
   Result<Credential> credential = read_answer(*document, asked);
-  if (!credential) credential.error().kind = Error::Kind::internal;
+  if (!credential) credential.error().kind = Error::Kind::no_credential;
   return credential;
 }
 

@@ -71,7 +71,8 @@ class Walk {
   Result<std::optional<FileDescriptor>> step();
   Status follow(int link, const struct stat& status, bool is_last);
   Status check(const struct stat& status, const std::string& name) const;
-  Result<FileDescriptor> open_regular(const std::string& name, const struct stat& seen) const;
+  Result<std::optional<FileDescriptor>> open_regular(const std::string& name,
+                                                     const struct stat& seen) const;
 
   fs::path asked_;
   fs::path here_ = "/";  // the directory that is open, for messages
@@ -136,16 +137,21 @@ Status Walk::follow(int link, const struct stat& status, bool is_last) {
   return {};
 }
 
-Result<FileDescriptor> Walk::open_regular(const std::string& name, const struct stat& seen) const {
+Result<std::optional<FileDescriptor>> Walk::open_regular(const std::string& name,
+                                                         const struct stat& seen) const {
   TRY(check(seen, name));
   FileDescriptor file(openat(directory_.get(), name.c_str(),
                              O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (!file) return cannot_read(asked_, system_message(errno));
+  if (!file) {
+    // It was there a moment ago: removed with its generation, or replaced by a symlink.
+    if (errno == ENOENT || errno == ELOOP) return std::optional<FileDescriptor>();
+    return cannot_read(asked_, system_message(errno));
+  }
   struct stat status = {};
   if (fstat(file.get(), &status) != 0) return cannot_read(asked_, system_message(errno));
   if (!S_ISREG(status.st_mode)) return cannot_read(asked_, "it is no regular file");
   TRY(check(status, name));
-  return file;
+  return std::optional(std::move(file));
 }
 
 Result<std::optional<FileDescriptor>> Walk::step() {
@@ -165,10 +171,7 @@ Result<std::optional<FileDescriptor>> Walk::step() {
     TRY(follow(next.get(), status, is_last));
     return std::optional(FileDescriptor());
   }
-  if (is_last && S_ISREG(status.st_mode)) {
-    TRY_ASSIGN(FileDescriptor file, open_regular(name, status));
-    return std::optional(std::move(file));
-  }
+  if (is_last && S_ISREG(status.st_mode)) return open_regular(name, status);
   if (is_last) {
     return cannot_read(asked_,
                        "it is " + std::string(kind_name(status.st_mode)) + ", not a regular file");
@@ -191,11 +194,14 @@ Result<std::optional<FileDescriptor>> Walk::open_file() {
   return cannot_read(asked_, "it is a directory, not a regular file");
 }
 
+bool is_same_time(const timespec& a, const timespec& b) {
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+// A file that was removed or replaced meanwhile has another ctime and the same content.
 bool is_unchanged(const struct stat& before, const struct stat& after) {
-  return before.st_size == after.st_size && before.st_mtim.tv_sec == after.st_mtim.tv_sec &&
-         before.st_mtim.tv_nsec == after.st_mtim.tv_nsec &&
-         before.st_ctim.tv_sec == after.st_ctim.tv_sec &&
-         before.st_ctim.tv_nsec == after.st_ctim.tv_nsec;
+  return before.st_size == after.st_size && is_same_time(before.st_mtim, after.st_mtim) &&
+         (is_same_time(before.st_ctim, after.st_ctim) || after.st_nlink < before.st_nlink);
 }
 
 Error too_large(const fs::path& path, std::size_t max_bytes) {

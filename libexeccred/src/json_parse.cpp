@@ -193,6 +193,7 @@ class Parser {
       if (take('\\')) {
         if (!read_escape(out)) return false;
       } else {
+        if (position_ == text_.size()) return false;
         const std::size_t length = utf8_length(text_.substr(position_));
         if (length < 2) return false;
         out.append(text_, position_, length);
@@ -262,6 +263,7 @@ Result<Value> parse(std::string_view text, const Limits& limits) {
     return refused("is larger than " + std::to_string(limits.bytes / 1024) + " KiB");
   }
   if (trim(text).empty()) return refused("is empty");
+  if (text.starts_with("\ufeff")) return refused("starts with a byte order mark");
   Parser parser(text, limits);
   Value value;
   if (parser.read_document(value)) return value;

@@ -33,6 +33,9 @@ Result<std::optional<TimePoint>> numeric_date(const json::Value& claims, std::st
                  ", not a number");
   }
   const double exact = std::strtod(number->text.c_str(), nullptr);
+  if (!std::isfinite(exact)) {
+    return unfit("the token's " + in_quotes(name) + " claim is a number that is too large");
+  }
   const double since_epoch = std::clamp(std::floor(exact), -kLastSecond, kLastSecond);
   return std::optional(TimePoint(seconds(static_cast<std::int64_t>(since_epoch))));
 }
@@ -68,14 +71,16 @@ Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& to
   const std::vector<std::string_view> parts = split(token.reveal(), '.');
   const std::optional<std::string> header =
       parts.size() == 3 ? decode_base64url(parts[0]) : std::nullopt;
-  if (!header || !trim(*header).starts_with('{') || !json::parse(*header)) {
-    return std::optional<UnverifiedClaims>();
-  }
-  Result<UnverifiedClaims> claims = parse_claims(parts[1]);
+  if (!header || !trim(*header).starts_with('{')) return std::optional<UnverifiedClaims>();
+  const Result<json::Value> document = json::parse(*header);
+  Result<UnverifiedClaims> claims =
+      document ? parse_claims(parts[1])
+               : unfit("the JSON of the token's header " + document.error().message);
   if (claims) return std::optional(std::move(claims).value());
-  Error error = std::move(claims).error();
-  error.kind = Error::Kind::no_credential;
-  return error;
+  claims.error().kind = Error::Kind::no_credential;
+  return std::move(claims)
+      .hint("whatever made the token is at fault; the API server would refuse it too")
+      .error();
 }
 
 Status check_lifetime(const UnverifiedClaims& claims, TimePoint now) {

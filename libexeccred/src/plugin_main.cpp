@@ -23,7 +23,6 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr std::size_t kMaxExecInfo = 128 * 1024;
-constexpr Duration kLongestTimeout = seconds(60);
 constexpr Duration kShortestMaxAge = seconds(1);
 
 // The options that every plugin has. cli.md's table, in its order.
@@ -40,13 +39,6 @@ struct CommonOptions {
   bool version = false;
   bool help = false;
 };
-
-Result<Duration> parse_timeout(const std::string& text) {
-  TRY_ASSIGN(const Duration timeout, parse_duration(text));
-  if (timeout > Duration::zero() && timeout <= kLongestTimeout) return timeout;
-  return Error{.kind = Error::Kind::configuration,
-               .message = in_quotes(text) + " is not above 0 and at most 60s"};
-}
 
 Result<Duration> parse_max_age(const std::string& text) {
   TRY_ASSIGN(const Duration max_age, parse_duration(text));

@@ -5,7 +5,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +23,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kChunk = 16 * 1024;
+constexpr std::size_t kMostInPipe = 1024 * 1024;  // fs.pipe-max-size
 
 Error cannot_start(const Command& command, int error_number) {
   Error error{
@@ -40,12 +41,21 @@ struct Pipe {
   FileDescriptor write_end;
 };
 
+// Never one of the standard numbers, which the child gives to others.
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends = {};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+  const auto failed = [] {
     return Error{.message = "cannot make a pipe: " + system_message(errno)};
+  };
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return failed();
+  Pipe pipe{.read_end = FileDescriptor(ends[0]), .write_end = FileDescriptor(ends[1])};
+  for (FileDescriptor* end : {&pipe.read_end, &pipe.write_end}) {
+    if (end->get() > STDERR_FILENO) continue;
+    const int moved = fcntl(end->get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (moved < 0) return failed();
+    end->reset(moved);
   }
-  return Pipe{.read_end = FileDescriptor(ends[0]), .write_end = FileDescriptor(ends[1])};
+  return pipe;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -55,42 +65,57 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// posix_spawn's two attribute objects, destroyed together.
-class SpawnAttributes {
- public:
-  SpawnAttributes(int output, int error_output) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawnattr_init(&attributes_);
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, error_output, STDERR_FILENO);
-    sigset_t all;
-    sigset_t none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-  }
-  SpawnAttributes(const SpawnAttributes&) = delete;
-  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
-  ~SpawnAttributes() {
-    posix_spawnattr_destroy(&attributes_);
-    posix_spawn_file_actions_destroy(&actions_);
-  }
-
-  int spawn(pid_t& pid, const std::string& path, char* const* argv, char* const* envp) const {
-    return posix_spawn(&pid, path.c_str(), &actions_, &attributes_, argv, envp);
-  }
-
- private:
-  posix_spawn_file_actions_t actions_ = {};
-  posix_spawnattr_t attributes_ = {};
+// What the child needs, made before it exists: between vfork and execve it may allocate nothing.
+struct Plan {
+  const char* path;
+  char* const* arguments;
+  char* const* environment;
+  int output;
+  int error_output;
+  pid_t parent;
+  sigset_t no_signals;
 };
 
-// A running child: killed with its group and reaped when its owner gives up.
+// As dup2, and what stays where it was survives the exec too.
+int put(int from, int to) { return from == to ? fcntl(to, F_SETFD, 0) : dup2(from, to); }
+
+// Runs in the child, on memory shared with the parent, so: system calls alone.
+[[noreturn]] void become(const Plan& plan, volatile int& problem) {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &action, nullptr);
+  setpgid(0, 0);
+  // Not left behind when this process ends, however it ends.
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  const int input = open("/dev/null", O_RDONLY);
+  const bool is_ready = getppid() == plan.parent && input >= 0 && put(input, STDIN_FILENO) >= 0 &&
+                        put(plan.output, STDOUT_FILENO) >= 0 &&
+                        put(plan.error_output, STDERR_FILENO) >= 0;
+  if (input > STDERR_FILENO) close(input);
+  sigprocmask(SIG_SETMASK, &plan.no_signals, nullptr);
+  if (is_ready) execve(plan.path, plan.arguments, plan.environment);
+  problem = errno;
+  _exit(127);
+}
+
+// As posix_spawn, which cannot tie a child's life to its parent's: with vfork the cost does not
+// grow with the controller's memory, and no thread but this one waits. Zero, or an errno value.
+int spawn(const Plan& plan, pid_t& pid) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  volatile int problem = 0;
+  pid = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  if (pid == 0) become(plan, problem);
+  if (pid < 0) problem = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid > 0 && problem != 0) waitpid(pid, nullptr, 0);
+  return problem;
+}
+
+// A child, killed with its group and reaped when its owner goes. It is never reaped earlier: so
+// long, its number and its group's are nobody else's.
 class Child {
  public:
   explicit Child(pid_t pid)
@@ -98,24 +123,36 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {
+    if (is_lost_) return;
     kill(-pid_, SIGKILL);
-    if (!is_reaped_) waitpid(pid_, nullptr, 0);
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
   }
 
   // -1 where the kernel or its filter has no pidfd_open; then has_ended() is asked now and then.
   int pidfd() const { return pidfd_.get(); }
 
   bool has_ended() {
-    if (!is_reaped_) is_reaped_ = waitpid(pid_, &status_, WNOHANG) != 0;
-    return is_reaped_;
+    if (end_.si_pid == 0 && !is_lost_) {
+      is_lost_ = waitid(P_PID, static_cast<id_t>(pid_), &end_, WEXITED | WNOHANG | WNOWAIT) != 0;
+    }
+    return end_.si_pid != 0 || is_lost_;
   }
-  int status() const { return status_; }
+
+  // How it ended. Fails where something else of the caller's has reaped it.
+  Status read_end(Finished& finished) const {
+    if (is_lost_) {
+      return Error{.message = "cannot tell how the program ended: it was reaped elsewhere",
+                   .hint = "the caller must not ignore SIGCHLD, nor wait for children of others"};
+    }
+    (end_.si_code == CLD_EXITED ? finished.exit_code : finished.signal) = end_.si_status;
+    return {};
+  }
 
  private:
   pid_t pid_;
   FileDescriptor pidfd_;
-  int status_ = 0;
-  bool is_reaped_ = false;
+  siginfo_t end_ = {};
+  bool is_lost_ = false;
 };
 
 class Collector {
@@ -131,30 +168,35 @@ class Collector {
   }
 
   Status collect(Finished& finished) {
-    const auto end = SteadyClock::now() + command_.limit;
+    const auto start = SteadyClock::now();
     for (;;) {
       const bool has_ended = child_.has_ended();
       TRY(read_output(finished));
-      if (has_ended) return {};
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - SteadyClock::now());
-      if (left.count() <= 0) {
+      if (has_ended) return child_.read_end(finished);
+      const Duration elapsed = SteadyClock::now() - start;
+      if (elapsed >= command_.limit) {
         return Error{.kind = Error::Kind::unavailable,
                      .message = in_quotes(command_.path) + " was still running after " +
                                 format_duration(command_.limit)};
       }
-      constexpr std::int64_t kWithoutPidfd = 20;
-      const auto wait = child_.pidfd() < 0 ? std::min(left.count(), kWithoutPidfd) : left.count();
-      poll(polled_.data(), polled_.size(), static_cast<int>(wait));
+      const auto wait = std::min(
+          std::chrono::ceil<std::chrono::milliseconds>(command_.limit - elapsed), longest_wait());
+      poll(polled_.data(), polled_.size(), static_cast<int>(wait.count()));
     }
   }
 
  private:
-  // Whatever is there now; closes nothing, waits for nothing.
+  std::chrono::milliseconds longest_wait() const {
+    return child_.pidfd() < 0 ? std::chrono::milliseconds(20) : std::chrono::hours(1);
+  }
+
+  // Whatever is there now; closes nothing, waits for nothing. Bounded, because a writer may be as
+  // fast as this reader; what a pipe can hold is read in any case.
   Status read_output(Finished& finished) {
     SecretString buffer;
     char* const data = buffer.reserve(kChunk);
     for (std::size_t i = 0; i < 2; ++i) {
-      for (;;) {
+      for (std::size_t chunk = 0; chunk < kMostInPipe / kChunk; ++chunk) {
         const ssize_t count = polled_[i].fd < 0 ? 0 : read(polled_[i].fd, data, kChunk);
         if (count < 0 && errno == EINTR) continue;
         if (count == 0) polled_[i].fd = -1;
@@ -172,7 +214,8 @@ class Collector {
       return {};
     }
     if (finished.output.size() + text.size() > command_.max_output) {
-      return Error{.message = in_quotes(command_.path) + " printed more than " +
+      return Error{.kind = Error::Kind::no_credential,
+                   .message = in_quotes(command_.path) + " printed more than " +
                               std::to_string(command_.max_output / 1024) + " KiB"};
     }
     finished.output.append(text);
@@ -192,18 +235,24 @@ Result<Finished> run_command(const Command& command) {
   std::vector<std::string> arguments = {command.path};
   arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
   std::vector<std::string> environment = command.environment;
-  const SpawnAttributes attributes(output.write_end.get(), error_output.write_end.get());
+  const std::vector<char*> argument_pointers = pointers(arguments);
+  const std::vector<char*> environment_pointers = pointers(environment);
+  Plan plan{.path = command.path.c_str(),
+            .arguments = argument_pointers.data(),
+            .environment = environment_pointers.data(),
+            .output = output.write_end.get(),
+            .error_output = error_output.write_end.get(),
+            .parent = getpid(),
+            .no_signals = {}};
+  sigemptyset(&plan.no_signals);
   pid_t pid = 0;
-  const int problem =
-      attributes.spawn(pid, command.path, pointers(arguments).data(), pointers(environment).data());
+  const int problem = spawn(plan, pid);
   if (problem != 0) return cannot_start(command, problem);
   Child child(pid);
   output.write_end.reset();
   error_output.write_end.reset();
   Finished finished;
   TRY(Collector(command, child, output, error_output).collect(finished));
-  if (WIFSIGNALED(child.status())) finished.signal = WTERMSIG(child.status());
-  if (WIFEXITED(child.status())) finished.exit_code = WEXITSTATUS(child.status());
   return finished;
 }
 

@@ -37,19 +37,37 @@ Result<T> read_choice(const ObjectReader& object, std::string_view field,
   return error;
 }
 
-// Free text: an installHint has lines, a variable's value may hold anything but NUL.
+// The controller's own text: arguments and values may have lines, but no NUL.
+Result<std::string> read_text(const json::Value& value, const std::string& path) {
+  const std::string* text = value.string();
+  if (text == nullptr) {
+    return json::field_error(path, "must be a string, not " + std::string(value.kind()));
+  }
+  if (text->find('\0') != std::string::npos) return json::field_error(path, "has a NUL character");
+  return *text;
+}
+
 Result<std::string> read_text(const ObjectReader& object, std::string_view field) {
   const json::Value* value = object.find(field);
   if (value == nullptr) return std::string();
-  const std::string* text = value->string();
-  if (text == nullptr) {
-    return json::field_error(object.path_of(field),
-                             "must be a string, not " + std::string(value->kind()));
+  return read_text(*value, object.path_of(field));
+}
+
+Result<std::vector<std::string>> read_arguments(const ObjectReader& exec) {
+  std::vector<std::string> arguments;
+  const json::Value* value = exec.find("args");
+  if (value == nullptr) return arguments;
+  const std::string path = exec.path_of("args");
+  if (value->array() == nullptr) {
+    return json::field_error(path,
+                             "must be an array of strings, not " + std::string(value->kind()));
   }
-  if (text->find('\0') != std::string::npos) {
-    return json::field_error(object.path_of(field), "has a NUL character");
+  for (const json::Value& item : *value->array()) {
+    TRY_ASSIGN(std::string argument,
+               read_text(item, path + "[" + std::to_string(arguments.size()) + "]"));
+    arguments.push_back(std::move(argument));
   }
-  return *text;
+  return arguments;
 }
 
 Result<std::vector<EnvironmentVariable>> read_variables(const ObjectReader& exec) {
@@ -87,7 +105,7 @@ Result<ExecConfig> read_exec(const ObjectReader& object) {
     error.hint = "clients look a relative command up in PATH, which others may set";
     return error;
   }
-  TRY_ASSIGN(exec.args, object.strings("args"));
+  TRY_ASSIGN(exec.args, read_arguments(object));
   TRY_ASSIGN(exec.env, read_variables(object));
   TRY_ASSIGN(exec.install_hint, read_text(object, "installHint"));
   TRY_ASSIGN(const std::string_view mode, read_choice(object, "interactiveMode", kModes));

@@ -44,10 +44,16 @@ bool contains(const std::vector<std::string>& texts, std::string_view text) {
 
 // The option that this member of spec.cluster.config would set, in any of its spellings.
 const Option* option_of_field(const OptionSet& options, std::string_view field) {
+  if (field.empty()) return nullptr;  // options that no profile may set have no field's name
   for (const Option& option : options.all()) {
     if (option.config_field == field || camel_case(option.name) == field) return &option;
   }
   return nullptr;
+}
+
+// A mapping whose last option lacks its value must not lose the boundary to it.
+bool may_be_value(std::string_view argument) {
+  return !argument.starts_with("--") && argument != "-" + std::string(kBoundaryFlag);
 }
 
 }  // namespace
@@ -85,7 +91,7 @@ Status Settings::take_argument(const std::vector<std::string>& arguments, std::s
   }
   if (has_value) return add_value(*option, std::string(argument.substr(equals + 1)));
   if (option->is_switch()) return add_value(*option, "true");
-  if (index + 1 == arguments.size() || arguments[index + 1].starts_with("--")) {
+  if (index + 1 == arguments.size() || !may_be_value(arguments[index + 1])) {
     return wrong(option->flag() + " needs a value",
                  "write " + option->flag() + "=" + option->value_name);
   }
@@ -136,13 +142,14 @@ Status Settings::read_environment(const Environment& environment) {
       TRY(check_value(name, text));
       if (!contains(texts, text)) texts.emplace_back(text);
     }
-    if (setting.origin == Setting::Origin::profile_argument) {
-      if (contains(texts, setting.texts.front())) continue;
+    const bool is_from_profile = setting.origin == Setting::Origin::profile_argument;
+    if (is_from_profile && !contains(texts, setting.texts.front())) {
       return wrong(
           option.flag() + " stands behind --from-profile, and " + name + " sets it already",
           "remove it from the ClusterProfile, or from the environment");
     }
     setting = {.origin = Setting::Origin::environment, .texts = std::move(texts)};
+    stored_[option.name] = false;  // in place of one behind the boundary, perhaps
   }
   return {};
 }
@@ -153,6 +160,10 @@ Status Settings::read_config(const json::Value& config) {
     const Option* option = option_of_field(options_, member.name);
     if (option == nullptr || member.value.is_null()) continue;
     const std::string path = std::string(kConfigPath) + "." + member.name;
+    if (option->config_field != member.name && !option->config_field.empty()) {
+      return wrong(path + " is not the field of " + option->flag(),
+                   "write it as " + std::string(kConfigPath) + "." + option->config_field);
+    }
     if (option->config_field != member.name) {
       return wrong(path + " sets " + option->flag() + ", which may not come from a ClusterProfile",
                    "set it in the mapping's args, and remove it from the extension "

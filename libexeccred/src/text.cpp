@@ -40,6 +40,7 @@ CodePoint decode_utf8(std::string_view text) {
 bool is_safe_to_show(std::uint32_t c) {
   if (c < 0x20 || (c >= 0x7f && c <= 0x9f)) return false;
   if (c >= 0x200b && c <= 0x200f) return false;  // zero width, direction marks
+  if (c == 0x061c) return false;                 // Arabic letter mark, a direction mark too
   if (c >= 0x2028 && c <= 0x202e) return false;  // separators, direction overrides
   return !(c >= 0x2060 && c <= 0x206f) && c != 0xfeff;
 }
@@ -87,6 +88,8 @@ bool has_control_character(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
                      [](char c) { return byte(c) < 0x20 || byte(c) == 0x7f; });
 }
+
+std::size_t utf8_length(std::string_view text) { return decode_utf8(text).length; }
 
 std::string printable(std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";

@@ -78,14 +78,17 @@ Status check_path(std::string_view path) {
       return wrong("has a '%' that starts no percent-encoding");
     }
     const std::string_view code(lower.data() + i + 1, 2);
-    if (code == "2e" || code == "2f" || code == "5c" || code == "25" || code < "20") {
+    if (code == "2e" || code == "2f" || code == "5c" || code == "25" || code < "20" ||
+        code == "7f") {
       return wrong("has a percent-encoded dot, slash, percent sign or control character");
     }
   }
   if (path.find_first_of("[]@") != std::string_view::npos) {
     return wrong("has a path with a bracket or an at sign");
   }
-  for (const std::string_view segment : split(path, '/')) {
+  for (const std::string_view whole : split(path, '/')) {
+    // Some servers drop ";parameters" first: "..;" is ".." to them.
+    const std::string_view segment = whole.substr(0, whole.find(';'));
     if (segment == "." || segment == "..") return wrong("has a '.' or '..' in its path");
   }
   return {};
@@ -123,8 +126,9 @@ std::uint16_t default_port(std::string_view scheme) {
 }
 
 bool parse_ip_address(std::string_view text, IpAddress& address) {
-  const std::string terminated(text);
   address = {};
+  if (text.find('\0') != std::string_view::npos) return false;
+  const std::string terminated(text);
   if (inet_pton(AF_INET, terminated.c_str(), address.bytes.data()) == 1) return true;
   address.v6 = inet_pton(AF_INET6, terminated.c_str(), address.bytes.data()) == 1;
   return address.v6;
@@ -183,9 +187,12 @@ Result<Url> parse_url(std::string_view text) {
 std::string redacted_url(std::string_view text) {
   const std::size_t at = text.rfind('@');
   if (at == std::string_view::npos) return in_quotes(text);
-  const std::size_t slashes = text.find("//");
-  const bool has_scheme = slashes != std::string_view::npos && slashes < at;
-  const std::string head(has_scheme ? text.substr(0, slashes + 2) : std::string_view());
+  // A "//" may stand in a password too: only what follows a scheme begins a host.
+  const std::size_t scheme_end = std::min(text.find("://"), text.size());
+  const std::string_view scheme = text.substr(0, scheme_end);
+  const bool has_scheme =
+      scheme_end < at && std::all_of(scheme.begin(), scheme.end(), is_alphanumeric);
+  const std::string head(has_scheme ? text.substr(0, scheme_end + 3) : std::string_view());
   return in_quotes(head + "…" + std::string(text.substr(at)));
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 Error wrong(std::string_view text, std::string_view why) {
   return Error{.kind = Error::Kind::configuration,
-               .message = in_quotes(text) + " is no pattern: it " + std::string(why),
+               .message = redacted_url(text) + " is no pattern: it " + std::string(why),
                .hint = "patterns are https://HOST[:PORT][/PATH]; see --help"};
 }
 

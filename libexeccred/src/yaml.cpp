@@ -25,7 +25,7 @@ Error wrong(const std::string& message, const yaml_mark_t& mark) {
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) {
+  explicit Parser(std::string_view text) : text_(text) {
     is_ready_ = yaml_parser_initialize(&parser_) == 1;
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
                                  text.size());
@@ -40,10 +40,20 @@ class Parser {
     const bool is_problem = parser_.problem != nullptr;
     return wrong(is_problem ? "is no valid YAML (" + std::string(parser_.problem) + ")"
                             : std::string("is no valid YAML"),
-                 parser_.problem_mark);
+                 parser_.error == YAML_READER_ERROR ? unreadable_byte() : parser_.problem_mark);
   }
 
  private:
+  // libyaml sets no mark for bytes that it cannot read at all, only their offset.
+  yaml_mark_t unreadable_byte() const {
+    const std::string_view before = text_.substr(0, parser_.problem_offset);
+    yaml_mark_t mark = {};
+    mark.line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+    mark.column = before.size() - (before.rfind('\n') + 1);  // npos + 1 is 0
+    return mark;
+  }
+
+  std::string_view text_;
   yaml_parser_t parser_ = {};
   bool is_ready_ = false;
 };
@@ -62,16 +72,26 @@ std::string_view text_of(const yaml_char_t* text) {
   return text == nullptr ? std::string_view() : reinterpret_cast<const char*>(text);
 }
 
-std::size_t count_nodes(const Value& value) {
-  std::size_t count = 1;
-  if (const json::Array* items = value.array()) {
-    for (const Value& item : *items) count += count_nodes(item);
+// What aliases have added so far.
+struct Expansion {
+  std::size_t nodes = 0;
+  std::size_t bytes = 0;
+
+  void add(const Value& value) {
+    ++nodes;
+    if (const std::string* text = value.string()) bytes += text->size();
+    if (const json::Number* number = value.number()) bytes += number->text.size();
+    if (const json::Array* items = value.array()) {
+      for (const Value& item : *items) add(item);
+    }
+    if (const json::Object* members = value.object()) {
+      for (const json::Member& member : *members) {
+        bytes += member.name.size();
+        add(member.value);
+      }
+    }
   }
-  if (const json::Object* members = value.object()) {
-    for (const json::Member& member : *members) count += count_nodes(member.value);
-  }
-  return count;
-}
+};
 
 std::size_t depth_of(const Value& value) {
   std::size_t deepest = 0;
@@ -91,7 +111,8 @@ std::size_t depth_of(const Value& value) {
 // One document, from libyaml's events to a tree. No recursion on the input.
 class DocumentBuilder {
  public:
-  explicit DocumentBuilder(const Limits& limits) : limits_(limits) {}
+  DocumentBuilder(const Limits& limits, Expansion& expansion)
+      : limits_(limits), expansion_(expansion) {}
 
   Status take(const yaml_event_t& event);
   std::optional<Value> take_root() { return std::exchange(root_, std::nullopt); }
@@ -114,9 +135,9 @@ class DocumentBuilder {
   }
 
   const Limits& limits_;
+  Expansion& expansion_;
   std::vector<Container> open_;
   std::map<std::string, Value, std::less<>> anchors_;
-  std::size_t alias_nodes_ = 0;
   std::optional<Value> root_;
 };
 
@@ -198,11 +219,16 @@ Status DocumentBuilder::add_alias(const yaml_event_t& event) {
     return wrong("is nested deeper than " + std::to_string(limits_.depth) + " levels",
                  event.start_mark);
   }
-  alias_nodes_ += count_nodes(found->second);
-  if (alias_nodes_ > limits_.alias_nodes) {
+  expansion_.add(found->second);
+  if (expansion_.nodes > limits_.alias_nodes) {
     return wrong(
         "has aliases that stand for more than " + std::to_string(limits_.alias_nodes) + " nodes",
         event.start_mark);
+  }
+  if (expansion_.bytes > limits_.bytes) {
+    return wrong("has aliases that stand for more than " + std::to_string(limits_.bytes / 1024) +
+                     " KiB of text",
+                 event.start_mark);
   }
   return add(Value(found->second), {}, event.start_mark);
 }
@@ -213,6 +239,10 @@ Status DocumentBuilder::add_scalar(const yaml_event_t& event) {
   const bool is_plain = scalar.style == YAML_PLAIN_SCALAR_STYLE;
   if (expects_key()) {
     if (is_plain && text == "<<") return wrong("has a merge key", event.start_mark);
+    const std::string_view tag = text_of(scalar.tag);
+    if (!tag.empty() && tag != YAML_STR_TAG) {
+      return wrong("has a key whose tag is unknown or no string's", event.start_mark);
+    }
     open_.back().key = std::string(text);
     return {};
   }
@@ -230,12 +260,13 @@ Status for_each_document(std::string_view text, const Limits& limits,
                  .message = "is larger than " + std::to_string(limits.bytes / 1024) + " KiB"};
   }
   Parser parser(text);
+  Expansion expansion;
   std::optional<DocumentBuilder> builder;
   for (;;) {
     Event next;
     if (!parser.next(next.event)) return parser.error();
     if (next.event.type == YAML_STREAM_END_EVENT) return {};
-    if (next.event.type == YAML_DOCUMENT_START_EVENT) builder.emplace(limits);
+    if (next.event.type == YAML_DOCUMENT_START_EVENT) builder.emplace(limits, expansion);
     if (builder) TRY(builder->take(next.event));
     if (next.event.type != YAML_DOCUMENT_END_EVENT) continue;
     std::optional<Value> root = builder->take_root();

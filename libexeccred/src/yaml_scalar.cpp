@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,8 +36,9 @@ constexpr std::array<std::string_view, 11> kTrue = {"y",    "Y",    "yes", "Yes"
                                                     "True", "TRUE", "on",  "On",  "ON"};
 constexpr std::array<std::string_view, 11> kFalse = {"n",     "N",     "no",  "No",  "NO", "false",
                                                      "False", "FALSE", "off", "Off", "OFF"};
-constexpr std::array<std::string_view, 6> kNotFinite = {".inf", ".Inf", ".INF",
-                                                        ".nan", ".NaN", ".NAN"};
+constexpr std::array<std::string_view, 12> kNotFinite = {".inf",  ".Inf",  ".INF",  "+.inf",
+                                                         "+.Inf", "+.INF", "-.inf", "-.Inf",
+                                                         "-.INF", ".nan",  ".NaN",  ".NAN"};
 
 bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
@@ -62,11 +66,12 @@ std::optional<std::string> other_integer(std::string_view text) {
   std::erase(digits, '_');
   std::string_view rest = digits;
   const bool is_negative = rest.starts_with('-');
-  if (is_negative || rest.starts_with('+')) rest.remove_prefix(1);
+  const bool is_signed = is_negative || rest.starts_with('+');
+  if (is_signed) rest.remove_prefix(1);
   int base = 10;
-  if (rest.starts_with("0x")) base = 16;
-  if (rest.starts_with("0b")) base = 2;
-  if (rest.starts_with("0o")) base = 8;
+  if (rest.starts_with("0x") || rest.starts_with("0X")) base = 16;
+  if (rest.starts_with("0b") || rest.starts_with("0B")) base = 2;
+  if (rest.starts_with("0o") || rest.starts_with("0O")) base = 8;
   if (base != 10) rest.remove_prefix(2);
   if (base == 10 && rest.size() > 1 && rest.front() == '0') base = 8;
   std::uint64_t value = 0;
@@ -74,18 +79,37 @@ std::optional<std::string> other_integer(std::string_view text) {
   if (rest.empty() || problem != std::errc() || end != rest.data() + rest.size()) {
     return std::nullopt;
   }
+  // With a sign it is an int64 there, without one a uint64.
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (is_signed && value > kMost + (is_negative ? 1 : 0)) return std::nullopt;
   return (is_negative && value != 0 ? "-" : "") + std::to_string(value);
 }
 
-// ".5", "5." and "+1.5": floats that want a digit more, or a sign less.
-std::optional<std::string> other_float(std::string_view text) {
-  std::string number(text.starts_with('+') ? text.substr(1) : text);
-  const std::size_t point = number.find('.');
-  if (point == std::string::npos) return std::nullopt;
-  if (point + 1 == number.size() || !is_digit(number[point + 1])) number.insert(point + 1, "0");
-  if (point == 0 || !is_digit(number[point - 1])) number.insert(point, "0");
+// ".5", "5.", "+1.5", "08" and "1_000.5": decimals that JSON writes otherwise.
+std::optional<std::string> other_decimal(std::string_view text) {
+  std::string digits(text);
+  if (!text.starts_with('.')) std::erase(digits, '_');
+  std::string_view rest = digits;
+  const bool is_negative = rest.starts_with('-');
+  if (is_negative || rest.starts_with('+')) rest.remove_prefix(1);
+  const std::size_t exponent = std::min(rest.find_first_of("eE"), rest.size());
+  const std::string_view mantissa = rest.substr(0, exponent);
+  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
+  std::string_view whole = mantissa.substr(0, point);
+  const std::string_view fraction = mantissa.substr(std::min(point + 1, mantissa.size()));
+  if (whole.empty() && fraction.empty()) return std::nullopt;
+  while (whole.size() > 1 && whole.front() == '0') whole.remove_prefix(1);
+  std::string number(is_negative ? "-" : "");
+  number.append(whole.empty() ? "0" : whole);
+  if (!fraction.empty()) number.append(".").append(fraction);
+  number.append(rest.substr(exponent));
   if (!is_json_number(number)) return std::nullopt;
   return number;
+}
+
+// What no double can hold is text there.
+bool is_finite(const std::string& number) {
+  return std::isfinite(std::strtod(number.c_str(), nullptr));
 }
 
 Result<Value> resolve_plain(std::string_view text) {
@@ -95,14 +119,14 @@ Result<Value> resolve_plain(std::string_view text) {
   const bool may_be_number =
       is_digit(text.front()) || text.front() == '-' || text.front() == '+' || text.front() == '.';
   if (!may_be_number) return Value(text);
-  if (is_json_number(text)) return Value(Number{std::string(text)});
-  const bool is_signed = text.front() == '-' || text.front() == '+';
-  if (is_one_of(text.substr(is_signed ? 1 : 0), kNotFinite)) {
+  if (is_one_of(text, kNotFinite)) {
     return wrong("has the number " + in_quotes(text) + ", which JSON cannot hold,");
   }
-  if (std::optional<std::string> number = other_integer(text)) return Value(Number{*number});
-  if (std::optional<std::string> number = other_float(text)) return Value(Number{*number});
-  return Value(text);
+  std::optional<std::string> number;
+  if (is_json_number(text)) number = text;
+  if (!number) number = other_integer(text);
+  if (!number) number = other_decimal(text);
+  return number && is_finite(*number) ? Value(Number{*number}) : Value(text);
 }
 
 }  // namespace
@@ -111,9 +135,12 @@ Result<Value> resolve_scalar(std::string_view text, bool is_plain, std::string_v
   if (tag == YAML_STR_TAG || (tag == "!" && !is_plain)) return Value(text);
   if (tag.empty() || tag == "!") return is_plain ? resolve_plain(text) : Value(text);
   TRY_ASSIGN(Value value, resolve_plain(text));
+  const json::Number* number = value.number();
+  const bool is_whole = number != nullptr && number->text.find_first_of(".eE") == std::string::npos;
   const bool fits = (tag == YAML_NULL_TAG && value.is_null()) ||
                     (tag == YAML_BOOL_TAG && value.boolean() != nullptr) ||
-                    ((tag == YAML_INT_TAG || tag == YAML_FLOAT_TAG) && value.number() != nullptr);
+                    (tag == YAML_INT_TAG && is_whole) ||
+                    (tag == YAML_FLOAT_TAG && number != nullptr);
   if (!fits) return wrong("has a scalar whose tag is unknown or does not fit");
   return value;
 }

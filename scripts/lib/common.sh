@@ -37,9 +37,9 @@ need_packages() {
 }
 
 # shellcheck disable=SC2034
-BUILD_PACKAGES=(g++ cmake ninja-build pkg-config nlohmann-json3-dev libyaml-dev)
+BUILD_PACKAGES=(g++ cmake ninja-build pkg-config libyaml-dev)
 # shellcheck disable=SC2034
-TEST_PACKAGES=(doctest-dev libssl-dev)
+TEST_PACKAGES=(doctest-dev libssl-dev nlohmann-json3-dev)
 
 # build_preset PRESET [TARGET...]: configures and builds into build/PRESET.
 build_preset() {

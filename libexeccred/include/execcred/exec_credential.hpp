@@ -63,7 +63,7 @@ SecretString write_exec_credential(ApiVersion version, const Credential& credent
                                    std::optional<std::chrono::sys_seconds> expiration);
 
 // As strict as client-go: the asked version, a status, a token or a complete pair, a strict
-// RFC 3339 time. Fails (internal): a plugin that prints anything else is defective.
+// RFC 3339 time. Fails (no_credential).
 Result<Credential> parse_exec_credential(std::string_view text, ApiVersion asked);
 
 }  // namespace execcred

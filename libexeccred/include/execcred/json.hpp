@@ -95,8 +95,8 @@ struct Limits {
   Keys keys = Keys::exact;
 };
 
-// One document, white space around it allowed. Fails (configuration) with "line L, column C"
-// where the syntax is at fault.
+// One document, white space around it allowed, a byte order mark not. Fails (configuration) with
+// "line L, column C" where the syntax is at fault.
 Result<Value> parse(std::string_view text, const Limits& limits = {});
 
 // The name as encoding/json folds it (ASCII case, and the two letters that Unicode folds to

@@ -22,9 +22,10 @@ struct UnverifiedClaims {
   std::string subject;                  // sub, or empty
 };
 
-// nullopt for an opaque token: one that is not three base64url parts of which the first is a
-// JSON object. Fails (no_credential) for a JWT whose claims are malformed: no JSON object,
-// duplicate claims, an exp or nbf that is no number, an aud that is neither string nor strings.
+// nullopt for an opaque token: one that is not three parts of which the first is base64url of
+// what starts like a JSON object. Fails (no_credential) for a JWT that is malformed: a header or
+// claims that are no JSON object, duplicate claims, an exp or nbf that is no number, an aud that
+// is neither string nor strings.
 Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& token);
 
 // Fails (no_credential) for claims that have expired at `now`, or begin more than 60 s after it.

@@ -128,10 +128,12 @@ OptionBuilder OptionSet::add_parsed(std::string_view name, std::vector<T>& targe
               .help = std::string(help),
               .is_repeatable = true,
               .store = [&target, parse](const std::vector<std::string>& texts) -> Status {
+                std::vector<T> values;
                 for (const std::string& text : texts) {
                   TRY_ASSIGN(T value, parse(text));
-                  target.push_back(std::move(value));
+                  values.push_back(std::move(value));
                 }
+                target = std::move(values);
                 return {};
               }});
 }

@@ -4,7 +4,8 @@
 // The program gets exactly the environment that is given, /dev/null for standard input, default
 // signal dispositions and a process group of its own, which is killed whole at the deadline. Its
 // end is what is waited for, not the end of its output: a descendant that keeps the pipe open
-// does not hold the caller up. Safe in a process with threads.
+// does not hold the caller up. It does not outlive its caller either: when the thread that runs it
+// ends, however it ends, so does the program. Safe in a process with threads.
 #pragma once
 
 #include <execcred/duration.hpp>
@@ -33,8 +34,8 @@ struct Finished {
   std::string error_output;
 };
 
-// Fails: configuration (cannot be started), unavailable (still running at the limit), internal
-// (more output than allowed).
+// Fails: configuration (cannot be started), unavailable (still running at the limit),
+// no_credential (more output than allowed), internal (its end was reaped elsewhere).
 Result<Finished> run_command(const Command& command);
 
 }  // namespace execcred

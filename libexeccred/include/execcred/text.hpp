@@ -21,6 +21,10 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 // A control character of ASCII (below 0x20, and 0x7f).
 bool has_control_character(std::string_view text);
 
+// The size of the UTF-8 character (RFC 3629) at the front of a text that is not empty; 0 for bytes
+// that are none.
+std::size_t utf8_length(std::string_view text);
+
 // One line that a terminal shows as it is: control characters, C1 controls, direction marks and
 // bytes that are no UTF-8 become \xNN.
 std::string printable(std::string_view text);
@@ -29,7 +33,8 @@ std::string printable(std::string_view text);
 std::string in_quotes(std::string_view text);
 
 // RFC 1123 as Kubernetes uses it: a label is at most 63 of [a-z0-9-], starting and ending with a
-// letter or digit; a subdomain is labels joined by dots, at most 253.
+// letter or digit; a subdomain is such labels joined by dots, at most 253 in all, but there no
+// single label is bounded.
 bool is_dns1123_label(std::string_view text);
 bool is_dns1123_subdomain(std::string_view text);
 

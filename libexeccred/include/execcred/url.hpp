@@ -4,7 +4,8 @@
 // Stricter than RFC 3986 on purpose: what two parsers could read differently is refused, because
 // the one that decides (this) is not the one that connects (the client). So: no backslash, no
 // white space or control characters, ASCII only, no user info, no IPv6 zone, no numeric
-// host that is not a dotted quad, no percent-encoded dot or slash, no dot segments.
+// host that is not a dotted quad, no percent-encoded dot or slash, no dot segments ("..;x" is one
+// too).
 #pragma once
 
 #include <execcred/result.hpp>

@@ -2,9 +2,9 @@
 // YAML into the same tree as JSON, read as Kubernetes tools read it (sigs.k8s.io/yaml): plain
 // scalars are typed by the YAML 1.1 rules of its decoder, and keys are strings.
 //
-// Refused: nesting over a depth, duplicate keys, more than 10,000 nodes made by aliases (a
-// "billion laughs" document), merge keys, keys that are no scalars, tags of one's own, and
-// numbers that JSON cannot hold.
+// Refused: nesting over a depth, duplicate keys, more than 10,000 nodes or more text than may
+// stand in the input made by aliases (a "billion laughs" document), merge keys, keys that are no
+// scalars, tags of one's own, and numbers that JSON cannot hold.
 #pragma once
 
 #include <execcred/json.hpp>
@@ -20,7 +20,8 @@ namespace execcred::yaml {
 struct Limits {
   std::size_t bytes = 128 * 1024;
   std::size_t depth = 32;
-  std::size_t alias_nodes = 10'000;  // that aliases may add to one document
+  // What aliases may add to all documents of one text: nodes, and `bytes` of scalars and keys.
+  std::size_t alias_nodes = 10'000;
 };
 
 // Every document of the text, one at a time, in order; empty ones are passed over. Stops at the

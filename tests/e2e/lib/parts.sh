@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Builds the programs that the suites run against: etcd, kube-apiserver,
-# kubectl, and cpget. Each version is built once and kept in E2E_CACHE/bin.
+# Builds or installs what the suites run against: etcd, kube-apiserver, kubectl
+# of two minor versions, cpget, and the JavaScript and Python clients. Each
+# version is built once and kept in E2E_CACHE.
 
 # build_go MODULE VERSION LDFLAGS PACKAGE...: sets PART to the directory with
 # the packages' programs. The directory's name covers all that decides what
@@ -45,17 +46,54 @@ module_version() {
   awk -v module="$2" '$1 == module && $2 ~ /^v/ { print substr($2, 2); exit }' "$1"
 }
 
-# Builds what is missing and puts all parts in PATH.
+# kubernetes_ldflags VERSION: without it the programs take themselves for 0.0.0.
+kubernetes_ldflags() {
+  local package=k8s.io/component-base/version
+  echo "-X $package.gitVersion=v$1 -X $package.gitMajor=1 -X $package.gitMinor=$(cut -d. -f2 <<<"$1")"
+}
+
+# Builds what is missing, puts all programs in PATH, and exports where the clients are.
 build_parts() {
-  local kubernetes client_go package=k8s.io/component-base/version
+  local kubernetes client_go old_kubectl
   kubernetes=$(module_version "$E2E_DIR/kube/go.mod" k8s.io/kubernetes)
   client_go=$(module_version "$E2E_DIR/cpget/go.mod" k8s.io/client-go)
+  # The module k8s.io/kubectl counts v0.29.6 what Kubernetes counts 1.29.6.
+  old_kubectl=1.$(module_version "$E2E_DIR/kubectl-old/go.mod" k8s.io/kubectl | cut -d. -f2-)
 
-  # Without a version of its own the API server takes itself for 0.0.0.
-  build_go kube "$kubernetes" \
-    "-X $package.gitVersion=v$kubernetes -X $package.gitMajor=1 -X $package.gitMinor=$(cut -d. -f2 <<<"$kubernetes")" \
+  build_go kube "$kubernetes" "$(kubernetes_ldflags "$kubernetes")" \
     k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl go.etcd.io/etcd/server/v3
   PATH=$PART:$PATH
   build_go cpget "$client_go" "" .
+  PATH=$PART:$PATH
+  build_go kubectl-old "$old_kubectl" "$(kubernetes_ldflags "$old_kubectl")" .
   export PATH=$PART:$PATH
+
+  with_cache_lock install_python_client
+  with_cache_lock install_javascript_client
+}
+
+install_python_client() {
+  pypi_venv python-client "$E2E_DIR/clients/python/requirements.txt"
+  export E2E_PYTHON=$VENV/bin/python3
+}
+
+install_javascript_client() {
+  local source=$E2E_DIR/clients/javascript
+  find_node
+  E2E_NODE=$NODE
+  E2E_JAVASCRIPT=$E2E_CACHE/npm/javascript-client-$(
+    cat "$source"/{package.json,package-lock.json,.npmrc} | short_hash
+  )
+  export E2E_NODE E2E_JAVASCRIPT
+  [ ! -e "$E2E_JAVASCRIPT/complete" ] || return 0
+
+  step "installing the JavaScript client with npm"
+  rm -rf "$E2E_JAVASCRIPT"
+  mkdir -p "$E2E_JAVASCRIPT"
+  cp "$source"/{package.json,package-lock.json,.npmrc} "$E2E_JAVASCRIPT"
+  (
+    cd "$E2E_JAVASCRIPT" || exit
+    "${NPM[@]}" ci --loglevel error >&2
+  )
+  touch "$E2E_JAVASCRIPT/complete"
 }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// One kubeconfig (v1) for many clusters, each reached through its plugin.
+//
+// A context, and its cluster, are called "namespace/name" as the ClusterProfile is. Clusters whose
+// plugin runs in the same way share one user, called as the provider is. Nothing secret is in it.
+#pragma once
+
+#include <execcred/access.hpp>
+#include <execcred/result.hpp>
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+
+namespace execcred {
+
+class KubeconfigWriter {
+ public:
+  // Fails (configuration) for a second cluster of one name; the kubeconfig is as before then.
+  Status add(const Access& access);
+  std::size_t size() const { return names_.size(); }
+
+  // YAML. With one cluster its context is the current one, with more none is. Leaves the writer
+  // empty.
+  std::string take_text();
+
+ private:
+  std::string user_of(const Access& access);
+
+  std::set<std::string> names_;
+  std::map<std::string, std::string> users_;  // the exec config's text → the user's name
+  std::set<std::string> user_names_;
+  // The three lists as YAML text: thousands of clusters fit better so than as trees.
+  std::string clusters_;
+  std::string contexts_;
+  std::string users_text_;
+};
+
+}  // namespace execcred

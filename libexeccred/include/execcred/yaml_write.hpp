@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tree as YAML that reads back as the same tree: a string that YAML 1.1 or 1.2 would take for
+// something else (no, 1e3, 2026-01-01, "a: b") is quoted.
+#pragma once
+
+#include <execcred/json.hpp>
+
+#include <string>
+
+namespace execcred::yaml {
+
+// One document in block style, ending in a newline.
+std::string to_text(const json::Value& value);
+
+}  // namespace execcred::yaml

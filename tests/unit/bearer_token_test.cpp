@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <execcred/bearer_token.hpp>
+
+#include <vector>
+
+namespace execcred {
+namespace {
+
+void check_refused(std::string_view content) {
+  CAPTURE(content);
+  const Result<SecretString> token = bearer_token(SecretString(content));
+  REQUIRE_FALSE(token);
+  CHECK(token.error().kind == Error::Kind::no_credential);
+}
+
+TEST_CASE("bearer_token: takes one word, without the white space around it") {
+  for (const std::string_view content :
+       {"abc.def-ghi_jkl", "  abc.def-ghi_jkl\n", "\r\n\tabc.def-ghi_jkl \v\f\r\n"}) {
+    const Result<SecretString> token = bearer_token(SecretString(content));
+    REQUIRE(token);
+    CHECK(token->reveal() == "abc.def-ghi_jkl");
+  }
+  CHECK(bearer_token(SecretString("a")));
+  CHECK(bearer_token(SecretString(std::string(100'000, 'a'))));
+}
+
+TEST_CASE("bearer_token: of the 256 bytes only the 94 visible ones of ASCII may stand in it") {
+  int accepted = 0;
+  for (int i = 0; i < 256; ++i) {
+    CAPTURE(i);
+    const std::string content = std::string("ab") + static_cast<char>(i) + "cd";
+    const Result<SecretString> token = bearer_token(SecretString(content));
+    CHECK(token.has_value() == (i > 0x20 && i < 0x7f));
+    if (!token) continue;
+    ++accepted;
+    CHECK(token->reveal() == content);
+  }
+  CHECK(accepted == 94);
+}
+
+TEST_CASE("bearer_token: refuses nothing at all, and more than one word") {
+  for (const std::string_view content : {"", " ", "\r\n\t ", "a b", "a\nb", "a\r\nX-Header: b",
+                                         "Bearer abc", "a\tb", "\ufeffabc", "a\u00a0b", "\u00e9"}) {
+    check_refused(content);
+  }
+  check_refused(std::string_view("\0", 1));
+  check_refused(std::string_view("abc\0", 4));
+}
+
+TEST_CASE("bearer_token: refuses the files that are mounted in its place by mistake") {
+  for (const std::string_view content : {
+           "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n",
+           "\n-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----\n",
+           "-----BEGIN",
+           "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo=",
+           "apiVersion: v1\nkind: Config\n",
+           "apiVersion:v1",
+           "YXBpVmVyc2lvbjogdjEKa2luZDogQ29uZmlnCg==",
+           "{\"apiVersion\":\"v1\",\"kind\":\"Config\"}",
+           "{\"token\":\"x\"}",
+           "[\"x\"]",
+           "clusters:\n- cluster: {}\n",
+       }) {
+    check_refused(content);
+  }
+}
+
+TEST_CASE("bearer_token: no error shows anything of the content") {
+  for (const std::string_view content :
+       {"canary one", "canary\x01", "-----BEGIN canary-----", "{\"a\":\"canary\"}", "canary\xff"}) {
+    const Result<SecretString> token = bearer_token(SecretString(content));
+    REQUIRE_FALSE(token);
+    CHECK(format_error("p", token.error()).find("canary") == std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace execcred

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parser of ours against nlohmann/json, on texts made by breaking good ones.
+#include <doctest/doctest.h>
+#include <execcred/json.hpp>
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+
+namespace execcred::json {
+namespace {
+
+constexpr std::array<std::string_view, 8> kSeeds = {
+    R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"cluster":{"server":"https://a:1","config":null},"interactive":false}})",
+    R"([1,-0,0.5,1e3,-1.25E-2,12345678901234567890,true,false,null])",
+    R"({"a":{"b":[{"c":"\u0041\ud83d\ude00\n\t\\\"\/"},[],{}]},"d":""})",
+    "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"",
+    " {\t\"a\" :\n[ ] , \"b\" : { } }\r\n",
+    "0",
+    "\"\"",
+    "[[[[[[[[1]]]]]]]]"};
+
+bool nlohmann_accepts(const std::string& text, nlohmann::json& value) {
+  value = nlohmann::json::parse(text, nullptr, false);
+  return !value.is_discarded();
+}
+
+// Duplicate keys and depth are rules of ours; nlohmann keeps the last key.
+bool is_rule_of_ours(const Error& error) {
+  return error.message.find("more than once") != std::string::npos ||
+         error.message.find("nested deeper") != std::string::npos;
+}
+
+std::string mutate(std::string text, std::mt19937& random) {
+  const auto pick = [&random](std::size_t below) {
+    return std::uniform_int_distribution<std::size_t>(0, below - 1)(random);
+  };
+  constexpr std::string_view kBytes = "{}[]\",:\\u0019.eE+-tfn \xff\xc3\x80\xf4";
+  for (std::size_t edits = 1 + pick(3); edits > 0 && !text.empty(); --edits) {
+    const std::size_t at = pick(text.size());
+    switch (pick(4)) {
+      case 0:
+        text.erase(at, 1 + pick(3));
+        break;
+      case 1:
+        text.insert(at, 1, kBytes[pick(kBytes.size())]);
+        break;
+      case 2:
+        text[at] = kBytes[pick(kBytes.size())];
+        break;
+      default:
+        text.insert(at, text.substr(pick(text.size()), pick(8)));
+    }
+  }
+  return text;
+}
+
+TEST_CASE("parse: agrees with nlohmann/json on 200,000 broken texts, and on what good ones mean") {
+  std::mt19937 random(20260701);
+  std::size_t accepted = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    const std::string text =
+        mutate(std::string(kSeeds[static_cast<std::size_t>(i) % kSeeds.size()]), random);
+    nlohmann::json theirs;
+    const bool they_accept = nlohmann_accepts(text, theirs);
+    const Result<Value> ours = parse(text);
+    if (!ours && is_rule_of_ours(ours.error())) continue;
+    // Numbers outside double's range and NULs are read differently, on purpose.
+    if (text.find('\0') != std::string::npos || text.starts_with("\xef\xbb\xbf")) continue;
+    if (ours && !they_accept && text.find_first_of("eE") != std::string::npos) continue;
+    CAPTURE(text);
+    REQUIRE(ours.has_value() == they_accept);
+    if (!ours) continue;
+    ++accepted;
+    REQUIRE(nlohmann::json::parse(to_text(*ours)) == theirs);
+  }
+  CHECK(accepted > 10'000);
+}
+
+}  // namespace
+}  // namespace execcred::json

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <execcred/json.hpp>
+
+namespace execcred::json {
+namespace {
+
+void check_refused(std::string_view text, const Limits& limits = {}) {
+  CAPTURE(text);
+  const Result<Value> value = parse(text, limits);
+  REQUIRE_FALSE(value);
+  CHECK(value.error().kind == Error::Kind::configuration);
+}
+
+void check_unchanged(std::string_view text) {
+  CAPTURE(text);
+  const Result<Value> value = parse(text);
+  REQUIRE(value);
+  CHECK(to_text(*value) == text);
+}
+
+std::string nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
+
+TEST_CASE("json: loses nothing on the way through: order, digits, types") {
+  for (const std::string_view text :
+       {"null", "true", "false", "\"\"", "{}", "[]", R"({"z":1,"a":[],"m":{"b":null,"a":false}})",
+        R"([1,"1",true,null,{},[[]]])", R"("\"\\/")", R"({"":{"":""}})"}) {
+    check_unchanged(text);
+  }
+}
+
+TEST_CASE("json: numbers keep their digits") {
+  for (const std::string_view text :
+       {"0",
+        "-0",
+        "-1",
+        "9007199254740993",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "9223372036854775808",
+        "18446744073709551615",
+        "18446744073709551616",
+        "-9223372036854775809",
+        "123456789012345678901234567890123456789012345678901234567890",
+        "0.1",
+        "1.0",
+        "-0.0",
+        "1.10",
+        "1e3",
+        "1E3",
+        "1e+3",
+        "1e-3",
+        "1.50e-07",
+        "3.141592653589793238462643383279502884197"}) {
+    check_unchanged(text);
+    check_unchanged("{\"a\":[" + std::string(text) + "]}");
+  }
+}
+
+TEST_CASE("json: refuses what RFC 8259 does not know") {
+  for (const std::string_view text : {
+           "nul",       "True",
+           "NaN",       "Infinity",
+           "-Infinity", "01",
+           "-01",       "+1",
+           ".5",        "5.",
+           "1e",        "1e+",
+           "0x1",       "1_0",
+           "-",         "--1",
+           "'a'",       "a",
+           "{a:1}",     "{'a':1}",
+           "{\"a\"}",   "{\"a\":}",
+           "{:1}",      "{\"a\":1,}",
+           "[1,]",      "[,1]",
+           "[1 2]",     "{\"a\":1 \"b\":2}",
+           "{\"a\":1",  "[1",
+           "[",         "{",
+           "]",         "}",
+           "[}",        "{]",
+           "\"",        "\"a",
+           "\"\\\"",    "\"\\x41\"",
+           "\"\\u12\"", "\"\\u12g4\"",
+           "{} {}",     "{}{}",
+           "1 2",       "{}x",
+           "// c\n{}",  "{}/* c */",
+           "# c\n{}",   "{\"a\":1}\n---\n",
+           "\xa0{}",    "\f{}",
+           "\v{}",      "{1:2}",
+           "{null:1}",  "undefined",
+       }) {
+    check_refused(text);
+  }
+}
+
+TEST_CASE("json: refuses control characters in strings, and bytes that are no UTF-8") {
+  for (int i = 0; i < 0x20; ++i) {
+    CAPTURE(i);
+    check_refused(std::string("\"a") + static_cast<char>(i) + "b\"");
+  }
+  for (const std::string_view bytes :
+       {"\x80", "\xc3", "\xc3(", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+        "\xff", "\xf0\x9f\x98", "\\ud800", "\\udc00", "\\udc00\\ud800", "\\ud800\\ud800",
+        "\\ud800x"}) {
+    check_refused("\"" + std::string(bytes) + "\"");
+    check_refused("{\"" + std::string(bytes) + "\":1}");
+  }
+}
+
+TEST_CASE("json: a NUL ends nothing, and a byte order mark begins nothing") {
+  check_refused(std::string_view("{}\0", 3));
+  check_refused(std::string_view("{}\0{\"a\":1}", 10));
+  check_refused(std::string_view("{\0}", 3));
+  check_refused(std::string_view("\0{}", 3));
+  check_refused(std::string_view("\"a\0\"", 4));
+  check_refused(std::string_view("[1\0,2]", 6));
+  check_refused("\ufeff{}");
+  check_refused("{}\ufeff");
+  check_refused("\ufeff");
+  CHECK(parse("\"\ufeff\\u0000\"")->string()->size() == 4);
+}
+
+TEST_CASE("json: white space around one document is allowed, nothing is not") {
+  CHECK(parse(" \t\r\n{ \"a\" : [ 1 , 2 ] }\n ")->find("a")->array()->size() == 2);
+  for (const std::string_view text : {"", " ", "\n\t\r "}) {
+    check_refused(text);
+    CHECK(parse(text).error().message == "is empty");
+  }
+}
+
+TEST_CASE("json: a text over the size is refused whatever it holds") {
+  const Limits limits{.bytes = 1024};
+  CHECK(parse("\"" + std::string(1022, 'a') + "\"", limits));
+  check_refused("\"" + std::string(1023, 'a') + "\"", limits);
+  check_refused(std::string(1025, ' '), limits);
+  CHECK(parse("\"" + std::string(128 * 1024 - 2, 'a') + "\""));
+  check_refused("\"" + std::string(128 * 1024 - 1, 'a') + "\"");
+}
+
+TEST_CASE("json: nesting over the depth is refused, of arrays, objects and both") {
+  CHECK(parse(nested(32)));
+  check_refused(nested(33));
+  CHECK(parse(nested(33)).error().message.find("32") != std::string::npos);
+  std::string objects = "1";
+  for (int i = 0; i < 32; ++i) objects = "{\"a\":" + objects + "}";
+  CHECK(parse(objects));
+  check_refused("[" + objects + "]");
+  check_refused("{\"a\":" + objects + "}");
+  CHECK(parse("[" + nested(31) + "," + nested(31) + "]"));
+  CHECK(parse("1", {.depth = 0}));
+  check_refused("[]", {.depth = 0});
+  // Never recursion on the input, however deep the cap allows.
+  check_refused(std::string(65'000, '['));
+  CHECK(parse(std::string(65'000, '[')).error().message.find("deeper") != std::string::npos);
+}
+
+TEST_CASE("json: duplicate keys are refused at every level, whatever stands between them") {
+  for (const std::string_view text : {
+           R"({"a":1,"a":1})",
+           R"({"a":1,"b":2,"a":3})",
+           R"({"x":{"a":1,"a":2}})",
+           R"([[{"a":1,"a":2}]])",
+           R"({"a":1,"\u0061":2})",
+           R"({"":1,"":2})",
+           R"({"a":null,"a":null})",
+       }) {
+    check_refused(text);
+  }
+  CHECK(parse(R"({"a":{"a":1},"b":{"a":1},"A":1})"));
+}
+
+TEST_CASE("json: with ignore_case, keys that Go stores in one field are duplicates") {
+  const Limits limits{.keys = Keys::ignore_case};
+  for (const std::string_view text :
+       {R"({"command":1,"Command":2})", R"({"ARGS":1,"args":2})", R"({"x":[{"a":1,"A":2}]})",
+        "{\"args\":1,\"arg\u017f\":2}", "{\"k\":1,\"\u212a\":2}", R"({"k":1,"\u212A":2})",
+        "{\"ss\":1,\"\u017fS\":2}", R"({"a":1,"a":2})"}) {
+    check_refused(text, limits);
+    if (std::string_view(text) != R"({"a":1,"a":2})") CHECK(parse(text));
+  }
+  CHECK(parse("{\"a\":1,\"\u00e9\":2,\"\u00c9\":3,\"i\":4,\"\u0131\":5,\"\u0130\":6}", limits));
+}
+
+TEST_CASE("fold_key: ASCII case, and the two letters that Unicode folds to ASCII") {
+  CHECK(fold_key("profileSourcedCLIArgsPolicy") == "profilesourcedcliargspolicy");
+  CHECK(fold_key("a\u017fb\u212ac") == "asbkc");
+  CHECK(fold_key("\u0130\u00c9") == "\u0130\u00c9");
+  CHECK(fold_key("\xc5") == "\xc5");
+  CHECK(fold_key("\xe2\x84") == "\xe2\x84");
+}
+
+TEST_CASE("json: an error says where, and never shows the text") {
+  struct Place {
+    std::string_view text;
+    std::string_view place;
+  };
+  for (const Place& c :
+       {Place{R"({"canary":x})", "line 1, column 11"},
+        Place{"{\n  \"canary\": x\n}", "line 2, column 13"}, Place{"canary", "line 1, column 1"},
+        Place{"{\"a\":\"canary\"}\n\n  x", "line 3, column 3"}}) {
+    CAPTURE(c.text);
+    const Result<Value> value = parse(c.text);
+    REQUIRE_FALSE(value);
+    CHECK(value.error().message.find(c.place) != std::string::npos);
+    CHECK(value.error().message.find("canary") == std::string::npos);
+  }
+  const Result<Value> nul = parse(std::string_view("{}\n \0", 5));
+  CHECK(nul.error().message.find("line 2, column 2") != std::string::npos);
+}
+
+TEST_CASE("json: a number beyond a double keeps its digits, for whoever can read it") {
+  for (const std::string_view text : {"1e999", "-1e999", "[1e400]"}) {
+    CAPTURE(text);
+    const Result<Value> value = parse(text);
+    REQUIRE(value);
+    CHECK(to_text(*value) == text);
+  }
+}
+
+TEST_CASE("Value: kinds, members, and building") {
+  const Result<Value> value = parse(R"({"n":null,"b":true,"i":1,"s":"x","a":[1],"o":{}})");
+  REQUIRE(value);
+  CHECK(value->kind() == "an object");
+  CHECK(value->find("n")->kind() == "null");
+  CHECK(value->find("b")->kind() == "a boolean");
+  CHECK(value->find("i")->kind() == "a number");
+  CHECK(value->find("s")->kind() == "a string");
+  CHECK(value->find("a")->kind() == "an array");
+  CHECK(value->find("x") == nullptr);
+  CHECK(value->find("s")->find("x") == nullptr);
+  CHECK(value->find("i")->number()->text == "1");
+  CHECK(value->find("i")->string() == nullptr);
+
+  Value built;
+  built.add("b", Value("x"));
+  built.add("n", Value()).add("d", Value(true));
+  built.add("c", Value(Number{"1"}));
+  CHECK(to_text(built) == R"({"b":"x","n":{"d":true},"c":1})");
+}
+
+TEST_CASE("write: with html, byte for byte what Go's json.Marshal writes") {
+  Value value(std::string("\u2028\u2029<>&\x7f\b\f\n\r\t\v\0\x1f\"\\/\u00e9\u0080", 25));
+  CHECK(to_text(value, Escape::html) ==
+        "\"\\u2028\\u2029\\u003c\\u003e\\u0026\x7f\\b\\f\\n\\r\\t\\u000b\\u0000\\u001f\\\"\\\\/"
+        "\u00e9\u0080\"");
+  const Result<Value> object = parse(R"({"a&b":["<x>"]})");
+  CHECK(to_text(*object, Escape::html) == R"({"a\u0026b":["\u003cx\u003e"]})");
+  CHECK(to_text(*object) == R"({"a&b":["<x>"]})");
+}
+
+TEST_CASE("write: every control character is escaped, and read back as it was") {
+  for (int i = 0; i < 0x80; ++i) {
+    CAPTURE(i);
+    const std::string text = std::string("a") + static_cast<char>(i) + "b";
+    for (const Escape escape : {Escape::minimal, Escape::html}) {
+      const std::string written = to_text(Value(text), escape);
+      for (const char c : written) REQUIRE(static_cast<unsigned char>(c) >= 0x20);
+      const Result<Value> read = parse(written);
+      REQUIRE(read);
+      CHECK(*read->string() == text);
+    }
+  }
+}
+
+TEST_CASE("to_indented_text: two spaces a level, empty ones short, a final newline") {
+  const Result<Value> value = parse(R"({"a":[1,{"b":[]}],"c":{},"d":"x"})");
+  CHECK(to_indented_text(*value) ==
+        "{\n"
+        "  \"a\": [\n"
+        "    1,\n"
+        "    {\n"
+        "      \"b\": []\n"
+        "    }\n"
+        "  ],\n"
+        "  \"c\": {},\n"
+        "  \"d\": \"x\"\n"
+        "}\n");
+  CHECK(to_indented_text(Value()) == "null\n");
+}
+
+}  // namespace
+}  // namespace execcred::json

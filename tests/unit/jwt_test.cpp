@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <execcred/base64.hpp>
+#include <execcred/jwt.hpp>
+#include <execcred/rfc3339.hpp>
+
+#include <vector>
+
+namespace execcred {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::seconds;
+
+std::string base64url(std::string_view bytes) {
+  std::string text = encode_base64(bytes);
+  while (text.ends_with('=')) text.pop_back();
+  for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;
+  return text;
+}
+
+std::string jwt(std::string_view claims, std::string_view header = R"({"alg":"RS256"})") {
+  return base64url(header) + "." + base64url(claims) + ".c2ln";
+}
+
+Result<std::optional<UnverifiedClaims>> read(std::string_view token) {
+  return unverified_claims(SecretString(token));
+}
+
+// The claims of what must be a well-formed JWT.
+UnverifiedClaims claims_of(std::string_view claims) {
+  CAPTURE(claims);
+  const Result<std::optional<UnverifiedClaims>> result = read(jwt(claims));
+  REQUIRE(result);
+  REQUIRE(result->has_value());
+  return **result;
+}
+
+TEST_CASE("unverified_claims: reads the claims of a token that the API server issued") {
+  const UnverifiedClaims claims = claims_of(
+      R"({"aud":["https://kubernetes.default.svc"],"exp":1782907200,"iat":1782903600,)"
+      R"("iss":"https://issuer","jti":"x","kubernetes.io":{"namespace":"a"},"nbf":1782903600,)"
+      R"("sub":"system:serviceaccount:a:b"})");
+  CHECK(claims.expires_at == TimePoint(1782907200s));
+  CHECK(claims.not_before == TimePoint(1782903600s));
+  CHECK(claims.audiences == std::vector<std::string>{"https://kubernetes.default.svc"});
+  CHECK(claims.issuer == "https://issuer");
+  CHECK(claims.subject == "system:serviceaccount:a:b");
+
+  const UnverifiedClaims nothing = claims_of("{}");
+  CHECK_FALSE(nothing.expires_at);
+  CHECK_FALSE(nothing.not_before);
+  CHECK(nothing.audiences.empty());
+  CHECK(nothing.issuer.empty());
+}
+
+TEST_CASE("unverified_claims: exp and nbf are numbers, cut to whole seconds and to our range") {
+  struct Case {
+    std::string_view number;
+    seconds wanted;
+  };
+  constexpr seconds kLast = 9223372036s;
+  for (const Case& c : {Case{"0", 0s},
+                        Case{"-0", 0s},
+                        Case{"1782907200", 1782907200s},
+                        Case{"1782907200.0", 1782907200s},
+                        Case{"1782907200.999", 1782907200s},
+                        Case{"1.7829072e9", 1782907200s},
+                        Case{"1E3", 1000s},
+                        Case{"-1", -1s},
+                        Case{"-1.5", -2s},
+                        Case{"0.5", 0s},
+                        Case{"9223372036", kLast},
+                        Case{"9223372037", kLast},
+                        Case{"253402300799", kLast},
+                        Case{"1782907200000", kLast},
+                        Case{"9223372036854775807", kLast},
+                        Case{"18446744073709551615", kLast},
+                        Case{"18446744073709551616", kLast},
+                        Case{"99999999999999999999999999999999999999999999", kLast},
+                        Case{"1e300", kLast},
+                        Case{"-9223372037", -kLast},
+                        Case{"-1e300", -kLast},
+                        Case{"-99999999999999999999999999999999999999999999", -kLast},
+                        Case{"1e-300", 0s}}) {
+    CAPTURE(c.number);
+    const std::string number(c.number);
+    CHECK(claims_of("{\"exp\":" + number + "}").expires_at == TimePoint(c.wanted));
+    CHECK(claims_of("{\"nbf\":" + number + "}").not_before == TimePoint(c.wanted));
+  }
+}
+
+TEST_CASE("unverified_claims: malformed claims are an error, never a token without an end") {
+  for (const std::string_view claims : {
+           R"({"exp":"1782907200"})",
+           R"({"exp":null})",
+           R"({"exp":true})",
+           R"({"exp":[1]})",
+           R"({"exp":{}})",
+           R"({"exp":""})",
+           R"({"nbf":"1"})",
+           R"({"nbf":null})",
+           R"({"exp":1e999})",
+           R"({"exp":NaN})",
+           R"({"exp":Infinity})",
+           R"({"exp":0x10})",
+           R"({"exp":01})",
+           R"({"exp":1,"exp":2})",
+           R"({"exp":1,"\u0065xp":2})",
+           R"({"aud":"a","aud":"b"})",
+           R"({"sub":"a","sub":"a"})",
+           R"({"kubernetes.io":{"namespace":"a","namespace":"b"}})",
+           R"({"aud":5})",
+           R"({"aud":{"a":1}})",
+           R"({"aud":["a",5]})",
+           R"({"aud":[null]})",
+           R"({"aud":[["a"]]})",
+           R"({"aud":true})",
+           R"({"aud":"a\n"})",
+           "[]",
+           "null",
+           "5",
+           "\"x\"",
+           "",
+           " ",
+           "{",
+           "{}x",
+           "{\"exp\":1",
+           "{'exp':1}",
+           "\xff",
+           "\ufeff{}",
+       }) {
+    CAPTURE(claims);
+    const Result<std::optional<UnverifiedClaims>> result = read(jwt(claims));
+    REQUIRE_FALSE(result);
+    CHECK(result.error().kind == Error::Kind::no_credential);
+  }
+  CHECK_FALSE(read(jwt(std::string_view("{}\0{\"exp\":1}", 12))));
+  CHECK_FALSE(read(jwt("{\"a\":" + std::string(40, '[') + std::string(40, ']') + "}")));
+  const std::string header = base64url("{}");
+  for (const std::string_view payload : {"e30=", "e3", "e30\n", "e+0", "e30.", "!"}) {
+    CAPTURE(payload);
+    const std::string token = header + "." + std::string(payload) + ".c2ln";
+    if (payload == "e30.") {
+      CHECK_FALSE(read(token).value());  // four parts: no JWT
+    } else {
+      CHECK_FALSE(read(token));
+    }
+  }
+}
+
+TEST_CASE("unverified_claims: a header that is no JSON object does not make a token opaque") {
+  const std::string claims = base64url(R"({"exp":1})");
+  for (const std::string_view header : {"{", R"({"alg":"none","alg":"x"})", "{}x", " {"}) {
+    CAPTURE(header);
+    const Result<std::optional<UnverifiedClaims>> result =
+        read(base64url(header) + "." + claims + ".c2ln");
+    REQUIRE_FALSE(result);
+    CHECK(result.error().kind == Error::Kind::no_credential);
+    CHECK_FALSE(result.error().hint.empty());
+  }
+}
+
+TEST_CASE("unverified_claims: aud is a string or an array of strings") {
+  CHECK(claims_of(R"({"aud":"a"})").audiences == std::vector<std::string>{"a"});
+  CHECK(claims_of(R"({"aud":"a,b"})").audiences == std::vector<std::string>{"a,b"});
+  CHECK(claims_of(R"({"aud":["a","b"]})").audiences == std::vector<std::string>{"a", "b"});
+  CHECK(claims_of(R"({"aud":[]})").audiences.empty());
+}
+
+TEST_CASE("unverified_claims: names of claims are compared exactly") {
+  const UnverifiedClaims claims = claims_of(R"({"EXP":1,"Aud":"a","ISS":"b"})");
+  CHECK_FALSE(claims.expires_at);
+  CHECK(claims.audiences.empty());
+  CHECK(claims.issuer.empty());
+}
+
+TEST_CASE("unverified_claims: a token that is no JWT is opaque, and has no claims") {
+  const std::string header = base64url(R"({"alg":"none"})");
+  const std::string claims = base64url(R"({"exp":1})");
+  for (const std::string& token :
+       {std::string("opaque"), std::string(), std::string("."), std::string(".."),
+        std::string("a.b.c"), std::string("not.a.jwt"), header, header + "." + claims,
+        header + "." + claims + ".c2ln.x", header + "." + claims + ".a.b.c", "." + claims + ".c2ln",
+        base64url("[]") + "." + claims + ".c2ln", base64url("\"x\"") + "." + claims + ".c2ln",
+        header + "=." + claims + ".c2ln", " " + header + "." + claims + ".c2ln"}) {
+    CAPTURE(token);
+    const Result<std::optional<UnverifiedClaims>> result = read(token);
+    REQUIRE(result);
+    CHECK_FALSE(result->has_value());
+  }
+}
+
+TEST_CASE("unverified_claims: an unsigned token is a JWT too, its end counts") {
+  const std::string token =
+      base64url(R"({"alg":"none"})") + "." + base64url(R"({"exp":1000})") + ".";
+  const Result<std::optional<UnverifiedClaims>> result = read(token);
+  REQUIRE(result);
+  REQUIRE(result->has_value());
+  CHECK((*result)->expires_at == TimePoint(1000s));
+}
+
+TEST_CASE("unverified_claims: no error shows anything of the token") {
+  for (const std::string_view claims :
+       {R"({"exp":"canary"})", R"({"aud":[5],"sub":"canary"})", R"({"sub":"canary",})"}) {
+    const Result<std::optional<UnverifiedClaims>> result = read(jwt(claims));
+    REQUIRE_FALSE(result);
+    const std::string text = format_error("p", result.error());
+    CHECK(text.find("canary") == std::string::npos);
+    CHECK(text.find(base64url(claims)) == std::string::npos);
+  }
+}
+
+TEST_CASE("check_lifetime: expired at its end, and nbf may be 60 s ahead") {
+  struct Case {
+    std::string_view claims;
+    bool is_alive;
+  };
+  const TimePoint now(1000s);
+  for (const Case& c :
+       {Case{"{}", true}, Case{R"({"exp":1001})", true}, Case{R"({"exp":1000})", false},
+        Case{R"({"exp":1000.9})", false}, Case{R"({"exp":999})", false},
+        Case{R"({"exp":0})", false}, Case{R"({"exp":-1})", false}, Case{R"({"exp":-1e300})", false},
+        Case{R"({"exp":1e300})", true}, Case{R"({"nbf":1000})", true},
+        Case{R"({"nbf":1060})", true}, Case{R"({"nbf":1061})", false},
+        Case{R"({"nbf":1e300})", false}, Case{R"({"nbf":-1e300})", true},
+        Case{R"({"nbf":1061,"exp":5000})", false}}) {
+    CAPTURE(c.claims);
+    const Status status = check_lifetime(claims_of(c.claims), now);
+    CHECK(status.has_value() == c.is_alive);
+    if (!status) CHECK(status.error().kind == Error::Kind::no_credential);
+  }
+  CHECK(check_lifetime(claims_of(R"({"exp":1000})"), now - 1ns));
+}
+
+TEST_CASE("check_lifetime: says when the token ended or begins") {
+  const TimePoint now = *parse_rfc3339("2026-07-01T12:00:00Z");
+  const Status ended = check_lifetime(claims_of(R"({"exp":1782900000})"), now);
+  CHECK(ended.error().message.find("2026-07-01T10:00:00Z") != std::string::npos);
+  const Status early = check_lifetime(claims_of(R"({"nbf":1782990000})"), now);
+  CHECK(early.error().message.find("2026-07-02T11:00:00Z") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace execcred

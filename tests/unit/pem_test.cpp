@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <execcred/pem.hpp>
+
+namespace execcred {
+namespace {
+
+const std::string kBegin = "-----BEGIN CERTIFICATE-----\n";
+const std::string kEnd = "-----END CERTIFICATE-----\n";
+const std::string kOne = kBegin + "Zm9v\nYmFy\n" + kEnd;  // "foobar"
+const std::string kTwo = kBegin + "AQI=\n" + kEnd;        // 0x01 0x02
+
+using Ders = std::vector<std::string>;
+
+TEST_CASE("parse_pem_certificates: the bytes of each certificate, in order") {
+  struct Case {
+    std::string text;
+    Ders wanted;
+  };
+  const std::string no_last_newline = kOne.substr(0, kOne.size() - 1);
+  for (const Case& c : {
+           Case{kOne, {"foobar"}},
+           Case{no_last_newline, {"foobar"}},
+           Case{kOne + kTwo, {"foobar", "\x01\x02"}},
+           Case{kTwo + kOne + kTwo, {"\x01\x02", "foobar", "\x01\x02"}},
+           Case{"subject=/CN=one\n" + kOne + "\n\n# comment -- here\n" + kTwo + "end\n",
+                {"foobar", "\x01\x02"}},
+           Case{"-----BEGIN CERTIFICATE-----\r\nZm9v\r\nYmFy\r\n-----END CERTIFICATE-----\r\n",
+                {"foobar"}},
+           Case{kBegin + "Zm9v\n\nYmFy\n" + kEnd, {"foobar"}},
+           Case{kBegin + "Z\nm\n9\nv\nYmFy\n" + kEnd, {"foobar"}},
+       }) {
+    CAPTURE(c.text);
+    const Result<Ders> certificates = parse_pem_certificates(c.text);
+    REQUIRE(certificates);
+    CHECK((*certificates == c.wanted));
+  }
+}
+
+TEST_CASE("parse_pem_certificates: refuses what another reader could find more in") {
+  for (const std::string& text : {
+           std::string(),
+           std::string("\n\n"),
+           std::string("Zm9v"),
+           std::string("no certificate here\n"),
+           kBegin,
+           kEnd,
+           kBegin + "Zm9v\n",
+           kBegin + kEnd,
+           kBegin + "\n" + kEnd,
+           kOne + kBegin,
+           kOne + kEnd,
+           kOne + kBegin + "AQI=\n",
+           kEnd + kOne,
+           kBegin + kOne,
+           kBegin + "Zm9v\n" + kBegin + "AQI=\n" + kEnd,
+           // glued lines
+           std::string("-----BEGIN CERTIFICATE-----Zm9v-----END CERTIFICATE-----"),
+           kBegin + "Zm9v-----END CERTIFICATE-----\n",
+           std::string("x-----BEGIN CERTIFICATE-----\nZm9v\n") + kEnd,
+           kOne.substr(0, kOne.size() - 1) + kTwo,
+           std::string("-----BEGIN CERTIFICATE-----\rZm9v\r-----END CERTIFICATE-----\r"),
+           kOne + "-----BEGIN CERTIFICATE-----\rAQI=\r-----END CERTIFICATE-----\r",
+           // other blocks, alone or beside a certificate
+           std::string("-----BEGIN PRIVATE KEY-----\nZm9v\n-----END PRIVATE KEY-----\n"),
+           kOne + "-----BEGIN PRIVATE KEY-----\nZm9v\n-----END PRIVATE KEY-----\n",
+           kOne + "-----BEGIN TRUSTED CERTIFICATE-----\nZm9v\n-----END TRUSTED CERTIFICATE-----\n",
+           kOne + "-----BEGIN X509 CERTIFICATE-----\nZm9v\n-----END X509 CERTIFICATE-----\n",
+           kOne + "-----BEGIN NEW-----\n",
+           kOne + "-----begin certificate-----\nAQI=\n-----end certificate-----\n",
+           kOne + "-----BEGIN  CERTIFICATE-----\nAQI=\n" + kEnd,
+           kOne + "------BEGIN CERTIFICATE------\nAQI=\n" + kEnd,
+           kOne + "-----\n",
+           kOne + "text -----BEGIN CERTIFICATE-----\nAQI=\n" + kEnd,
+           kOne + "\xef\xbb\xbf-----BEGIN CERTIFICATE-----\nAQI=\n" + kEnd,
+           // bodies
+           kBegin + "Proc-Type: 4,ENCRYPTED\n\nZm9v\n" + kEnd,
+           kBegin + "Zm9\n" + kEnd,
+           kBegin + "Zm9=\n" + kEnd,
+           kBegin + "Zg==\nZg==\n" + kEnd,
+           kBegin + "Zm 9v\n" + kEnd,
+           kBegin + "Zm-v\n" + kEnd,
+           kBegin + std::string("Zm9v\0\n", 6) + kEnd,
+           kBegin + "=twTO\n" + kEnd,
+       }) {
+    CAPTURE(text);
+    const Result<Ders> certificates = parse_pem_certificates(text);
+    REQUIRE_FALSE(certificates);
+    CHECK(certificates.error().kind == Error::Kind::configuration);
+  }
+}
+
+}  // namespace
+}  // namespace execcred

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "expect.hpp"
+#include "temp_dir.hpp"
+
+#include <doctest/doctest.h>
+#include <execcred/file.hpp>
+#include <execcred/process.hpp>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <thread>
+
+namespace execcred {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+using test::check_fails;
+using test::contains;
+using test::TempDir;
+using test::write_file;
+
+constexpr auto kConfiguration = Error::Kind::configuration;
+constexpr Duration kPatience = 60s;
+
+Command shell(std::string script, Duration limit = kPatience) {
+  return {.path = "/bin/sh",
+          .arguments = {"-c", std::move(script)},
+          .environment = {"PATH=/usr/bin:/bin"},
+          .limit = limit};
+}
+
+// Tries until `is_done` or until patience ends.
+bool comes_true(const std::function<bool()>& is_done) {
+  const auto end = steady_clock::now() + kPatience;
+  while (steady_clock::now() < end) {
+    if (is_done()) return true;
+    std::this_thread::yield();
+  }
+  return false;
+}
+
+// A named pipe that processes hold open for writing; tells whether any of them still lives.
+class Lifeline {
+ public:
+  explicit Lifeline(const std::filesystem::path& path) {
+    REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+    read_end_.reset(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    REQUIRE(read_end_);
+  }
+  std::string text() {
+    is_cut();
+    return text_;
+  }
+  bool is_cut() {
+    std::array<char, 256> buffer = {};
+    for (;;) {
+      const ssize_t count = read(read_end_.get(), buffer.data(), buffer.size());
+      if (count <= 0) return count == 0;
+      text_.append(buffer.data(), static_cast<std::size_t>(count));
+    }
+  }
+
+ private:
+  FileDescriptor read_end_;
+  std::string text_;
+};
+
+TEST_CASE("run_command: gives output, error output and exit code") {
+  for (const int code : {0, 1, 2, 3, 70, 127, 255}) {
+    CAPTURE(code);
+    const Result<Finished> finished =
+        run_command(shell("printf out; printf err >&2; exit " + std::to_string(code)));
+    REQUIRE(finished);
+    CHECK(finished->exit_code == code);
+    CHECK(finished->signal == 0);
+    CHECK(finished->output.reveal() == "out");
+    CHECK(finished->error_output == "err");
+  }
+}
+
+TEST_CASE("run_command: tells the signal that ended the program") {
+  for (const int signal : {SIGTERM, SIGKILL, SIGSEGV, SIGPIPE, SIGALRM}) {
+    CAPTURE(signal);
+    const Result<Finished> finished =
+        run_command(shell("ulimit -c 0; kill -" + std::to_string(signal) + " $$"));
+    REQUIRE(finished);
+    CHECK(finished->signal == signal);
+  }
+}
+
+TEST_CASE("run_command: the program gets its arguments and exactly the environment given") {
+  Command command{.path = "/usr/bin/env", .environment = {"B=2", "A=1", "C="}, .limit = kPatience};
+  Result<Finished> finished = run_command(command);
+  REQUIRE(finished);
+  CHECK(finished->output.reveal() == "B=2\nA=1\nC=\n");
+  command = {.path = "/usr/bin/printf",
+             .arguments = {"[%s]", "a b", "", "$HOME", "*"},
+             .limit = kPatience};
+  finished = run_command(command);
+  REQUIRE(finished);
+  CHECK(finished->output.reveal() == "[a b][][$HOME][*]");
+}
+
+TEST_CASE("run_command: standard input is empty, signals are as a new program expects them") {
+  Result<Finished> finished = run_command(shell("cat; readlink /proc/self/fd/0"));
+  REQUIRE(finished);
+  CHECK(finished->output.reveal() == "/dev/null\n");
+
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  struct sigaction before = {};
+  REQUIRE(sigaction(SIGPIPE, &ignore, &before) == 0);
+  sigset_t block;
+  sigset_t former;
+  sigemptyset(&block);
+  sigaddset(&block, SIGTERM);
+  sigprocmask(SIG_BLOCK, &block, &former);
+  // Signals 32 and 33 are the C library's own, and ignored by it.
+  finished = run_command(shell(R"(while read -r name mask; do case $name in
+      SigBlk: | SigIgn:) echo $name $((0x$mask & ~0x180000000)) ;; esac; done </proc/self/status)"));
+  sigprocmask(SIG_SETMASK, &former, nullptr);
+  sigaction(SIGPIPE, &before, nullptr);
+  REQUIRE(finished);
+  CHECK(finished->output.reveal() == "SigBlk: 0\nSigIgn: 0\n");
+}
+
+TEST_CASE("run_command: what cannot be started is told with the reason") {
+  const TempDir dir;
+  write_file(dir / "not-executable", "#!/bin/sh\n", 0644);
+  write_file(dir / "no-interpreter", "#!/nope/sh\n", 0755);
+  struct Case {
+    std::filesystem::path path;
+    std::string_view message;
+  };
+  for (const Case& c : std::array<Case, 5>{{{dir / "nope", "No such file"},
+                                            {dir / "not-executable", "Permission denied"},
+                                            {dir / "no-interpreter", "No such file"},
+                                            {dir.path(), "Permission denied"},
+                                            {dir / "not-executable/x", "Not a directory"}}}) {
+    CAPTURE(c.path.native());
+    const Result<Finished> finished = run_command({.path = c.path.native(), .limit = kPatience});
+    check_fails(finished, kConfiguration, c.message);
+    check_fails(finished, kConfiguration, "'" + c.path.native() + "'");
+  }
+}
+
+TEST_CASE("run_command: an environment or argument that is too large has a hint") {
+  Command command = shell("exit 0");
+  command.environment.push_back("KUBERNETES_EXEC_INFO=" + std::string(200'000, 'x'));
+  check_fails(run_command(command), kConfiguration, "hint: one argument or variable");
+  command = shell("exit 0");
+  command.arguments.emplace_back(200'000, 'x');
+  check_fails(run_command(command), kConfiguration, "hint: one argument or variable");
+}
+
+TEST_CASE("run_command: output has a limit that is exact; more error output is dropped") {
+  Command command = shell("head -c 100000 /dev/zero; head -c 100000 /dev/zero >&2; exit 5");
+  command.max_output = 100'000;
+  command.max_error_output = 1000;
+  const Result<Finished> finished = run_command(command);
+  REQUIRE(finished);
+  CHECK(finished->output.size() == 100'000);
+  CHECK(finished->error_output.size() == 1000);
+  CHECK(finished->exit_code == 5);
+  command.max_output = 99'999;
+  check_fails(run_command(command), Error::Kind::no_credential, "printed more than");
+}
+
+TEST_CASE("run_command: a program that prints without end is stopped at the limit of output") {
+  const TempDir dir;
+  Lifeline lifeline(dir / "alive");
+  check_fails(run_command(shell("exec 3>" + (dir / "alive").native() + "; yes")),
+              Error::Kind::no_credential, "printed more than");
+  CHECK(comes_true([&] { return lifeline.is_cut(); }));
+}
+
+TEST_CASE("run_command: at the deadline the program is killed with all that it started") {
+  const TempDir dir;
+  Lifeline lifeline(dir / "alive");
+  // The limit must leave time to start; how long that takes depends on the machine.
+  for (Duration limit = 100ms; limit < kPatience && !contains(lifeline.text(), "up"); limit *= 2) {
+    const auto start = steady_clock::now();
+    check_fails(run_command(shell("exec 3>" + (dir / "alive").native() +
+                                      "; trap '' TERM; (echo up >&3; sleep 1000) & sleep 1000",
+                                  limit)),
+                Error::Kind::unavailable, "still running after " + format_duration(limit));
+    CHECK(steady_clock::now() - start >= limit);
+  }
+  CHECK(contains(lifeline.text(), "up"));
+  CHECK(comes_true([&] { return lifeline.is_cut(); }));
+}
+
+TEST_CASE("run_command: the deadline also ends a program that floods its error output") {
+  const auto start = steady_clock::now();
+  check_fails(run_command(shell("yes >&2 & yes >&2 & yes >&2 & yes >&2", 300ms)),
+              Error::Kind::unavailable, "still running");
+  CHECK(steady_clock::now() - start < kPatience / 2);
+}
+
+TEST_CASE("run_command: a descendant that floods a stream does not outlast the program") {
+  const auto start = steady_clock::now();
+  const Result<Finished> finished = run_command(shell("yes >&2 & yes >&2 & printf done"));
+  REQUIRE(finished);
+  CHECK(finished->output.reveal() == "done");
+  CHECK(steady_clock::now() - start < kPatience / 2);
+}
+
+TEST_CASE("run_command: a detached child that holds the output does not hold the caller up") {
+  const TempDir dir;
+  const std::filesystem::path hold = dir / "hold";
+  const std::filesystem::path ready = dir / "ready";
+  REQUIRE(mkfifo(hold.c_str(), 0600) == 0);
+  REQUIRE(mkfifo(ready.c_str(), 0600) == 0);
+  const auto start = steady_clock::now();
+  const Result<Finished> finished =
+      run_command(shell("setsid sh -c 'echo up >" + ready.native() + "; exec cat " + hold.native() +
+                        "' & read line <" + ready.native() + "; printf done"));
+  REQUIRE(finished);
+  CHECK(finished->output.reveal() == "done");
+  CHECK(steady_clock::now() - start < kPatience / 2);
+  // It waits for a writer; ours comes and goes, so it ends.
+  FileDescriptor writer;
+  CHECK(comes_true([&] {
+    writer.reset(open(hold.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    return static_cast<bool>(writer);
+  }));
+}
+
+TEST_CASE("run_command: a program that closes its streams is waited for all the same") {
+  const Result<Finished> finished =
+      run_command(shell("exec >&- 2>&-; i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; exit 9"));
+  REQUIRE(finished);
+  CHECK(finished->exit_code == 9);
+}
+
+TEST_CASE("run_command: any limit is understood, the longest one too") {
+  const Result<Finished> finished = run_command(shell("printf done", Duration::max()));
+  REQUIRE(finished);
+  CHECK(finished->output.reveal() == "done");
+  check_fails(run_command(shell("sleep 1000", 0s)), Error::Kind::unavailable);
+  check_fails(run_command(shell("sleep 1000", -1s)), Error::Kind::unavailable);
+}
+
+// Runs `check` in a process of its own, which may spoil what all share.
+bool holds_in_child(const std::function<bool()>& check) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(check() ? 0 : 1);
+  int status = -1;
+  return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST_CASE("run_command: closed standard streams of the caller do not mix up those of the program") {
+  for (unsigned closed = 0; closed < 8; ++closed) {
+    CAPTURE(closed);
+    CHECK(holds_in_child([closed] {
+      for (int fd = 0; fd < 3; ++fd) {
+        if ((closed & (1U << fd)) != 0) close(fd);
+      }
+      const Result<Finished> finished = run_command(shell("cat; printf out; printf err >&2"));
+      return finished && finished->output.reveal() == "out" && finished->error_output == "err";
+    }));
+  }
+}
+
+TEST_CASE("run_command: a caller that ignores SIGCHLD never takes a failure for a success") {
+  CHECK(holds_in_child([] {
+    if (signal(SIGCHLD, SIG_IGN) == SIG_ERR) return false;
+    const Result<Finished> finished = run_command(shell("exit 7"));
+    return !finished || finished->exit_code == 7;
+  }));
+}
+
+TEST_CASE("run_command: leaves no zombie and no descriptor behind") {
+  const auto descriptors = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = descriptors();
+  for (int i = 0; i < 5; ++i) {
+    REQUIRE(run_command(shell("exit 1")));
+    REQUIRE_FALSE(run_command({.path = "/nope", .limit = kPatience}));
+    REQUIRE_FALSE(run_command(shell("sleep 1000", 1ms)));
+  }
+  CHECK(descriptors() == before);
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);
+  CHECK(errno == ECHILD);
+}
+
+TEST_CASE("run_command: many at once, from many threads, each get their own output") {
+  std::array<std::string, 8> outputs;
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    threads.emplace_back([&outputs, i] {
+      Result<Finished> finished = run_command(shell("printf " + std::to_string(i)));
+      if (finished) outputs[i] = finished->output.reveal();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t i = 0; i < outputs.size(); ++i) CHECK(outputs[i] == std::to_string(i));
+}
+
+}  // namespace
+}  // namespace execcred

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program with one option of each sort, for the tests of Settings.
+#pragma once
+
+#include <execcred/settings.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace execcred::test {
+
+using Texts = std::vector<std::string>;
+
+struct Program {
+  std::string token_file;                      // the controller's alone
+  std::filesystem::path ca_file;               // without an environment form
+  Duration timeout = std::chrono::seconds(8);  // with a default
+  Texts audiences;                             // repeatable, from a profile
+  Texts scopes = {"default-scope"};            // repeatable, with a default
+  Texts patterns;                              // repeatable, the controller's alone
+  std::string cluster;                         // from spec.cluster.config alone
+  std::string region;                          // single, from a profile
+  bool debug = false;
+  bool from_profile = false;
+  OptionSet options;
+  Settings settings{options};
+
+  Program() {
+    options.add("token-file", token_file, "PATH", "a file").short_name('t');
+    options.add("ca-file", ca_file, "PATH", "a file").no_environment();
+    options.add("timeout", timeout, "DURATION", "a limit");
+    options.add("audience", audiences, "AUDIENCE", "an audience").from_profile();
+    options.add("scope", scopes, "SCOPE", "a scope").from_profile();
+    options.add("allow-server", patterns, "PATTERN", "a pattern");
+    options.add("cluster", cluster, "NAME", "a name")
+        .from_profile(Option::Profile::config, "clusterName");
+    options.add("region", region, "REGION", "a region").from_profile();
+    options.add(kBoundaryFlag, from_profile, "a boundary").no_environment();
+    options.add("debug", debug, "tell each step");
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  // In the order of a plugin's run. `config` is JSON, or empty for none.
+  Status read(const Texts& arguments, const Texts& variables = {}, std::string_view config = {}) {
+    TRY(settings.read_arguments(arguments));
+    TRY(settings.store());
+    TRY(settings.read_environment(Environment(variables)));
+    TRY(settings.store());
+    if (!config.empty()) {
+      TRY_ASSIGN(const json::Value value, json::parse(config));
+      TRY(settings.read_config(value));
+    }
+    return settings.store();
+  }
+};
+
+}  // namespace execcred::test

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <execcred/url.hpp>
+
+#include <vector>
+
+namespace execcred {
+namespace {
+
+struct Case {
+  std::string_view text;
+  std::string_view scheme;
+  std::string_view host;
+  int port;
+  std::string_view path = "";
+  std::string_view query = "";
+};
+
+TEST_CASE("parse_url: takes a URL apart, in one normal form") {
+  const std::vector<Case> cases = {
+      {"https://api.example.com", "https", "api.example.com", 443},
+      {"https://api.example.com/", "https", "api.example.com", 443},
+      {"HTTPS://API.Example.COM:6443/Path", "https", "api.example.com", 6443, "/Path"},
+      {"https://a:443", "https", "a", 443},
+      {"http://a", "http", "a", 80},
+      {"socks5://a", "socks5", "a", 1080},
+      {"ftp://a:21/x", "ftp", "a", 21, "/x"},
+      {"https://a:1", "https", "a", 1},
+      {"https://a:65535", "https", "a", 65535},
+      {"https://10.0.0.1:6443", "https", "10.0.0.1", 6443},
+      {"https://[FD00::1]:6443/a", "https", "fd00::1", 6443, "/a"},
+      {"https://[::1]", "https", "::1", 443},
+      {"https://xn--bcher-kva.example", "https", "xn--bcher-kva.example", 443},
+      {"https://a_b.example", "https", "a_b.example", 443},
+      {"https://1a.example", "https", "1a.example", 443},
+      {"https://a/k8s/clusters/c-1", "https", "a", 443, "/k8s/clusters/c-1"},
+      {"https://a/b/", "https", "a", 443, "/b/"},
+      {"https://a/b%20c", "https", "a", 443, "/b%20c"},
+      {"https://a/b...c/.d", "https", "a", 443, "/b...c/.d"},
+      {"https://a/b?c=d", "https", "a", 443, "/b", "c=d"},
+      {"https://a?c=d/e", "https", "a", 443, "", "c=d/e"},
+      {"https://a/?c", "https", "a", 443, "", "c"},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.text);
+    const Result<Url> url = parse_url(c.text);
+    REQUIRE(url);
+    CHECK(url->scheme == c.scheme);
+    CHECK(url->host.name == c.host);
+    CHECK(url->port == c.port);
+    CHECK(url->path == c.path);
+    CHECK(url->query == c.query);
+  }
+}
+
+void check_refused(std::string_view text) {
+  CAPTURE(text);
+  const Result<Url> url = parse_url(text);
+  REQUIRE_FALSE(url);
+  CHECK(url.error().kind == Error::Kind::configuration);
+  CHECK_FALSE(url.error().message.empty());
+}
+
+TEST_CASE("parse_url: refuses what is no absolute URL with a host") {
+  for (const std::string_view text : {"",
+                                      "a",
+                                      "example.com",
+                                      "example.com:443",
+                                      "//example.com",
+                                      "https:",
+                                      "https:/a",
+                                      "https:a",
+                                      "https://",
+                                      "https:///a",
+                                      "https://:443",
+                                      "https://?x",
+                                      "https://#x",
+                                      "://a",
+                                      "http s://a",
+                                      "ht-tp://a:1",
+                                      "https:evil://a",
+                                      "ftp://a",
+                                      "unknown://a",
+                                      "socks5h://a"}) {
+    check_refused(text);
+  }
+}
+
+TEST_CASE("parse_url: refuses user info, and everything that hides the host from someone") {
+  for (const std::string_view text : {
+           "https://user@a",
+           "https://user:password@a",
+           "https://@a",
+           "https://a@b@c",
+           "https://good.example:443@evil.example",
+           "https://good.example:443/@evil.example",
+           "https://evil.example\\@good.example",
+           "https://good.example\\.evil.example",
+           "https:\\\\good.example",
+           "https://good.example#@evil.example",
+           "https://good.example#",
+           "https://evil.example/#good.example",
+           "https://good.example?",
+           "https://good.example/?",
+           "https://good.example%2eevil.example",
+           "https://good.example%00.evil.example",
+           "https://good%2eexample",
+           "https://good.example%40evil.example",
+           "https://good.example /",
+           "https:// good.example",
+           " https://good.example",
+           "https://good.example ",
+           "https://good.example\n",
+           "https://good.example\r\nHost: evil",
+           "https://good.ex\tample",
+           "https://good.example/\x7f",
+           "https://good.example/\"",
+           "https://good.example/<",
+           "https://good.example/{x}",
+           "https://good.example/a|b",
+           "https://good.example/^",
+           "https://good.example/`",
+       }) {
+    check_refused(text);
+  }
+  check_refused(std::string_view("https://good.example\0.evil.example", 34));
+  check_refused(std::string_view("https://10.0.0.1\0.evil.example", 30));
+}
+
+TEST_CASE("parse_url: a port is a plain number from 1 to 65535") {
+  for (const std::string_view text :
+       {"https://a:", "https://a:0", "https://a:65536", "https://a:99999999999999999999",
+        "https://a:-1", "https://a:+443", "https://a:0443", "https://a:00443", "https://a:0x1bb",
+        "https://a:443x", "https://a:4 43", "https://a:https", "https://a:443:443", "https://a:*",
+        "https://a:4.43", "https://a:4e2", "https://a::443", "https://a:/x", "https://a:%34"}) {
+    check_refused(text);
+  }
+}
+
+TEST_CASE("parse_url: a path has no dot segments and hides nothing in percent-encodings") {
+  for (const std::string_view text : {
+           "https://a/.",        "https://a/..",        "https://a/b/../c",   "https://a/b/./c",
+           "https://a/../",      "https://a/b/..",      "https://a/%2e%2e/c", "https://a/%2E./c",
+           "https://a/.%2e/c",   "https://a/b%2fc",     "https://a/b%2Fc",    "https://a/b%5cc",
+           "https://a/b%5Cc",    "https://a/b%252fc",   "https://a/%00",      "https://a/%0a",
+           "https://a/%0D%0A",   "https://a/%1f",       "https://a/%7f",      "https://a/%7F",
+           "https://a/%",        "https://a/%2",        "https://a/%zz",      "https://a/%2g",
+           "https://a/b%",       "https://a/%%32%65",   "https://a/[b]",      "https://a/b@c",
+           "https://a/b/..;/c",  "https://a/b/..;x=1/", "https://a/.;/c",     "https://a/..;",
+           "https://a/b\\..\\c", "https://a/\u00e9",
+       }) {
+    check_refused(text);
+  }
+  for (const std::string_view text : {"https://a/b;c/d", "https://a/...", "https://a/..b/.c/d..",
+                                      "https://a/%c3%a9", "https://a/b//c", "https://a/~b:c"}) {
+    CAPTURE(text);
+    CHECK(parse_url(text));
+  }
+}
+
+TEST_CASE("parse_url: at most 2048 bytes") {
+  const std::string start = "https://a/";
+  CHECK(parse_url(start + std::string(2048 - start.size(), 'b')));
+  check_refused(start + std::string(2049 - start.size(), 'b'));
+}
+
+TEST_CASE("parse_url: the message does not quote the URL") {
+  for (const std::string_view text :
+       {"https://user:canary@a", "canary", "https://canary\\", "https://a/canary/../b",
+        "https://a:canary", "https://[canary]", "https://canary..b", "https://a/%2fcanary"}) {
+    CAPTURE(text);
+    const Result<Url> url = parse_url(text);
+    REQUIRE_FALSE(url);
+    CHECK(url.error().message.find("canary") == std::string::npos);
+    CHECK(url.error().hint.find("canary") == std::string::npos);
+  }
+}
+
+TEST_CASE("default_port: of the three schemes that are known") {
+  CHECK(default_port("https") == 443);
+  CHECK(default_port("http") == 80);
+  CHECK(default_port("socks5") == 1080);
+  CHECK(default_port("ftp") == 0);
+  CHECK(default_port("") == 0);
+}
+
+TEST_CASE("redacted_url: nothing of what may be user info is left") {
+  struct Redaction {
+    std::string_view text;
+    std::string_view wanted;
+  };
+  for (const Redaction& c : {
+           Redaction{"https://a.example/b", "'https://a.example/b'"},
+           Redaction{"https://user:canary@a.example/b", "'https://\u2026@a.example/b'"},
+           Redaction{"https://canary@a", "'https://\u2026@a'"},
+           Redaction{"https://u:can/ary@a", "'https://\u2026@a'"},
+           Redaction{"https://u:can@ary@a", "'https://\u2026@a'"},
+           Redaction{"https://u:canary://@a", "'https://\u2026@a'"},
+           Redaction{"https:/u:canary//x@a", "'\u2026@a'"},
+           Redaction{"user:canary//x@a", "'\u2026@a'"},
+           Redaction{"user:canary://x@a", "'\u2026@a'"},
+           Redaction{"//u:canary@a", "'\u2026@a'"},
+           Redaction{"u:canary@a", "'\u2026@a'"},
+           Redaction{"", "''"},
+           Redaction{"a\nb", "'a\\x0ab'"},
+       }) {
+    CAPTURE(c.text);
+    CHECK(redacted_url(c.text) == c.wanted);
+  }
+}
+
+}  // namespace
+}  // namespace execcred

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <execcred/yaml.hpp>
+
+namespace execcred::yaml {
+namespace {
+
+using Documents = std::vector<std::string>;  // each as compact JSON
+
+Result<Documents> read(std::string_view text, const Limits& limits = {}) {
+  Documents documents;
+  TRY(for_each_document(text, limits, [&documents](json::Value document) -> Status {
+    documents.push_back(to_text(document));
+    return {};
+  }));
+  return documents;
+}
+
+void check_reads(std::string_view text, const Documents& wanted) {
+  CAPTURE(text);
+  const Result<Documents> documents = read(text);
+  REQUIRE(documents);
+  CHECK((*documents == wanted));
+}
+
+void check_refused(std::string_view text, const Limits& limits = {}) {
+  CAPTURE(text);
+  const Result<Documents> documents = read(text, limits);
+  REQUIRE_FALSE(documents);
+  CHECK(documents.error().kind == Error::Kind::configuration);
+  CHECK(documents.error().message.find("line ") != std::string::npos);
+}
+
+struct Scalar {
+  std::string_view text;
+  std::string_view json;
+};
+
+// Compared with what sigs.k8s.io/yaml v1.4.0 (its own go-yaml v2) makes of them.
+TEST_CASE("yaml: plain scalars are typed as Kubernetes tools type them") {
+  for (const Scalar& c : {
+           Scalar{"y", "true"},
+           Scalar{"Y", "true"},
+           Scalar{"yes", "true"},
+           Scalar{"on", "true"},
+           Scalar{"TRUE", "true"},
+           Scalar{"n", "false"},
+           Scalar{"No", "false"},
+           Scalar{"Off", "false"},
+           Scalar{"false", "false"},
+           Scalar{"tRue", "\"tRue\""},
+           Scalar{"", "null"},
+           Scalar{"~", "null"},
+           Scalar{"null", "null"},
+           Scalar{"NULL", "null"},
+           Scalar{"nULL", "\"nULL\""},
+           Scalar{"none", "\"none\""},
+           Scalar{"0", "0"},
+           Scalar{"42", "42"},
+           Scalar{"-7", "-7"},
+           Scalar{"+5", "5"},
+           Scalar{"0x1F", "31"},
+           Scalar{"0X1F", "31"},
+           Scalar{"-0x1F", "-31"},
+           Scalar{"0b11", "3"},
+           Scalar{"0B11", "3"},
+           Scalar{"0o17", "15"},
+           Scalar{"0O17", "15"},
+           Scalar{"-0o17", "-15"},
+           Scalar{"017", "15"},
+           Scalar{"-017", "-15"},
+           Scalar{"00", "0"},
+           Scalar{"08", "8"},
+           Scalar{"09.5", "9.5"},
+           Scalar{"00.1", "0.1"},
+           Scalar{"1_000", "1000"},
+           Scalar{"1_000.5", "1000.5"},
+           Scalar{"0x_1F", "31"},
+           Scalar{"07_7", "63"},
+           Scalar{"_1", "\"_1\""},
+           Scalar{"0x", "\"0x\""},
+           Scalar{"0b12", "\"0b12\""},
+           Scalar{"0o18", "\"0o18\""},
+           Scalar{"0x1G", "\"0x1G\""},
+           Scalar{"0xFFFFFFFFFFFFFFFF", "18446744073709551615"},
+           Scalar{"0xFFFFFFFFFFFFFFFFF", "\"0xFFFFFFFFFFFFFFFFF\""},
+           Scalar{"-0xFFFFFFFFFFFFFFFF", "\"-0xFFFFFFFFFFFFFFFF\""},
+           Scalar{"0.1", "0.1"},
+           Scalar{".5", "0.5"},
+           Scalar{"-.5", "-0.5"},
+           Scalar{"+.5", "0.5"},
+           Scalar{"+1.5", "1.5"},
+           Scalar{"5.", "5"},
+           Scalar{"1e3", "1e3"},
+           Scalar{"1E-3", "1E-3"},
+           Scalar{"5.e+3", "5e+3"},
+           Scalar{".5e3", "0.5e3"},
+           Scalar{"12e03", "12e03"},
+           Scalar{".", "\".\""},
+           Scalar{"-.", "\"-.\""},
+           Scalar{"+.", "\"+.\""},
+           Scalar{".e5", "\".e5\""},
+           Scalar{"1e", "\"1e\""},
+           Scalar{"1e+", "\"1e+\""},
+           Scalar{"..", "\"..\""},
+           Scalar{"./a", "\"./a\""},
+           Scalar{"+", "\"+\""},
+           Scalar{"--1", "\"--1\""},
+           Scalar{"1-2", "\"1-2\""},
+           Scalar{"1.2.3", "\"1.2.3\""},
+           Scalar{"10.0.0.1", "\"10.0.0.1\""},
+           Scalar{"0x1p-2", "\"0x1p-2\""},
+           Scalar{"1e+999", "\"1e+999\""},
+           Scalar{"-.nan", "\"-.nan\""},
+           Scalar{"NaN", "\"NaN\""},
+           Scalar{"Inf", "\"Inf\""},
+           Scalar{"2001-12-14", "\"2001-12-14\""},
+           Scalar{"2001-12-14t21:59:43.10-05:00", "\"2001-12-14t21:59:43.10-05:00\""},
+           Scalar{"2026-07-01T12:00:00Z", "\"2026-07-01T12:00:00Z\""},
+           Scalar{"1:30", "\"1:30\""},
+           Scalar{"190:20:30", "\"190:20:30\""},
+           Scalar{"=", "\"=\""},
+           Scalar{"<<", "\"<<\""},
+           Scalar{"https://a:443/b", "\"https://a:443/b\""},
+           Scalar{"a b", "\"a b\""},
+       }) {
+    check_reads("a: " + std::string(c.text) + "\n", {"{\"a\":" + std::string(c.json) + "}"});
+  }
+}
+
+TEST_CASE("yaml: big integers keep their digits") {
+  for (const std::string_view text :
+       {"9007199254740993", "9223372036854775808", "18446744073709551616", "-9223372036854775809",
+        "123456789012345678901234567890"}) {
+    check_reads("a: " + std::string(text), {"{\"a\":" + std::string(text) + "}"});
+  }
+}
+
+TEST_CASE("yaml: what is quoted or in a block is text") {
+  for (const std::string_view text : {"yes", "1", "null", "0x1F", "1e3", "~", "", ".inf"}) {
+    const std::string value(text);
+    check_reads("a: \"" + value + "\"", {"{\"a\":\"" + value + "\"}"});
+    check_reads("a: '" + value + "'", {"{\"a\":\"" + value + "\"}"});
+  }
+  check_reads("a: |-\n  yes\n", {R"({"a":"yes"})"});
+  check_reads("a: >-\n  1\n", {R"({"a":"1"})"});
+  check_reads("a: |\n  x\n  y\n", {R"({"a":"x\ny\n"})"});
+  check_reads(R"(a: "\x41\u00e9\0")", {"{\"a\":\"A\u00e9\\u0000\"}"});
+}
+
+TEST_CASE("yaml: tags of YAML's own that fit are taken, all others refused") {
+  for (const Scalar& c :
+       {Scalar{"!!str 5", "\"5\""}, Scalar{"!!str yes", "\"yes\""}, Scalar{"!!str", "\"\""},
+        Scalar{"!!int \"5\"", "5"}, Scalar{"!!float 5", "5"}, Scalar{"!!bool \"yes\"", "true"},
+        Scalar{"!!null \"\"", "null"}, Scalar{"!!map {}", "{}"}, Scalar{"!!seq []", "[]"},
+        Scalar{"! \"5\"", "\"5\""}}) {
+    check_reads("a: " + std::string(c.text), {"{\"a\":" + std::string(c.json) + "}"});
+  }
+  for (const std::string_view text :
+       {"!!int x", "!!int 1.5", "!!bool 1", "!!null x", "!!float yes", "!!binary aGk=", "!foo x",
+        "!foo {}", "!foo []", "!!set {}", "!!omap []", "!!map []", "!!seq {}", "!!str {}",
+        "!!python/object:x y", "!<tag:example.com,2000:x> y", "!!timestamp 2001-12-14"}) {
+    check_refused("a: " + std::string(text));
+  }
+  check_refused("%TAG !! tag:example.com,2000:\n---\na: !!str x\n");
+  for (const std::string_view text :
+       {"!foo a: 1", "!!binary aGk=: 1", "!!int 1: 1", "!!merge \"<<\": {}"}) {
+    check_refused(text);
+  }
+}
+
+TEST_CASE("yaml: numbers that JSON cannot hold are refused") {
+  for (const std::string_view text : {".inf", "-.inf", "+.Inf", ".nan", ".NaN", "!!float .INF"}) {
+    check_refused("a: " + std::string(text));
+  }
+}
+
+TEST_CASE("yaml: nesting is limited, in blocks, flows and through aliases") {
+  const auto flow = [](std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  CHECK(read(flow(32)));
+  check_refused(flow(33));
+  check_refused(std::string(60'000, '['));
+  check_refused(std::string(60'000, '{'));
+  std::string block;
+  for (std::size_t i = 0; i < 33; ++i) block += std::string(i, ' ') + "a:\n";
+  check_refused(block);
+  std::string dashes;
+  for (int i = 0; i < 33; ++i) dashes += "- ";
+  check_refused(dashes + "x");
+  // 17 levels in 16 levels
+  const std::string inner = "- &a " + flow(17) + "\n- ";
+  CHECK(read(inner + std::string(14, '[') + "*a" + std::string(14, ']')));
+  check_refused(inner + std::string(15, '[') + "*a" + std::string(15, ']'));
+}
+
+TEST_CASE("yaml: a text over the size is refused") {
+  const Limits limits{.bytes = 1024};
+  CHECK(read(std::string(1024, 'a'), limits));
+  CHECK_FALSE(read(std::string(1025, 'a'), limits));
+}
+
+TEST_CASE("yaml: aliases stand for their anchors") {
+  check_reads("a: &x [1, {b: c}]\nd: *x\n", {R"({"a":[1,{"b":"c"}],"d":[1,{"b":"c"}]})"});
+  check_reads("a: &x 1\nb: &x 2\nc: *x\n", {R"({"a":1,"b":2,"c":2})"});
+  for (const std::string_view text : {"a: *x", "a: &x [*x]", "a: *x\nb: &x 1", "*x : 1",
+                                      "a: &x b\n*x : 1", "&x a: 1\nb: *x", "a: &x 1\n---\nb: *x"}) {
+    check_refused(text);
+  }
+}
+
+TEST_CASE("yaml: aliases cannot make a small text large") {
+  std::string laughs = "a: &a [x, x, x, x, x, x, x, x, x, x]\n";
+  for (char c = 'b'; c < 'j'; ++c) {
+    const std::string before = "*" + std::string(1, static_cast<char>(c - 1));
+    laughs += std::string(1, c) + ": &" + c + " [";
+    for (int i = 0; i < 9; ++i) laughs += before + ", ";
+    laughs += before + "]\n";
+  }
+  check_refused(laughs);
+
+  const auto many = [](int count) {
+    std::string text = "- &x 1\n";
+    for (int i = 0; i < count; ++i) text += "- *x\n";
+    return text;
+  };
+  CHECK(read(many(10'000)));
+  check_refused(many(10'001));
+  check_refused(many(6'000) + "---\n" + many(6'000));  // of all documents together
+}
+
+TEST_CASE("yaml: aliases cannot repeat a large text") {
+  for (const std::string& anchor :
+       {"&x " + std::string(60'000, 'a'), "&x {" + std::string(1'000, 'k') + ": 1}",
+        "&x 0." + std::string(2'000, '1')}) {
+    std::string text = "- " + anchor + "\n";
+    for (int i = 0; i < 1'000; ++i) text += "- *x\n";
+    check_refused(text);
+  }
+}
+
+TEST_CASE("yaml: duplicate keys are refused at every level, however they are written") {
+  for (const std::string_view text :
+       {"a: 1\na: 2\n", "a: 1\nb: 2\n\"a\": 3\n", "x:\n  a: 1\n  'a': 2\n", "{a: 1, a: 2}",
+        "- {a: 1, ? a : 2}", R"({"a": 1, "\x61": 2})", "1: a\n\"1\": b\n", "? a\n? a\n"}) {
+    check_refused(text);
+  }
+  check_reads("a: {a: 1}\nb: {a: 1}\nA: 2\n", {R"({"a":{"a":1},"b":{"a":1},"A":2})"});
+}
+
+TEST_CASE("yaml: merge keys are refused, a quoted << is a key like any other") {
+  check_refused("a: &x {b: 1}\nc:\n  <<: *x\n");
+  check_refused("<<: {a: 1}");
+  check_refused("<<: [{a: 1}]");
+  check_reads("\"<<\": 1", {R"({"<<":1})"});
+}
+
+TEST_CASE("yaml: keys are scalars, and strings") {
+  check_reads("1: a\n1.5: b\n", {R"({"1":"a","1.5":"b"})"});
+  for (const std::string_view text : {"? [a]\n: b", "? {a: b}\n: c", "{[a]: b}", "{{a: b}: c}"}) {
+    check_refused(text);
+  }
+}
+
+TEST_CASE("yaml: many documents, and empty ones passed over") {
+  check_reads("", {});
+  check_reads("\n# nothing\n", {});
+  check_reads("---\n", {});
+  check_reads("---\n---\n...\n---\nnull\n", {});
+  check_reads("a: 1\n---\nb: 2\n", {R"({"a":1})", R"({"b":2})"});
+  check_reads("---\na: 1\n...\n---\n# c\n---\n- b\n", {R"({"a":1})", R"(["b"])"});
+  check_reads("%YAML 1.1\n---\na: 1\n", {R"({"a":1})"});
+}
+
+TEST_CASE("yaml: the documents before a mistake are received, and a receiver can stop") {
+  int count = 0;
+  const auto receive = [&count](const json::Value& /*document*/) -> Status {
+    if (++count < 2) return {};
+    return Error{.kind = Error::Kind::unavailable, .message = "enough"};
+  };
+  const Status status = for_each_document("a\n---\nb\n---\nc\n", {}, receive);
+  REQUIRE_FALSE(status);
+  CHECK(status.error().message == "enough");
+  CHECK(status.error().kind == Error::Kind::unavailable);
+  CHECK(count == 2);
+}
+
+TEST_CASE("yaml: JSON is YAML") {
+  check_reads(R"({"a": [1, true, null, "x\u00e9\n"], "b": {"c": -1.5e-3}})",
+              {"{\"a\":[1,true,null,\"x\u00e9\\n\"],\"b\":{\"c\":-1.5e-3}}"});
+}
+
+TEST_CASE("yaml: refuses what is no YAML, and says where") {
+  for (const std::string_view text :
+       {"a: b: c", "a: [1", "a: {", "a: ]", "a:\n\t- b", "a: 'x", "a: \"\\q\"", "a: @x", "a: `x",
+        "- a\nb: c", "a: 1\n b: 2", "%FOO\na", "a: |x\n", "{a: 1} x", "*", "a: \"\\ud800\""}) {
+    check_refused(text);
+  }
+  for (const std::string_view bytes : {"\x01", "\x1b", "\x7f", "\xff", "\xc3(", "\xed\xa0\x80"}) {
+    check_refused("a: 1\nb: x" + std::string(bytes) + "\n");
+    const Result<Documents> documents = read("a: 1\nb: x" + std::string(bytes) + "\n");
+    CHECK(documents.error().message.find("at line 2, column ") != std::string::npos);
+  }
+  check_refused(std::string_view("a: 1\0", 5));
+  const Result<Documents> place = read("a: 1\nb: [\n  x, y: *z ]\n");
+  REQUIRE_FALSE(place);
+  CHECK(place.error().message.find("line 3, column 9") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace execcred::yaml
