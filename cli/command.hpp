@@ -12,12 +12,17 @@
 
 namespace execcred::cli {
 
+struct Outcome {
+  SecretString text = {};            // for standard output
+  std::vector<Error> problems = {};  // told on standard error, one after the other
+  int exit_code = 0;
+};
+
 class Command {
  public:
   virtual ~Command() = default;
   virtual void add_options(OptionSet& options) = 0;
-  // The text for standard output.
-  virtual Result<SecretString> run() = 0;
+  virtual Result<Outcome> run() = 0;
 };
 
 // -m, -f, --name and --provider: a mapping, and the ClusterProfiles to look at.

@@ -74,7 +74,7 @@ void Get::add_options(OptionSet& options) {
       .no_environment();
 }
 
-Result<SecretString> Get::run() {
+Result<SecretString> Get::credential_text() const {
   TRY_ASSIGN(const ProviderMapping mapping, access_.mapping());
   TRY_ASSIGN(const ClusterProfile profile, access_.one_profile());
   TRY_ASSIGN(const Access access, resolve_access(mapping, profile, access_.provider()));
@@ -83,6 +83,11 @@ Result<SecretString> Get::run() {
   if (output_ == "header") return write_token("Authorization: Bearer ", credential);
   if (output_ == "json") return write_json(access, credential);
   return write_exec_credential(access.exec.api_version, credential, expiration(credential));
+}
+
+Result<Outcome> Get::run() {
+  TRY_ASSIGN(SecretString text, credential_text());
+  return Outcome{.text = std::move(text)};
 }
 
 }  // namespace execcred::cli

@@ -10,9 +10,11 @@ namespace execcred::cli {
 class Get final : public Command {
  public:
   void add_options(OptionSet& options) override;
-  Result<SecretString> run() override;
+  Result<Outcome> run() override;
 
  private:
+  Result<SecretString> credential_text() const;
+
   AccessOptions access_;
   Duration timeout_ = kPluginLimit;
   std::string output_ = "exec-credential";

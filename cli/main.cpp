@@ -49,7 +49,9 @@ std::string help() {
          "version.\n";
 }
 
-Result<SecretString> run_command(const Entry& entry, const std::vector<std::string>& arguments) {
+Outcome text_outcome(const std::string& text) { return Outcome{.text = SecretString(text)}; }
+
+Result<Outcome> run_command(const Entry& entry, const std::vector<std::string>& arguments) {
   const std::unique_ptr<Command> command = entry.make();
   bool wants_help = false;
   OptionSet options;
@@ -59,17 +61,20 @@ Result<SecretString> run_command(const Entry& entry, const std::vector<std::stri
   TRY(settings.read_arguments(arguments));
   TRY(settings.store());
   if (wants_help) {
-    return SecretString(
-        options.help("execcred " + std::string(entry.name) + " [OPTION]...", entry.summary));
+    const std::string operands = options.operands() == nullptr ? "" : " FILE...";
+    return text_outcome(options.help(
+        "execcred " + std::string(entry.name) + " [OPTION]..." + operands, entry.summary));
   }
   TRY(settings.check_required());
   return command->run();
 }
 
-Result<SecretString> run(const std::vector<std::string>& arguments) {
+Result<Outcome> run(const std::vector<std::string>& arguments) {
   const std::string first = arguments.empty() ? "" : arguments.front();
-  if (first == "--help" || first == "-h" || first == "help") return SecretString(help());
-  if (first == "--version") return SecretString(std::string(kProgram) + " " + kVersion + "\n");
+  if (first == "--help" || first == "-h" || first == "help") return text_outcome(help());
+  if (first == "--version") {
+    return text_outcome(std::string(kProgram) + " " + kVersion + "\n");
+  }
   for (const Entry& entry : kCommands) {
     if (entry.name == first) return run_command(entry, {arguments.begin() + 1, arguments.end()});
   }
@@ -89,10 +94,11 @@ int main(int argc, char** argv) {
   if (!ready) return fail(ready.error());
   // Ignored by the caller, it would hide how a plugin ended.
   std::signal(SIGCHLD, SIG_DFL);
-  const Result<SecretString> text = run({argv + (argc > 0 ? 1 : 0), argv + argc});
-  if (!text) return fail(text.error());
-  const Status written = write_to_stdout(text->reveal());
-  return written ? 0 : fail(written.error());
+  const Result<Outcome> outcome = run({argv + (argc > 0 ? 1 : 0), argv + argc});
+  if (!outcome) return fail(outcome.error());
+  for (const Error& problem : outcome->problems) fail(problem);
+  const Status written = write_to_stdout(outcome->text.reveal());
+  return written ? outcome->exit_code : fail(written.error());
 }
 
 }  // namespace

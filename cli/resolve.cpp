@@ -108,7 +108,7 @@ void Resolve::add_options(OptionSet& options) {
       .no_environment();
 }
 
-Result<SecretString> Resolve::run() {
+Result<Outcome> Resolve::run() {
   TRY_ASSIGN(const ProviderMapping mapping, access_.mapping());
   TRY_ASSIGN(const std::vector<ClusterProfile> profiles, access_.profiles());
   const bool was_asked = !access_.provider().empty();
@@ -125,7 +125,7 @@ Result<SecretString> Resolve::run() {
       items.push_back(execcred::to_json(resolved.access.exec));
     }
   }
-  return SecretString(output_ == "text" ? text : to_json_text(std::move(items)));
+  return Outcome{.text = SecretString(output_ == "text" ? text : to_json_text(std::move(items)))};
 }
 
 }  // namespace execcred::cli

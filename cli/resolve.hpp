@@ -9,7 +9,7 @@ namespace execcred::cli {
 class Resolve final : public Command {
  public:
   void add_options(OptionSet& options) override;
-  Result<SecretString> run() override;
+  Result<Outcome> run() override;
 
  private:
   AccessOptions access_;

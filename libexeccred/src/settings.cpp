@@ -72,6 +72,11 @@ Status Settings::take_argument(const std::vector<std::string>& arguments, std::s
   const std::size_t equals = std::min(argument.find('='), argument.size());
   const std::string_view name = argument.substr(dashes, std::max(equals, dashes) - dashes);
   if (dashes == 0 || name.empty()) {
+    const bool is_operand = dashes == 0 || argument == "-";
+    if (is_operand && !argument.empty() && options_.operands() != nullptr) {
+      options_.operands()->emplace_back(argument);
+      return {};
+    }
     return wrong("argument " + std::to_string(index + 1) + " is no option",
                  "every argument is an option: --name=value; see --help");
   }

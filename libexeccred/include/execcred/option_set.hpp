@@ -94,6 +94,10 @@ class OptionSet {
   OptionBuilder add_parsed(std::string_view name, std::vector<T>& target,
                            std::string_view value_name, std::string_view help, Parse parse);
 
+  // Arguments that are no option ("FILE..."), in their order; without this they are an error.
+  void add_operands(std::vector<std::string>& target) { operands_ = &target; }
+  std::vector<std::string>* operands() const { return operands_; }
+
   const Option* find(std::string_view name) const;
   const Option* find_short(char short_name) const;
   const std::vector<Option>& all() const { return options_; }
@@ -105,6 +109,7 @@ class OptionSet {
   OptionBuilder add(Option option);
 
   std::vector<Option> options_;
+  std::vector<std::string>* operands_ = nullptr;
 };
 
 template <class T, class Parse>
