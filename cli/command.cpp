@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <utility>
 
 namespace execcred::cli {
@@ -37,34 +36,23 @@ Result<std::vector<fs::path>> list_manifests(const fs::path& folder) {
   return files;
 }
 
-Status append_profiles(const std::string& text, const std::string& source,
-                       std::vector<ClusterProfile>& profiles) {
-  TRY_ASSIGN(std::vector<ClusterProfile> found,
-             parse_cluster_profiles(text)
-                 .context("reading " + source)
-                 .hint("the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1, in YAML or "
-                       "JSON; whoever writes the object must mend it"));
-  std::move(found.begin(), found.end(), std::back_inserter(profiles));
-  return {};
-}
-
-Result<std::vector<ClusterProfile>> read_profiles(const std::string& path) {
-  std::vector<ClusterProfile> profiles;
-  if (path == "-") {
-    TRY_ASSIGN(const std::string text, read_stream(STDIN_FILENO, kMaxInventory, "standard input"));
-    TRY(append_profiles(text, "standard input", profiles));
-    return profiles;
-  }
-  std::vector<fs::path> files = {path};
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    TRY_ASSIGN(files, list_manifests(path));
-  }
-  for (const fs::path& file : files) {
-    TRY_ASSIGN(const std::string text, read_untrusted_file(file, kMaxInventory));
-    TRY(append_profiles(text, in_quotes(file.native()), profiles));
-  }
-  return profiles;
+Status read_text(const std::string& text, const std::string& source,
+                 const ReceiveClusterProfile& receive) {
+  const auto tell = [&source](auto result) {
+    return std::move(result)
+        .context("reading " + source)
+        .hint(
+            "the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1, in YAML or JSON; "
+            "whoever writes the object must mend it");
+  };
+  bool was_received = false;
+  Status read = for_each_cluster_profile(text, [&](Result<ClusterProfile> profile) -> Status {
+    Status received = receive(tell(std::move(profile)));
+    was_received = !received;
+    return received;
+  });
+  // An error that the receiver returned has its story already.
+  return was_received ? std::move(read) : tell(std::move(read));
 }
 
 }  // namespace
@@ -89,20 +77,40 @@ void AccessOptions::add_to(OptionSet& options) {
       .no_environment();
 }
 
-Result<ProviderMapping> AccessOptions::mapping() const {
-  TRY_ASSIGN(const std::string text, read_file(mapping_path_, kMaxKubeconfig));
+Status for_each_profile_in(const std::string& path, const ReceiveClusterProfile& receive) {
+  if (path == "-") {
+    TRY_ASSIGN(const std::string text, read_stream(STDIN_FILENO, kMaxInventory, "standard input"));
+    return read_text(text, "standard input", receive);
+  }
+  std::vector<fs::path> files = {path};
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    TRY_ASSIGN(files, list_manifests(path));
+  }
+  for (const fs::path& file : files) {
+    TRY_ASSIGN(const std::string text, read_untrusted_file(file, kMaxInventory));
+    TRY(read_text(text, in_quotes(file.native()), receive));
+  }
+  return {};
+}
+
+Result<ProviderMapping> read_mapping(const std::string& path) {
+  TRY_ASSIGN(const std::string text, read_file(path, kMaxKubeconfig));
   return parse_provider_mapping(text)
-      .context("reading " + in_quotes(mapping_path_))
+      .context("reading " + in_quotes(path))
       .hint("the format is that of config/clusterprofile-provider-file.json");
 }
 
+Result<ProviderMapping> AccessOptions::mapping() const { return read_mapping(mapping_path_); }
+
 Result<std::vector<ClusterProfile>> AccessOptions::profiles() const {
-  TRY_ASSIGN(std::vector<ClusterProfile> profiles, read_profiles(profiles_path_));
-  if (!name_.empty()) {
-    std::erase_if(profiles, [this](const ClusterProfile& profile) {
-      return profile.name != name_ && profile.full_name() != name_;
-    });
-  }
+  std::vector<ClusterProfile> profiles;
+  TRY(for_each_profile_in(profiles_path_, [&](Result<ClusterProfile> profile) -> Status {
+    if (!profile) return std::move(profile).error();
+    const bool is_wanted = name_.empty() || profile->name == name_ || profile->full_name() == name_;
+    if (is_wanted) profiles.push_back(std::move(profile).value());
+    return {};
+  }));
   if (!profiles.empty()) return profiles;
   return Error{.kind = Error::Kind::configuration,
                .message = in_quotes(profiles_path_) + " holds no ClusterProfile" +

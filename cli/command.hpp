@@ -45,6 +45,11 @@ class AccessOptions {
   std::string provider_;
 };
 
+// The ClusterProfiles of a file, of a folder's manifests, or of standard input ("-").
+Status for_each_profile_in(const std::string& path, const ReceiveClusterProfile& receive);
+
+Result<ProviderMapping> read_mapping(const std::string& path);
+
 // One of a few words for -o.
 Result<std::string> parse_output(const std::string& text, const std::vector<std::string>& choices);
 

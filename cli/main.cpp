@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred: the command line for people who set up clusters, mappings and plugins.
 #include "get.hpp"
+#include "kubeconfig.hpp"
 #include "resolve.hpp"
 
 #include <execcred/deadline.hpp>
@@ -31,9 +32,10 @@ std::unique_ptr<Command> make() {
   return std::make_unique<T>();
 }
 
-constexpr std::array<Entry, 2> kCommands = {
+constexpr std::array<Entry, 3> kCommands = {
     {{"get", "Run the plugin of a ClusterProfile, print the credential.", make<Get>},
-     {"resolve", "Show what would run for each ClusterProfile, and why.", make<Resolve>}}};
+     {"resolve", "Show what would run for each ClusterProfile, and why.", make<Resolve>},
+     {"kubeconfig", "Write one kubeconfig for a whole inventory.", make<Kubeconfig>}}};
 
 std::string help() {
   std::string text =

@@ -50,6 +50,7 @@ std::string to_text(const ProviderMapping& mapping, const Resolved& resolved, bo
   const Access& access = resolved.access;
   Lines lines;
   lines.add("ClusterProfile", access.cluster_profile);
+  if (!resolved.profile.cluster_id.empty()) lines.add("Cluster ID", resolved.profile.cluster_id);
   lines.add("Provider", access.provider + " (" + access.source + ")");
   lines.add("Why", why(mapping, access, was_asked));
   lines.add("Server", access.cluster.server);
@@ -78,6 +79,9 @@ Value to_json(const ProviderMapping& mapping, const Resolved& resolved, bool was
   const Access& access = resolved.access;
   Value object((json::Object()));
   object.add("clusterProfile", profile_reference(resolved.profile));
+  if (!resolved.profile.cluster_id.empty()) {
+    object.add("cluster.clusterset.k8s.io", Value(resolved.profile.cluster_id));
+  }
   object.add("provider", Value(access.provider));
   object.add("source", Value(access.source));
   object.add("why", Value(why(mapping, access, was_asked)));

@@ -53,9 +53,40 @@ Status read_names(const ObjectReader& document, ClusterProfile& profile) {
                            in_quotes(profile.name_space) + " is no DNS-1123 label");
 }
 
+// The entry of a list of objects whose `key` is `name`.
+Result<std::optional<ObjectReader>> find_entry(const ObjectReader& status, std::string_view list,
+                                               std::string_view key, std::string_view name) {
+  TRY_ASSIGN(const std::vector<ObjectReader> entries, status.objects(list));
+  for (const ObjectReader& entry : entries) {
+    TRY_ASSIGN(const std::optional<std::string> entry_name, entry.optional_string(key));
+    if (entry_name && *entry_name == name) return std::optional(entry);
+  }
+  return std::optional<ObjectReader>();
+}
+
+Status read_health(const ObjectReader& status, ClusterProfile& profile) {
+  TRY_ASSIGN(const std::optional<ObjectReader> condition,
+             find_entry(status, "conditions", "type", "ControlPlaneHealthy"));
+  if (!condition) return {};
+  TRY_ASSIGN(const std::optional<std::string> value, condition->optional_string("status"));
+  profile.is_healthy = value.has_value() && *value == "True";
+  return {};
+}
+
+Status read_cluster_id(const ObjectReader& status, ClusterProfile& profile) {
+  TRY_ASSIGN(const std::optional<ObjectReader> property,
+             find_entry(status, "properties", "name", "cluster.clusterset.k8s.io"));
+  if (!property) return {};
+  TRY_ASSIGN(const std::optional<std::string> value, property->optional_string("value"));
+  if (value) profile.cluster_id = *value;
+  return {};
+}
+
 Status read_status(const ObjectReader& document, ClusterProfile& profile) {
   TRY_ASSIGN(const std::optional<ObjectReader> status, document.optional_object("status"));
   if (!status) return {};
+  TRY(read_health(*status, profile));
+  TRY(read_cluster_id(*status, profile));
   TRY_ASSIGN(profile.access_providers, read_providers(*status, "accessProviders"));
   TRY_ASSIGN(std::vector<AccessProvider> deprecated,
              read_providers(*status, "credentialProviders"));
@@ -66,39 +97,50 @@ Status read_status(const ObjectReader& document, ClusterProfile& profile) {
   return {};
 }
 
-Status collect(const Value& document, std::vector<ClusterProfile>& profiles);
+Status read_document(const Value& document, const ReceiveClusterProfile& receive);
 
 // Items of a ClusterProfileList carry no kind of their own.
-Status collect_items(const ObjectReader& list, bool are_profiles,
-                     std::vector<ClusterProfile>& profiles) {
+Status read_items(const ObjectReader& list, bool are_profiles,
+                  const ReceiveClusterProfile& receive) {
   TRY_ASSIGN(const std::vector<ObjectReader> items, list.objects("items"));
   for (const ObjectReader& item : items) {
-    if (!are_profiles) {
-      TRY(collect(item.value(), profiles).context("reading " + item.path()));
-      continue;
-    }
-    TRY_ASSIGN(ClusterProfile profile,
-               parse_cluster_profile(item.value()).context("reading " + item.path()));
-    profiles.push_back(std::move(profile));
+    const std::string doing = "reading " + item.path();
+    const ReceiveClusterProfile receive_item = [&](Result<ClusterProfile> profile) {
+      return receive(std::move(profile).context(doing));
+    };
+    TRY(are_profiles ? receive_item(parse_cluster_profile(item.value()))
+                     : read_document(item.value(), receive_item));
   }
   return {};
 }
 
-Status collect(const Value& document, std::vector<ClusterProfile>& profiles) {
-  TRY_ASSIGN(const ObjectReader reader, ObjectReader::open(document, ""));
-  TRY_ASSIGN(const std::string kind, reader.required_string("kind"));
-  TRY_ASSIGN(const std::string version, reader.required_string("apiVersion"));
-  if (kind == "List") return collect_items(reader, false, profiles);
+struct Kind {
+  bool is_list = false;
+  bool is_profile = false;  // or a list of them
+};
+
+Result<Kind> read_kind(const ObjectReader& document) {
+  TRY_ASSIGN(const std::string kind, document.required_string("kind"));
+  TRY_ASSIGN(const std::string version, document.required_string("apiVersion"));
+  if (kind == "List") return Kind{.is_list = true};
   const bool is_list = kind == "ClusterProfileList";
-  if (!is_list && kind != "ClusterProfile") return {};
-  if (!version.starts_with(kGroup)) {
+  const bool is_profile = is_list || kind == "ClusterProfile";
+  if (is_profile && !version.starts_with(kGroup)) {
     return json::field_error(
         "apiVersion", "is " + in_quotes(version) + ", not " + std::string(kGroup) + "v1alpha1");
   }
-  if (is_list) return collect_items(reader, true, profiles);
-  TRY_ASSIGN(ClusterProfile profile, parse_cluster_profile(document));
-  profiles.push_back(std::move(profile));
-  return {};
+  return Kind{.is_list = is_list, .is_profile = is_profile};
+}
+
+Status read_document(const Value& document, const ReceiveClusterProfile& receive) {
+  const Result<ObjectReader> reader = ObjectReader::open(document, "");
+  if (!reader) return receive(reader.error());
+  const Result<Kind> kind = read_kind(*reader);
+  if (!kind) return receive(kind.error());
+  if (!kind->is_list) {
+    return kind->is_profile ? receive(parse_cluster_profile(document)) : Status();
+  }
+  return read_items(*reader, kind->is_profile, receive);
 }
 
 }  // namespace
@@ -115,10 +157,19 @@ Result<ClusterProfile> parse_cluster_profile(const Value& document) {
   return profile;
 }
 
-Result<std::vector<ClusterProfile>> parse_cluster_profiles(std::string_view text) {
+Status for_each_cluster_profile(std::string_view text, const ReceiveClusterProfile& receive) {
   TRY_ASSIGN(const std::vector<Value> documents, parse_documents(text, kMaxInventory));
+  for (const Value& document : documents) TRY(read_document(document, receive));
+  return {};
+}
+
+Result<std::vector<ClusterProfile>> parse_cluster_profiles(std::string_view text) {
   std::vector<ClusterProfile> profiles;
-  for (const Value& document : documents) TRY(collect(document, profiles));
+  TRY(for_each_cluster_profile(text, [&profiles](Result<ClusterProfile> profile) -> Status {
+    if (!profile) return std::move(profile).error();
+    profiles.push_back(std::move(profile).value());
+    return {};
+  }));
   return profiles;
 }
 

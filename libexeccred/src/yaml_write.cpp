@@ -20,7 +20,7 @@ bool is_plain_byte(char c) {
 
 // Plain only if any reader takes it for a string.
 bool can_be_plain(std::string_view text) {
-  if (text.empty() || !is_alphanumeric(text.front()) && text.front() != '/') return false;
+  if (text.empty() || (!is_alphanumeric(text.front()) && text.front() != '/')) return false;
   if (!std::all_of(text.begin(), text.end(), [](char c) { return is_plain_byte(c) || c == ':'; })) {
     return false;
   }

@@ -8,6 +8,7 @@
 #include <execcred/json.hpp>
 #include <execcred/result.hpp>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,9 @@ struct ClusterProfile {
   // status.accessProviders, then those of the deprecated status.credentialProviders whose name
   // is not among them.
   std::vector<AccessProvider> access_providers;
+  bool is_healthy = false;  // its condition ControlPlaneHealthy is True
+  // The property cluster.clusterset.k8s.io (KEP-2149): who the cluster is. No credential.
+  std::string cluster_id;
 
   // "namespace/name", or the name alone.
   std::string full_name() const;
@@ -38,8 +42,13 @@ struct ClusterProfile {
 // subdomain, a list that holds one provider name twice.
 Result<ClusterProfile> parse_cluster_profile(const json::Value& document);
 
+// Gets each ClusterProfile, or why one could not be read; an error of its own ends the reading.
+using ReceiveClusterProfile = std::function<Status(Result<ClusterProfile>)>;
+Status for_each_cluster_profile(std::string_view text, const ReceiveClusterProfile& receive);
+
 // All ClusterProfiles of a text: YAML or JSON, one or many documents, each a ClusterProfile, a
-// List or a ClusterProfileList. Documents of other kinds are passed over.
+// List or a ClusterProfileList. Documents of other kinds are passed over. Fails with the first
+// that cannot be read.
 Result<std::vector<ClusterProfile>> parse_cluster_profiles(std::string_view text);
 
 }  // namespace execcred

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred kubeconfig: one kubeconfig for a whole inventory. A ClusterProfile that cannot be
+// resolved is told and left out, so that one bad object does not take the others away.
+#pragma once
+
+#include "command.hpp"
+
+#include <execcred/kubeconfig_writer.hpp>
+
+namespace execcred::cli {
+
+class Kubeconfig final : public Command {
+ public:
+  void add_options(OptionSet& options) override;
+  Result<Outcome> run() override;
+
+ private:
+  Status add_profiles(const ProviderMapping& mapping, KubeconfigWriter& writer,
+                      std::vector<Error>& problems) const;
+  Result<Outcome> write(KubeconfigWriter& writer, std::vector<Error> problems) const;
+
+  std::string mapping_path_;
+  std::vector<std::string> profiles_paths_;
+  bool only_healthy_ = false;
+  bool strict_ = false;
+  std::string output_;
+};
+
+}  // namespace execcred::cli
