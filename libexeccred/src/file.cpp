@@ -58,21 +58,36 @@ std::string distrust(const struct stat& status) {
   return is_sticky_of_root ? std::string() : "is writable by other users";
 }
 
+struct OpenFile {
+  FileDescriptor descriptor;
+  struct stat status = {};
+};
+
+Error leaves_its_directory(const fs::path& path) {
+  Error error = cannot_read(path, "it is a symbolic link that leaves its directory");
+  error.hint = "name the file that the link points to";
+  return error;
+}
+
 // One walk from the root to the file. See file.hpp for the rules.
 class Walk {
  public:
   explicit Walk(fs::path path) : asked_(std::move(path)) {}
 
   // nullopt: swapped on the way, start again.
-  Result<std::optional<FileDescriptor>> open_file();
+  Result<std::optional<OpenFile>> open_file();
 
  private:
+  // What one step came to. A name that is gone, or is another kind of thing, since it was looked
+  // at means that the volume was swapped.
+  enum class Step { walked, opened, swapped };
+
   Status start();
-  Result<std::optional<FileDescriptor>> step();
-  Status follow(int link, const struct stat& status, bool is_last);
+  Result<Step> step(OpenFile& file);
+  Result<Step> follow(const std::string& name, const struct stat& status, bool is_last);
+  Result<Step> enter(const std::string& name);
+  Result<Step> open_regular(const std::string& name, OpenFile& file) const;
   Status check(const struct stat& status, const std::string& name) const;
-  Result<std::optional<FileDescriptor>> open_regular(const std::string& name,
-                                                     const struct stat& seen) const;
 
   fs::path asked_;
   fs::path here_ = "/";  // the directory that is open, for messages
@@ -110,86 +125,83 @@ Status Walk::check(const struct stat& status, const std::string& name) const {
   return error;
 }
 
-Status Walk::follow(int link, const struct stat& status, bool is_last) {
-  TRY(check(status, names_.front()));
+Result<Walk::Step> Walk::follow(const std::string& name, const struct stat& status, bool is_last) {
+  TRY(check(status, name));
   if (++symlinks_ > kMaxSymlinks) return cannot_read(asked_, "too many symbolic links");
-  std::string target(4096, '\0');
-  const ssize_t size = readlinkat(link, "", target.data(), target.size());
-  if (size < 0) return cannot_read(asked_, system_message(errno));
-  target.resize(static_cast<std::size_t>(size));
-  const fs::path to(target);
+  std::array<char, 4096> target = {};
+  const ssize_t size = readlinkat(directory_.get(), name.c_str(), target.data(), target.size());
+  if (size < 0) return Step::swapped;
+  const fs::path to(std::string_view(target.data(), static_cast<std::size_t>(size)));
   names_.pop_front();
   is_confined_ = is_confined_ || is_last;
-  if (is_confined_ && to.is_absolute()) {
-    Error error = cannot_read(asked_, "it is a symbolic link that leaves its directory");
-    error.hint = "name the file that the link points to";
-    return error;
-  }
+  if (is_confined_ && to.is_absolute()) return leaves_its_directory(asked_);
   std::deque<std::string> expanded;
-  for (const fs::path& name : to.relative_path()) {
-    if (name != "." && !name.empty()) expanded.push_back(name.native());
+  for (const fs::path& part : to.relative_path()) {
+    if (part != "." && !part.empty()) expanded.push_back(part.native());
   }
   names_.insert(names_.begin(), expanded.begin(), expanded.end());
   if (to.is_absolute()) {
     directory_.reset(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
     here_ = "/";
   }
-  return {};
+  return Step::walked;
 }
 
-Result<std::optional<FileDescriptor>> Walk::open_regular(const std::string& name,
-                                                         const struct stat& seen) const {
-  TRY(check(seen, name));
-  FileDescriptor file(openat(directory_.get(), name.c_str(),
-                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (!file) {
-    // It was there a moment ago: removed with its generation, or replaced by a symlink.
-    if (errno == ENOENT || errno == ELOOP) return std::optional<FileDescriptor>();
-    return cannot_read(asked_, system_message(errno));
-  }
-  struct stat status = {};
-  if (fstat(file.get(), &status) != 0) return cannot_read(asked_, system_message(errno));
-  if (!S_ISREG(status.st_mode)) return cannot_read(asked_, "it is no regular file");
-  TRY(check(status, name));
-  return std::optional(std::move(file));
-}
-
-Result<std::optional<FileDescriptor>> Walk::step() {
-  const std::string name = names_.front();
-  const bool is_last = names_.size() == 1;
-  if (name == ".." && is_confined_ && depth_ == 0) {
-    return cannot_read(asked_, "it is a symbolic link that leaves its directory");
-  }
-  FileDescriptor next(openat(directory_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-  struct stat status = {};
-  if (!next || fstat(next.get(), &status) != 0) {
-    // Behind a symlink, a name that vanished means that the volume was swapped.
-    if (errno == ENOENT && symlinks_ > 0) return std::optional<FileDescriptor>();
-    return cannot_read(asked_, system_message(errno));
-  }
-  if (S_ISLNK(status.st_mode)) {
-    TRY(follow(next.get(), status, is_last));
-    return std::optional(FileDescriptor());
-  }
-  if (is_last && S_ISREG(status.st_mode)) return open_regular(name, status);
-  if (is_last) {
-    return cannot_read(asked_,
-                       "it is " + std::string(kind_name(status.st_mode)) + ", not a regular file");
-  }
-  if (!S_ISDIR(status.st_mode)) return cannot_read(asked_, system_message(ENOTDIR));
-  TRY(check(status, name));
+Result<Walk::Step> Walk::enter(const std::string& name) {
+  constexpr int kFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  FileDescriptor next(openat(directory_.get(), name.c_str(), kFlags));
+  if (!next) return Step::swapped;
   directory_ = std::move(next);
   here_ /= name;
   if (is_confined_) depth_ = name == ".." ? depth_ - 1 : depth_ + 1;
   names_.pop_front();
-  return std::optional(FileDescriptor());
+  return Step::walked;
 }
 
-Result<std::optional<FileDescriptor>> Walk::open_file() {
+Result<Walk::Step> Walk::open_regular(const std::string& name, OpenFile& file) const {
+  constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  file.descriptor.reset(openat(directory_.get(), name.c_str(), kFlags));
+  if (!file.descriptor) {
+    if (errno == ENOENT || errno == ELOOP) return Step::swapped;
+    return cannot_read(asked_, system_message(errno));
+  }
+  if (fstat(file.descriptor.get(), &file.status) != 0) {
+    return cannot_read(asked_, system_message(errno));
+  }
+  if (!S_ISREG(file.status.st_mode)) return Step::swapped;
+  TRY(check(file.status, name));
+  return Step::opened;
+}
+
+// The directory that is open was found trustworthy, so nobody else can change an entry between
+// the look at it and what is done with it.
+Result<Walk::Step> Walk::step(OpenFile& file) {
+  const std::string name = names_.front();
+  const bool is_last = names_.size() == 1;
+  if (name == ".." && is_confined_ && depth_ == 0) return leaves_its_directory(asked_);
+  struct stat status = {};
+  if (fstatat(directory_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT && symlinks_ > 0) return Step::swapped;
+    return cannot_read(asked_, system_message(errno));
+  }
+  if (S_ISLNK(status.st_mode)) return follow(name, status, is_last);
+  if (is_last && !S_ISREG(status.st_mode)) {
+    return cannot_read(asked_,
+                       "it is " + std::string(kind_name(status.st_mode)) + ", not a regular file");
+  }
+  if (!is_last && !S_ISDIR(status.st_mode)) return cannot_read(asked_, system_message(ENOTDIR));
+  TRY(check(status, name));
+  if (is_last) return open_regular(name, file);
+  return enter(name);
+}
+
+Result<std::optional<OpenFile>> Walk::open_file() {
   TRY(start());
   while (!names_.empty()) {
-    TRY_ASSIGN(std::optional<FileDescriptor> file, step());
-    if (!file || *file) return file;
+    OpenFile file;
+    TRY_ASSIGN(const Step step, this->step(file));
+    if (step == Step::swapped) return std::optional<OpenFile>();
+    if (step == Step::opened) return std::optional(std::move(file));
   }
   return cannot_read(asked_, "it is a directory, not a regular file");
 }
@@ -209,26 +221,25 @@ Error too_large(const fs::path& path, std::size_t max_bytes) {
 }
 
 // nullopt: the file changed while it was read.
-Result<std::optional<SecretString>> read_whole(const FileDescriptor& file, const fs::path& path,
+Result<std::optional<SecretString>> read_whole(const OpenFile& file, const fs::path& path,
                                                std::size_t max_bytes) {
-  struct stat before = {};
-  if (fstat(file.get(), &before) != 0) return cannot_read(path, system_message(errno));
-  const auto size = static_cast<std::size_t>(before.st_size);
+  const int descriptor = file.descriptor.get();
+  const auto size = static_cast<std::size_t>(file.status.st_size);
   if (size > max_bytes) return too_large(path, max_bytes);
   SecretString content;
   for (;;) {
     const std::size_t room = content.size() < size ? size - content.size() + 1 : 512;
-    const ssize_t count = read(file.get(), content.reserve(room), room);
+    const ssize_t count = read(descriptor, content.reserve(room), room);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return cannot_read(path, system_message(errno));
-    if (count == 0) break;
     content.grow(static_cast<std::size_t>(count));
     if (content.size() > max_bytes) return too_large(path, max_bytes);
+    if (static_cast<std::size_t>(count) < room) break;  // a regular file's end
   }
   struct stat after = {};
-  if (fstat(file.get(), &after) != 0) return cannot_read(path, system_message(errno));
+  if (fstat(descriptor, &after) != 0) return cannot_read(path, system_message(errno));
   // Files of /proc and /sys have no size of their own.
-  if (!is_unchanged(before, after) || (size > 0 && content.size() != size)) {
+  if (!is_unchanged(file.status, after) || (size > 0 && content.size() != size)) {
     return std::optional<SecretString>();
   }
   return std::optional(std::move(content));
@@ -246,7 +257,7 @@ Result<SecretString> read_secret_file(const fs::path& path, std::size_t max_byte
   bool is_missing = false;
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     if (attempt > 0) nanosleep(&kPause, nullptr);
-    TRY_ASSIGN(const std::optional<FileDescriptor> file, Walk(path).open_file());
+    TRY_ASSIGN(const std::optional<OpenFile> file, Walk(path).open_file());
     is_missing = !file.has_value();
     if (is_missing) continue;
     TRY_ASSIGN(std::optional<SecretString> content, read_whole(*file, path, max_bytes));

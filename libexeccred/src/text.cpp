@@ -91,7 +91,12 @@ bool has_control_character(std::string_view text) {
 
 std::size_t utf8_length(std::string_view text) { return decode_utf8(text).length; }
 
+bool is_visible_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
 std::string printable(std::string_view text) {
+  if (is_visible_ascii(text)) return std::string(text);
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string shown;
   shown.reserve(text.size());

@@ -18,6 +18,9 @@ std::string ascii_lower(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
+// Nothing but 0x21 to 0x7e.
+bool is_visible_ascii(std::string_view text);
+
 // A control character of ASCII (below 0x20, and 0x7f).
 bool has_control_character(std::string_view text);
 
