@@ -95,7 +95,8 @@ Status for_each_profile_in(const std::string& path, const ReceiveClusterProfile&
 }
 
 Result<ProviderMapping> read_mapping(const std::string& path) {
-  TRY_ASSIGN(const std::string text, read_file(path, kMaxKubeconfig));
+  TRY_ASSIGN(const std::string text,
+             read_file(path, kMaxKubeconfig).hint("-m names the controller's mapping file"));
   return parse_provider_mapping(text)
       .context("reading " + in_quotes(path))
       .hint("the format is that of config/clusterprofile-provider-file.json");

@@ -14,6 +14,7 @@ namespace execcred::cli {
 
 struct Outcome {
   SecretString text = {};            // for standard output
+  std::string notes = {};            // for standard error: what was done
   std::vector<Error> problems = {};  // told on standard error, one after the other
   int exit_code = 0;
 };

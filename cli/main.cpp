@@ -2,6 +2,8 @@
 // execcred: the command line for people who set up clusters, mappings and plugins.
 #include "get.hpp"
 #include "kubeconfig.hpp"
+#include "lint.hpp"
+#include "migrate.hpp"
 #include "resolve.hpp"
 
 #include <execcred/deadline.hpp>
@@ -32,10 +34,13 @@ std::unique_ptr<Command> make() {
   return std::make_unique<T>();
 }
 
-constexpr std::array<Entry, 3> kCommands = {
+constexpr std::array<Entry, 5> kCommands = {
     {{"get", "Run the plugin of a ClusterProfile, print the credential.", make<Get>},
      {"resolve", "Show what would run for each ClusterProfile, and why.", make<Resolve>},
-     {"kubeconfig", "Write one kubeconfig for a whole inventory.", make<Kubeconfig>}}};
+     {"kubeconfig", "Write one kubeconfig for a whole inventory.", make<Kubeconfig>},
+     {"lint", "Tell all that is wrong with mappings, ClusterProfiles and kubeconfigs.",
+      make<Lint>},
+     {"migrate", "Make users of other plugins, in a kubeconfig or mapping, ours.", make<Migrate>}}};
 
 std::string help() {
   std::string text =
@@ -98,6 +103,7 @@ int main(int argc, char** argv) {
   std::signal(SIGCHLD, SIG_DFL);
   const Result<Outcome> outcome = run({argv + (argc > 0 ? 1 : 0), argv + argc});
   if (!outcome) return fail(outcome.error());
+  deadline::write_to_stderr(outcome->notes);
   for (const Error& problem : outcome->problems) fail(problem);
   const Status written = write_to_stdout(outcome->text.reveal());
   return written ? outcome->exit_code : fail(written.error());

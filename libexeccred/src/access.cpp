@@ -133,15 +133,14 @@ Result<std::vector<EnvironmentVariable>> read_variables(const ObjectReader& clus
 void apply_variables(std::vector<EnvironmentVariable> given, bool replaces,
                      std::vector<EnvironmentVariable>& variables) {
   for (EnvironmentVariable& variable : given) {
-    const auto same_name = [&variable](const EnvironmentVariable& other) {
-      return other.name == variable.name;
-    };
-    const auto found = std::find_if(variables.begin(), variables.end(), same_name);
-    if (found == variables.end()) {
-      variables.push_back(std::move(variable));
-    } else if (replaces) {
-      found->value = std::move(variable.value);
+    bool is_new = true;
+    // All of that name: the mapping may repeat one, and its last counts.
+    for (EnvironmentVariable& other : variables) {
+      if (other.name != variable.name) continue;
+      is_new = false;
+      if (replaces) other.value = variable.value;
     }
+    if (is_new) variables.push_back(std::move(variable));
   }
 }
 
@@ -206,7 +205,11 @@ Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfi
     TRY(check_server_is_https(access.cluster.server, path + ".server"));
     return apply_policies(*mapped, cluster, access.exec);
   }();
-  if (!resolved) return Result<Access>(resolved.error()).context(doing);
+  if (!resolved) {
+    return Result<Access>(resolved.error())
+        .hint("whoever writes the ClusterProfile must mend it")
+        .context(doing);
+  }
   return access;
 }
 

@@ -139,6 +139,10 @@ Status check_audience(const AccessRules& rules, std::string_view audience, const
       rules.allow_audience.begin(), rules.allow_audience.end(),
       [&](const AudiencePattern& pattern) { return pattern.matches(audience, server); });
   if (is_allowed) return {};
+  const bool needs_server =
+      std::any_of(rules.allow_audience.begin(), rules.allow_audience.end(),
+                  [](const AudiencePattern& pattern) { return pattern.text() == "server"; });
+  if (needs_server && !info.cluster) return missing_cluster_info("--allow-audience=server");
   return refused(
       "the ClusterProfile's audience " + in_quotes(audience) + " matches no --allow-audience",
       "allowed: " + list(rules.allow_audience));

@@ -4,17 +4,32 @@
 #include <execcred/process.hpp>
 #include <execcred/text.hpp>
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 namespace execcred {
 namespace {
 
-void set_variable(std::vector<std::string>& entries, const std::string& name,
-                  const std::string& value) {
-  std::erase_if(entries, [&name](const std::string& entry) {
-    return entry.starts_with(name) && entry.size() > name.size() && entry[name.size()] == '=';
-  });
-  entries.push_back(name + "=" + value);
+// client-go's os/exec keeps the last of each name; in a program, getenv finds the first.
+std::vector<std::string> last_of_each_name(const std::vector<std::string>& entries) {
+  std::set<std::string_view> names;
+  std::vector<std::string> kept;
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    const std::string_view name = std::string_view(*entry).substr(0, entry->find('='));
+    if (names.insert(name).second) kept.push_back(*entry);
+  }
+  std::reverse(kept.begin(), kept.end());
+  return kept;
+}
+
+std::vector<std::string> variables(const Access& access, const Environment& environment) {
+  std::vector<std::string> entries = environment.entries();
+  for (const EnvironmentVariable& variable : access.exec.env) {
+    entries.push_back(variable.name + "=" + variable.value);
+  }
+  entries.push_back("KUBERNETES_EXEC_INFO=" + write_exec_info(access.exec_info()));
+  return last_of_each_name(entries);
 }
 
 // "NAME: error: …" and "  hint: …" as plugins of ours print them; the first line of any other.
@@ -53,12 +68,10 @@ Error failure(const Access& access, const Finished& finished) {
 
 Result<Credential> get_credential(const Access& access, const Environment& environment,
                                   Duration limit) {
-  Command command{.path = access.exec.command, .arguments = access.exec.args, .limit = limit};
-  command.environment = environment.entries();
-  for (const EnvironmentVariable& variable : access.exec.env) {
-    set_variable(command.environment, variable.name, variable.value);
-  }
-  set_variable(command.environment, "KUBERNETES_EXEC_INFO", write_exec_info(access.exec_info()));
+  const Command command{.path = access.exec.command,
+                        .arguments = access.exec.args,
+                        .environment = variables(access, environment),
+                        .limit = limit};
   const std::string doing = "getting a credential for ClusterProfile " + access.cluster_profile +
                             " with provider " + in_quotes(access.provider);
   Result<Finished> finished = run_command(command);

@@ -11,7 +11,7 @@ namespace {
 
 struct Unit {
   std::string_view name;
-  std::int64_t nanoseconds;
+  std::uint64_t nanoseconds;
 };
 
 constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
@@ -23,7 +23,8 @@ constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
                                          {"m", 60'000'000'000},
                                          {"h", 3'600'000'000'000}}};
 
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+// One more than the longest; the negative one of this size exists.
+constexpr std::uint64_t kTooLong = std::uint64_t{1} << 63U;
 
 Error malformed(std::string_view text) {
   return Error{.kind = Error::Kind::configuration,
@@ -31,40 +32,67 @@ Error malformed(std::string_view text) {
                .hint = "write it like 90s, 5m or 1h30m"};
 }
 
-// One "1.5h" at the front of `rest`; false where there is none or it does not fit.
-bool take_term(std::string_view& rest, std::int64_t& nanoseconds) {
-  std::int64_t whole = 0;
-  std::int64_t fraction = 0;
-  std::int64_t scale = 1;
-  std::size_t digits = 0;
-  std::size_t i = 0;
-  for (; i < rest.size() && is_digit(rest[i]); ++i, ++digits) {
-    if (whole > (kMax - 9) / 10) return false;
-    whole = whole * 10 + (rest[i] - '0');
+// The digits at the front of `rest`; false where their number is more than kTooLong.
+bool take_whole(std::string_view& rest, std::uint64_t& value) {
+  for (; !rest.empty() && is_digit(rest.front()); rest.remove_prefix(1)) {
+    if (value > kTooLong / 10) return false;
+    value = value * 10 + static_cast<std::uint64_t>(rest.front() - '0');
+    if (value > kTooLong) return false;
   }
-  if (i < rest.size() && rest[i] == '.') {
-    for (++i; i < rest.size() && is_digit(rest[i]); ++i, ++digits) {
-      if (scale >= 1'000'000'000'000) continue;  // below a nanosecond of an hour
-      fraction = fraction * 10 + (rest[i] - '0');
-      scale *= 10;
-    }
+  return true;
+}
+
+struct Fraction {
+  std::uint64_t digits = 0;
+  double scale = 1;
+};
+
+// Digits beyond what 63 bits hold add nothing.
+Fraction take_fraction(std::string_view& rest) {
+  Fraction fraction;
+  bool is_full = false;
+  for (; !rest.empty() && is_digit(rest.front()); rest.remove_prefix(1)) {
+    is_full = is_full || fraction.digits > (kTooLong - 1) / 10;
+    if (is_full) continue;
+    const std::uint64_t next =
+        fraction.digits * 10 + static_cast<std::uint64_t>(rest.front() - '0');
+    is_full = next > kTooLong;
+    if (is_full) continue;
+    fraction.digits = next;
+    fraction.scale *= 10;
   }
-  const std::size_t unit_start = i;
-  while (i < rest.size() && rest[i] != '.' && !is_digit(rest[i])) ++i;
-  const std::string_view name = rest.substr(unit_start, i - unit_start);
-  if (digits == 0) return false;
+  return fraction;
+}
+
+std::uint64_t take_unit(std::string_view& rest) {
+  const std::string_view name = rest.substr(0, rest.find_first_of(".0123456789"));
+  rest.remove_prefix(name.size());
   for (const Unit& unit : kUnits) {
-    if (unit.name != name) continue;
-    if (whole > kMax / unit.nanoseconds) return false;
-    const auto part =
-        static_cast<std::int64_t>(static_cast<double>(fraction) / static_cast<double>(scale) *
-                                  static_cast<double>(unit.nanoseconds));
-    if (whole * unit.nanoseconds > kMax - part) return false;
-    nanoseconds = whole * unit.nanoseconds + part;
-    rest.remove_prefix(i);
-    return true;
+    if (unit.name == name) return unit.nanoseconds;
   }
-  return false;
+  return 0;
+}
+
+// One "1.5h" at the front of `rest`; false where there is none or it does not fit. The arithmetic
+// is Go's, step by step, so that a fraction is rounded alike.
+bool take_term(std::string_view& rest, std::uint64_t& nanoseconds) {
+  std::uint64_t whole = 0;
+  const std::size_t size = rest.size();
+  if (!take_whole(rest, whole)) return false;
+  std::size_t digits = size - rest.size();
+  Fraction fraction;
+  if (rest.starts_with('.')) {
+    rest.remove_prefix(1);
+    const std::size_t fraction_size = rest.size();
+    fraction = take_fraction(rest);
+    digits += fraction_size - rest.size();
+  }
+  const std::uint64_t unit = take_unit(rest);
+  if (digits == 0 || unit == 0 || whole > kTooLong / unit) return false;
+  nanoseconds =
+      whole * unit + static_cast<std::uint64_t>(static_cast<double>(fraction.digits) *
+                                                (static_cast<double>(unit) / fraction.scale));
+  return nanoseconds <= kTooLong;
 }
 
 }  // namespace
@@ -75,13 +103,15 @@ Result<Duration> parse_duration(std::string_view text) {
   if (!rest.empty() && (rest.front() == '-' || rest.front() == '+')) rest.remove_prefix(1);
   if (rest == "0") return Duration::zero();
   if (rest.empty()) return malformed(text);
-  std::int64_t total = 0;
+  std::uint64_t total = 0;
   while (!rest.empty()) {
-    std::int64_t term = 0;
-    if (!take_term(rest, term) || total > kMax - term) return malformed(text);
+    std::uint64_t term = 0;
+    if (!take_term(rest, term) || total > kTooLong - term) return malformed(text);
     total += term;
   }
-  return Duration(negative ? -total : total);
+  if (negative) return Duration(static_cast<std::int64_t>(-total));
+  if (total == kTooLong) return malformed(text);
+  return Duration(static_cast<std::int64_t>(total));
 }
 
 Result<Duration> parse_timeout(std::string_view text) {
@@ -95,9 +125,10 @@ Result<Duration> parse_timeout(std::string_view text) {
 
 std::string format_duration(Duration duration) {
   if (duration == Duration::zero()) return "0s";
-  if (duration < Duration::zero()) return "-" + format_duration(-duration);
-  std::string text;
-  std::int64_t rest = duration.count();
+  const bool negative = duration < Duration::zero();
+  std::string text = negative ? "-" : "";
+  auto rest = static_cast<std::uint64_t>(duration.count());
+  if (negative) rest = -rest;
   for (const Unit& unit : {kUnits[7], kUnits[6], kUnits[5], kUnits[4], kUnits[1], kUnits[0]}) {
     if (rest < unit.nanoseconds) continue;
     text += std::to_string(rest / unit.nanoseconds);

@@ -58,6 +58,11 @@ std::string distrust(const struct stat& status) {
   return is_sticky_of_root ? std::string() : "is writable by other users";
 }
 
+struct Entry {
+  FileDescriptor held;  // where it must not become another
+  struct stat status = {};
+};
+
 struct OpenFile {
   FileDescriptor descriptor;
   struct stat status = {};
@@ -84,14 +89,16 @@ class Walk {
 
   Status start();
   Result<Step> step(OpenFile& file);
-  Result<Step> follow(const std::string& name, const struct stat& status, bool is_last);
-  Result<Step> enter(const std::string& name);
+  bool look_at(const std::string& name, Entry& entry) const;
+  Result<Step> follow(const std::string& name, const Entry& entry, bool is_last);
+  Result<Step> enter(const std::string& name, Entry entry);
   Result<Step> open_regular(const std::string& name, OpenFile& file) const;
   Status check(const struct stat& status, const std::string& name) const;
 
   fs::path asked_;
   fs::path here_ = "/";  // the directory that is open, for messages
   FileDescriptor directory_;
+  bool is_shared_ = false;         // it is sticky, and others may put entries into it
   std::deque<std::string> names_;  // still to be walked
   int symlinks_ = 0;
   bool is_confined_ = false;  // a symlink of the last name was followed
@@ -125,11 +132,24 @@ Status Walk::check(const struct stat& status, const std::string& name) const {
   return error;
 }
 
-Result<Walk::Step> Walk::follow(const std::string& name, const struct stat& status, bool is_last) {
-  TRY(check(status, name));
+// In a directory that only trusted users change, an entry stays what it was when it was looked at.
+// In a shared one, another may take the name of an entry that its owner removes: there the entry
+// itself is held.
+bool Walk::look_at(const std::string& name, Entry& entry) const {
+  if (!is_shared_) {
+    return fstatat(directory_.get(), name.c_str(), &entry.status, AT_SYMLINK_NOFOLLOW) == 0;
+  }
+  entry.held.reset(openat(directory_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  return entry.held && fstat(entry.held.get(), &entry.status) == 0;
+}
+
+Result<Walk::Step> Walk::follow(const std::string& name, const Entry& entry, bool is_last) {
+  TRY(check(entry.status, name));
   if (++symlinks_ > kMaxSymlinks) return cannot_read(asked_, "too many symbolic links");
   std::array<char, 4096> target = {};
-  const ssize_t size = readlinkat(directory_.get(), name.c_str(), target.data(), target.size());
+  const int from = entry.held ? entry.held.get() : directory_.get();
+  const ssize_t size =
+      readlinkat(from, entry.held ? "" : name.c_str(), target.data(), target.size());
   if (size < 0) return Step::swapped;
   const fs::path to(std::string_view(target.data(), static_cast<std::size_t>(size)));
   names_.pop_front();
@@ -142,16 +162,18 @@ Result<Walk::Step> Walk::follow(const std::string& name, const struct stat& stat
   names_.insert(names_.begin(), expanded.begin(), expanded.end());
   if (to.is_absolute()) {
     directory_.reset(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    is_shared_ = false;
     here_ = "/";
   }
   return Step::walked;
 }
 
-Result<Walk::Step> Walk::enter(const std::string& name) {
+Result<Walk::Step> Walk::enter(const std::string& name, Entry entry) {
   constexpr int kFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  FileDescriptor next(openat(directory_.get(), name.c_str(), kFlags));
-  if (!next) return Step::swapped;
-  directory_ = std::move(next);
+  if (!entry.held) entry.held.reset(openat(directory_.get(), name.c_str(), kFlags));
+  if (!entry.held) return Step::swapped;
+  directory_ = std::move(entry.held);
+  is_shared_ = is_writable_by_others(entry.status.st_mode);
   here_ /= name;
   if (is_confined_) depth_ = name == ".." ? depth_ - 1 : depth_ + 1;
   names_.pop_front();
@@ -173,26 +195,24 @@ Result<Walk::Step> Walk::open_regular(const std::string& name, OpenFile& file) c
   return Step::opened;
 }
 
-// The directory that is open was found trustworthy, so nobody else can change an entry between
-// the look at it and what is done with it.
 Result<Walk::Step> Walk::step(OpenFile& file) {
   const std::string name = names_.front();
   const bool is_last = names_.size() == 1;
   if (name == ".." && is_confined_ && depth_ == 0) return leaves_its_directory(asked_);
-  struct stat status = {};
-  if (fstatat(directory_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+  Entry entry;
+  if (!look_at(name, entry)) {
     if (errno == ENOENT && symlinks_ > 0) return Step::swapped;
     return cannot_read(asked_, system_message(errno));
   }
-  if (S_ISLNK(status.st_mode)) return follow(name, status, is_last);
-  if (is_last && !S_ISREG(status.st_mode)) {
-    return cannot_read(asked_,
-                       "it is " + std::string(kind_name(status.st_mode)) + ", not a regular file");
+  const mode_t mode = entry.status.st_mode;
+  if (S_ISLNK(mode)) return follow(name, entry, is_last);
+  if (is_last && !S_ISREG(mode)) {
+    return cannot_read(asked_, "it is " + std::string(kind_name(mode)) + ", not a regular file");
   }
-  if (!is_last && !S_ISDIR(status.st_mode)) return cannot_read(asked_, system_message(ENOTDIR));
-  TRY(check(status, name));
+  if (!is_last && !S_ISDIR(mode)) return cannot_read(asked_, system_message(ENOTDIR));
+  TRY(check(entry.status, name));
   if (is_last) return open_regular(name, file);
-  return enter(name);
+  return enter(name, std::move(entry));
 }
 
 Result<std::optional<OpenFile>> Walk::open_file() {

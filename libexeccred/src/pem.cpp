@@ -31,6 +31,9 @@ Result<std::vector<std::string>> parse_pem_certificates(std::string_view text) {
       body.reset();
     } else if (line.find("-----") != std::string_view::npos) {
       return malformed("holds something other than CERTIFICATE blocks");
+    } else if (body && line.empty()) {
+      // To OpenSSL it ends a header, and only what follows is the certificate.
+      return malformed("holds a certificate with an empty line in it");
     } else if (body) {
       body->append(line);
     }

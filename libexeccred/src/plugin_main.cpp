@@ -43,7 +43,9 @@ struct CommonOptions {
 Result<Duration> parse_max_age(const std::string& text) {
   TRY_ASSIGN(const Duration max_age, parse_duration(text));
   if (max_age >= kShortestMaxAge) return max_age;
-  return Error{.kind = Error::Kind::configuration, .message = in_quotes(text) + " is below 1s"};
+  return Error{.kind = Error::Kind::configuration,
+               .message = in_quotes(text) + " is below 1s",
+               .hint = "clients would run the plugin for every request"};
 }
 
 void add_rule_options(OptionSet& options, AccessRules& rules) {

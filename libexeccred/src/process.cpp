@@ -76,9 +76,6 @@ struct Plan {
   sigset_t no_signals;
 };
 
-// As dup2, and what stays where it was survives the exec too.
-int put(int from, int to) { return from == to ? fcntl(to, F_SETFD, 0) : dup2(from, to); }
-
 // Runs in the child, on memory shared with the parent, so: system calls alone.
 [[noreturn]] void become(const Plan& plan, volatile int& problem) {
   struct sigaction action = {};
@@ -88,9 +85,9 @@ int put(int from, int to) { return from == to ? fcntl(to, F_SETFD, 0) : dup2(fro
   // Not left behind when this process ends, however it ends.
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   const int input = open("/dev/null", O_RDONLY);
-  const bool is_ready = getppid() == plan.parent && input >= 0 && put(input, STDIN_FILENO) >= 0 &&
-                        put(plan.output, STDOUT_FILENO) >= 0 &&
-                        put(plan.error_output, STDERR_FILENO) >= 0;
+  const bool is_ready = getppid() == plan.parent && input >= 0 && dup2(input, STDIN_FILENO) >= 0 &&
+                        dup2(plan.output, STDOUT_FILENO) >= 0 &&
+                        dup2(plan.error_output, STDERR_FILENO) >= 0;
   if (input > STDERR_FILENO) close(input);
   sigprocmask(SIG_SETMASK, &plan.no_signals, nullptr);
   if (is_ready) execve(plan.path, plan.arguments, plan.environment);

@@ -17,7 +17,9 @@ Error wrong(std::string message, std::string hint = {}) {
 }
 
 Status check_value(const std::string& subject, std::string_view value) {
-  if (value.empty()) return wrong(subject + " has an empty value");
+  if (value.empty()) {
+    return wrong(subject + " has an empty value", "give it a value, or leave it out");
+  }
   if (has_control_character(value)) return wrong(subject + " has a control character in its value");
   return {};
 }
@@ -89,7 +91,9 @@ Status Settings::take_argument(const std::vector<std::string>& arguments, std::s
   const bool has_value = equals < argument.size();
   if (option->name == kBoundaryFlag) {
     if (has_value) return wrong("--from-profile takes no value");
-    if (is_behind_boundary_) return wrong("--from-profile is given twice");
+    if (is_behind_boundary_)
+      return wrong("--from-profile is given twice",
+                   "it stands once, as the last of the mapping's args");
     is_behind_boundary_ = true;
     settings_[option->name] = {.origin = Setting::Origin::flag, .texts = {"true"}};
     return {};
@@ -108,7 +112,8 @@ Status Settings::add_value(const Option& option, std::string value) {
   Setting& setting = settings_[option.name];
   if (is_behind_boundary_) return add_profile_value(option, setting, std::move(value));
   if (!option.is_repeatable && !setting.texts.empty() && setting.texts.front() != value) {
-    return wrong(option.flag() + " is given twice, with different values");
+    return wrong(option.flag() + " is given twice, with different values",
+                 "it has one value; only options marked repeatable may stand twice");
   }
   setting.origin = Setting::Origin::flag;
   if (!contains(setting.texts, value)) setting.texts.push_back(std::move(value));

@@ -47,6 +47,7 @@ bool looks_numeric(std::string_view name) {
 
 Status check_host_name(std::string_view name) {
   if (name.size() > 253) return wrong("has a host name of more than 253 bytes");
+  if (name.ends_with('.')) name.remove_suffix(1);  // the DNS root; no pattern means it
   for (const std::string_view label : split(name, '.')) {
     if (label.empty()) return wrong("has a host name with an empty label");
     if (label.size() > 63) return wrong("has a host name with a label of more than 63 bytes");
@@ -134,13 +135,30 @@ bool parse_ip_address(std::string_view text, IpAddress& address) {
   return address.v6;
 }
 
+namespace {
+
+// RFC 6874: fe80::1%25eth0. As text, so that no pattern for an address or network matches it.
+Result<Host> parse_zoned_host(std::string_view text) {
+  const std::size_t percent = text.find('%');
+  const std::string_view zone = text.substr(std::min(percent + 3, text.size()));
+  IpAddress address;
+  if (text.substr(percent, 3) != "%25" || zone.empty() ||
+      !std::all_of(zone.begin(), zone.end(), is_alphanumeric) ||
+      !parse_ip_address(text.substr(0, percent), address) || !address.v6) {
+    return wrong("has a malformed IPv6 zone");
+  }
+  return Host{.name = "[" + ascii_lower(text) + "]"};
+}
+
+}  // namespace
+
 Result<Host> parse_host(std::string_view text) {
   Host host;
   if (text.empty()) return wrong("has no host");
   if (text.front() == '[') {
     if (text.back() != ']') return wrong("has a '[' without a ']'");
     const std::string_view inner = text.substr(1, text.size() - 2);
-    if (inner.find('%') != std::string_view::npos) return wrong("has an IPv6 zone");
+    if (inner.find('%') != std::string_view::npos) return parse_zoned_host(inner);
     host.kind = Host::Kind::address;
     host.name = ascii_lower(inner);
     if (!parse_ip_address(inner, host.address) || !host.address.v6) {

@@ -90,6 +90,9 @@ Status UrlPattern::parse_host_rule(std::string_view text, UrlPattern& pattern) {
   if (pattern.host_rule_ == HostRule::subdomains && host->kind != Host::Kind::name) {
     return wrong(pattern.text_, "has a * before an address");
   }
+  if (host->name.ends_with('.') || host->name.starts_with('[')) {
+    return wrong(pattern.text_, "has a host with the root's dot or an IPv6 zone");
+  }
   pattern.host_ = std::move(host).value();
   return {};
 }

@@ -39,7 +39,7 @@ need_packages() {
 # shellcheck disable=SC2034
 BUILD_PACKAGES=(g++ cmake ninja-build pkg-config libyaml-dev)
 # shellcheck disable=SC2034
-TEST_PACKAGES=(doctest-dev libssl-dev nlohmann-json3-dev)
+TEST_PACKAGES=(doctest-dev libssl-dev nlohmann-json3-dev python3-jsonschema)
 
 # build_preset PRESET [TARGET...]: configures and builds into build/PRESET.
 build_preset() {

@@ -1,3 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+// Our programs, seen only from outside.
+#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
+
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+#include <csignal>
+
+int main(int argc, char** argv) {
+  // Inputs that others may write are refused, so what the tests write must not be.
+  umask(022);
+  std::signal(SIGPIPE, SIG_IGN);
+  // Whoever loses its parent comes to us, so that tests can see whether it ends.
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  doctest::Context context;
+  context.applyCommandLine(argc, argv);
+  return context.run();
+}

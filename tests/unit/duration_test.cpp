@@ -3,6 +3,8 @@
 #include <execcred/duration.hpp>
 
 #include <array>
+#include <cstdint>
+#include <limits>
 
 namespace execcred {
 namespace {
@@ -32,6 +34,35 @@ TEST_CASE("parse_duration: reads what Go's time.ParseDuration reads") {
     const Result<Duration> parsed = parse_duration(c.text);
     REQUIRE(parsed);
     CHECK(*parsed == c.duration);
+  }
+}
+
+TEST_CASE("parse_duration: the longest, and fractions to Go's nanosecond") {
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  struct Exact {
+    std::string_view text;
+    std::int64_t nanoseconds;
+  };
+  for (const Exact& c :
+       {Exact{"9223372036854775807ns", kMost}, Exact{"9223372036854775800ns7ns", kMost},
+        Exact{"2562047h47m16.854775807s", kMost}, Exact{"-9223372036854775807ns", -kMost},
+        Exact{"-9223372036854775808ns", -kMost - 1}, Exact{"-2562047h47m16.854775808s", -kMost - 1},
+        Exact{"0.3333333333333333333h", 1'200'000'000'000},
+        Exact{"9007199254.740993ms", 9'007'199'254'740'993},
+        Exact{"0.100000000000000000000h", 360'000'000'000},
+        Exact{"0.9223372036854775807m", 55'340'232'221}}) {
+    CAPTURE(c.text);
+    const Result<Duration> parsed = parse_duration(c.text);
+    REQUIRE(parsed);
+    CHECK(parsed->count() == c.nanoseconds);
+    CHECK(*parse_duration(format_duration(*parsed)) == *parsed);
+  }
+  for (const std::string_view text :
+       {"9223372036854775808ns", "9223372036854775807ns1ns", "-9223372036854775809ns",
+        "-9223372036854775808ns1ns", "9223372036854775808ns9223372036854775808ns",
+        "18446744073709551616ns", "2562047h47m16.854775808s"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_duration(text));
   }
 }
 

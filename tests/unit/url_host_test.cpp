@@ -32,7 +32,6 @@ TEST_CASE("parse_url: of the 256 bytes a host name takes letters, digits, '-', '
 
 TEST_CASE("parse_url: refuses names that resolvers read differently") {
   for (const std::string_view text : {
-           "https://good.example.",
            "https://good.example..",
            "https://.good.example",
            "https://good..example",
@@ -84,9 +83,22 @@ TEST_CASE("parse_url: a number for a host is a dotted quad, or nothing") {
   CHECK(parse_url("https://0x7g")->host.kind == Host::Kind::name);
 }
 
-TEST_CASE("parse_url: IPv6 stands in brackets, without a zone") {
+TEST_CASE("parse_url: the root's dot and an IPv6 zone make another host than the one without") {
+  const Result<Url> rooted = parse_url("https://good.example.");
+  const Result<Url> zoned = parse_url("https://[fe80::1%25eth0]:6443");
+  REQUIRE(rooted);
+  REQUIRE(zoned);
+  CHECK_FALSE(rooted->host == parse_url("https://good.example")->host);
+  CHECK_FALSE(zoned->host == parse_url("https://[fe80::1]:6443")->host);
+  CHECK(zoned->host.kind == Host::Kind::name);
+  CHECK(zoned->port == 6443);
+}
+
+TEST_CASE("parse_url: IPv6 stands in brackets") {
   for (const std::string_view text : {
-           "https://[fe80::1%25eth0]",
+           "https://[fe80::1%25]",
+           "https://[fe80::1%2fx]",
+           "https://[good.example%25eth0]",
            "https://[fe80::1%eth0]",
            "https://[::1%25]",
            "https://[::1",

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <execcred/exec_credential.hpp>
+#include <execcred/json_reader.hpp>
 #include <execcred/result.hpp>
 
 #include <string>
@@ -50,6 +51,28 @@ struct ProviderMapping {
 // Fails (configuration) with the path of the field at fault: among them a name that stands
 // twice, an empty or relative command, an unknown version, policy or interactiveMode.
 Result<ProviderMapping> parse_provider_mapping(std::string_view text);
+
+// The same for who wants all problems at once. `mapping` holds every entry that is an object,
+// with what could be read of it; it is sound only where there are no problems.
+struct MappingInspection {
+  ProviderMapping mapping = {};
+  std::vector<Error> problems = {};
+};
+MappingInspection inspect_provider_mapping(std::string_view text);
+
+// Where a relative command may stand: a kubeconfig's is looked up in PATH, and some consumers
+// put a folder before it.
+enum class CommandRule { absolute, any };
+
+struct ExecInspection {
+  ExecConfig exec = {};
+  std::vector<Error> problems = {};
+};
+ExecInspection inspect_exec_config(const json::ObjectReader& object, CommandRule rule);
+
+// The fields that are read, as they are spelled: of an entry of "providers", and of execConfig.
+std::vector<std::string_view> mapped_provider_fields();
+std::vector<std::string_view> exec_config_fields();
 
 // As users[].user.exec: an object with the fields in kubeconfig's order, empty ones left out.
 json::Value to_json(const ExecConfig& exec);

@@ -3,7 +3,7 @@
 //
 // Stricter than RFC 3986 on purpose: what two parsers could read differently is refused, because
 // the one that decides (this) is not the one that connects (the client). So: no backslash, no
-// white space or control characters, ASCII only, no user info, no IPv6 zone, no numeric
+// white space or control characters, ASCII only, no user info, no numeric
 // host that is not a dotted quad, no percent-encoded dot or slash, no dot segments ("..;x" is one
 // too).
 #pragma once
@@ -50,7 +50,8 @@ struct Url {
 // here (http 80, https 443, socks5 1080) needs one in the text. A fragment is always refused.
 Result<Url> parse_url(std::string_view text);
 
-// HOST or [IPv6] as in a URL. Fails as parse_url does.
+// HOST or [IPv6] as in a URL. A name with the root's dot ("a.example.") is another than the one
+// without; an address with a zone ([fe80::1%25eth0]) is kept as a name, brackets included. Fails as parse_url does.
 Result<Host> parse_host(std::string_view text);
 
 // A dotted quad or an IPv6 address, without brackets or zone.

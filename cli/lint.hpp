@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred lint: all that is wrong with mappings, ClusterProfiles, kubeconfigs and Kueue's
+// configuration, at once. Changes nothing and runs nothing.
+#pragma once
+
+#include "command.hpp"
+#include "lint_findings.hpp"
+
+namespace execcred::cli {
+
+class Lint final : public Command {
+ public:
+  void add_options(OptionSet& options) override;
+  Result<Outcome> run() override;
+
+ private:
+  std::vector<std::string> operands_;
+  std::filesystem::path plugin_directory_;
+  bool no_files_ = false;
+  std::string output_ = "text";
+};
+
+}  // namespace execcred::cli

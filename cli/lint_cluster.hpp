@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kubeconfig v1 Cluster, in the two documents that hold it.
+#pragma once
+
+#include "lint_findings.hpp"
+
+#include <execcred/json_reader.hpp>
+
+namespace execcred::lint {
+
+enum class ClusterOf {
+  // Written by whoever offers the cluster; nothing in it may name a file of the reader's.
+  cluster_profile,
+  // Written by whoever uses it.
+  kubeconfig,
+};
+
+void check_cluster(const Scope& scope, const json::ObjectReader& cluster, ClusterOf owner);
+
+// The extensions: the one that becomes spec.cluster.config, and those that add arguments and
+// variables to the program's.
+void check_extensions(const Scope& scope, const json::ObjectReader& cluster, ClusterOf owner);
+
+}  // namespace execcred::lint

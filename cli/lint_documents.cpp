@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lint_documents.hpp"
+
+#include "lint_mapping.hpp"
+
+#include <execcred/cluster_profile.hpp>
+#include <execcred/documents.hpp>
+#include <execcred/file.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+
+namespace execcred::lint {
+namespace {
+
+using json::ObjectReader;
+using json::Value;
+
+enum class Kind { mapping, cluster_profile, list, kubeconfig, kueue, config_map, unknown };
+
+std::string text_of(const Value& document, std::string_view name) {
+  const Value* value = document.find(name);
+  return value == nullptr || value->string() == nullptr ? std::string() : *value->string();
+}
+
+bool has_folded(const Value& document, std::string_view name) {
+  return std::any_of(
+      document.object()->begin(), document.object()->end(),
+      [name](const json::Member& member) { return json::fold_key(member.name) == name; });
+}
+
+Kind kind_of(const Value& document) {
+  if (document.object() == nullptr) return Kind::unknown;
+  const std::string kind = text_of(document, "kind");
+  const std::string version = text_of(document, "apiVersion");
+  if (kind == "ClusterProfile") return Kind::cluster_profile;
+  if (kind == "List" || kind == "ClusterProfileList") return Kind::list;
+  if (kind == "ConfigMap") return Kind::config_map;
+  if (kind == "Configuration" && version.starts_with("config.kueue.x-k8s.io/")) return Kind::kueue;
+  if (kind == "Config" && version == "v1") return Kind::kubeconfig;
+  if (!kind.empty()) return Kind::unknown;
+  if (document.find("clusters") != nullptr && document.find("users") != nullptr) {
+    return Kind::kubeconfig;
+  }
+  return has_folded(document, "providers") ? Kind::mapping : Kind::unknown;
+}
+
+void tell_unknown(const Scope& scope, const Value& document) {
+  const std::string kind = text_of(document, "kind");
+  scope.warning(
+      {}, "is not a document that lint knows" + (kind.empty() ? "" : ": " + in_quotes(kind)),
+      "it knows provider mappings, ClusterProfiles, kubeconfigs, Kueue's Configuration, and "
+      "ConfigMaps and Lists of those");
+}
+
+void check_document(const Scope& scope, const Value& document, std::string_view text);
+
+// Items of a ClusterProfileList carry no kind of their own.
+void check_list(const Scope& scope, const ObjectReader& list) {
+  const bool are_profiles = text_of(list.value(), "kind") == "ClusterProfileList";
+  const Value* items = list.find("items");
+  if (items == nullptr) return;
+  if (items->array() == nullptr) {
+    scope.error("items", "must be an array, not " + std::string(items->kind()), "list the objects");
+    return;
+  }
+  for (std::size_t i = 0; i < items->array()->size(); ++i) {
+    const Value& item = (*items->array())[i];
+    const Scope inside = scope.inside("items" + step(i));
+    const Result<ObjectReader> reader = ObjectReader::open(item, "");
+    if (!reader) {
+      inside.add(Severity::error, reader.error(), {}, "list the objects");
+    } else if (are_profiles) {
+      check_cluster_profile(inside, *reader);
+    } else {
+      check_document(inside, item, json::to_text(item));
+    }
+  }
+}
+
+bool is_known(const Value& document) { return kind_of(document) != Kind::unknown; }
+
+// Each value is a file of its own; those that are something else belong to other programs.
+void check_config_map(const Scope& scope, const ObjectReader& config_map) {
+  const Value* data = config_map.find("data");
+  bool has_known = false;
+  if (data != nullptr && data->object() != nullptr) {
+    for (const json::Member& member : *data->object()) {
+      const std::string* text = member.value.string();
+      if (text == nullptr) continue;
+      const bool is_manifest = member.name.ends_with(".yaml") || member.name.ends_with(".yml") ||
+                               member.name.ends_with(".json");
+      const Result<std::vector<Value>> documents = parse_documents(*text, kMaxInventory);
+      if (documents ? std::none_of(documents->begin(), documents->end(), is_known) : !is_manifest) {
+        continue;
+      }
+      has_known = true;
+      check_text(scope.inside(join_path("data", step(member.name))), *text);
+    }
+  }
+  if (!has_known) tell_unknown(scope, config_map.value());
+}
+
+// `text` is the document's own.
+void check_document(const Scope& scope, const Value& document, std::string_view text) {
+  const Result<ObjectReader> reader = ObjectReader::open(document, "");
+  switch (kind_of(document)) {
+    case Kind::mapping:
+      return check_mapping(scope, text);
+    case Kind::cluster_profile:
+      return check_cluster_profile(scope, *reader);
+    case Kind::list:
+      return check_list(scope, *reader);
+    case Kind::kubeconfig:
+      return check_kubeconfig(scope, *reader);
+    case Kind::kueue:
+      return check_kueue(scope, *reader);
+    case Kind::config_map:
+      return check_config_map(scope, *reader);
+    case Kind::unknown:
+      return tell_unknown(scope, document);
+  }
+}
+
+bool is_binary(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = utf8_length(text.substr(i));
+    if (length == 0 || text[i] == '\0') return true;
+    i += length;
+  }
+  return false;
+}
+
+}  // namespace
+
+void check_text(const Scope& scope, std::string_view text) {
+  constexpr std::string_view kHint = "it must be JSON or YAML";
+  if (trim(text).empty()) return scope.error({}, "is empty", kHint);
+  if (is_binary(text)) return scope.error({}, "is no text", kHint);
+  const Result<std::vector<Value>> documents = parse_documents(text, kMaxInventory);
+  if (!documents) return scope.add(Severity::error, documents.error(), {}, kHint);
+  if (documents->empty()) return scope.error({}, "holds no document", kHint);
+  if (documents->size() == 1) return check_document(scope, documents->front(), text);
+  for (std::size_t i = 0; i < documents->size(); ++i) {
+    const Value& document = (*documents)[i];
+    check_document(scope.inside("document" + step(i)), document, json::to_text(document));
+  }
+}
+
+bool is_mapping(std::string_view text) {
+  if (text.size() > kMaxKubeconfig) return false;  // none may be so large
+  const Result<std::vector<Value>> documents = parse_documents(text, kMaxInventory);
+  return documents && documents->size() == 1 && kind_of(documents->front()) == Kind::mapping;
+}
+
+}  // namespace execcred::lint

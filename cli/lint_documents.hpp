@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The documents that lint knows, recognised by what is in them, never by their file's name.
+#pragma once
+
+#include "lint_findings.hpp"
+
+#include <execcred/json_reader.hpp>
+
+#include <string_view>
+
+namespace execcred::lint {
+
+// A whole file's text: one document or many. A text that is empty, binary or malformed is an
+// error, because nothing says what it was meant to be.
+void check_text(const Scope& scope, std::string_view text);
+
+// Whether the text is a mapping, and nothing else.
+bool is_mapping(std::string_view text);
+
+void check_cluster_profile(const Scope& scope, const json::ObjectReader& document);
+void check_kubeconfig(const Scope& scope, const json::ObjectReader& document);
+
+}  // namespace execcred::lint

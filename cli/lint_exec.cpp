@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lint_exec.hpp"
+
+#include "lint_options.hpp"
+#include "lint_programs.hpp"
+#include "lint_secrets.hpp"
+
+#include <execcred/template.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace execcred::lint {
+namespace {
+
+using json::ObjectReader;
+using Texts = std::vector<std::string>;
+
+constexpr std::string_view kServerHost = "{server.host}";
+
+bool any_has(const Texts& values, std::string_view part) {
+  return std::any_of(values.begin(), values.end(), [part](const std::string& value) {
+    return value.find(part) != std::string::npos;
+  });
+}
+
+void check_relative_command(const Scope& scope, const std::string& command, const std::string& path,
+                            Consumer consumer) {
+  const bool is_name = command.find('/') == std::string::npos;
+  const std::string message = "is " + in_quotes(command) + ", no absolute path";
+  if (consumer == Consumer::kueue) {
+    if (is_name) {
+      check_program(scope, "/plugins/" + command, path);
+    } else {
+      scope.error(path, message, "name a file in /plugins, or give an absolute path");
+    }
+  } else if (consumer == Consumer::kubeconfig && is_name) {
+    scope.warning(path, message + ": clients look it up in PATH, which others may set",
+                  "give the program's absolute path");
+  } else if (consumer == Consumer::kubeconfig) {
+    scope.error(path, message + ": clients differ in the folder that it starts from",
+                "give the program's absolute path");
+  }
+}
+
+// Everything that reads spec.cluster, which the client gives only where it is asked to.
+Texts needs_of_cluster(const ExecConfig& exec, const PluginOptions& options) {
+  Texts needs;
+  for (const std::string_view name : {"allow-server", "server-ca-file"}) {
+    if (is_given(exec, options, name)) needs.push_back("--" + std::string(name));
+  }
+  const bool has_cluster = is_given(exec, options, "cluster");
+  for (const Argument& argument : split_arguments(exec.args, &options.set())) {
+    const bool is_template =
+        argument.value.find(kServerHost) != std::string::npos ||
+        (!has_cluster && argument.value.find("{clusterName}") != std::string::npos);
+    if (is_template) needs.push_back("--" + argument.name);
+  }
+  return needs;
+}
+
+void check_cluster_info(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                        const std::string& path) {
+  if (exec.provide_cluster_info) return;
+  const Texts needs = needs_of_cluster(exec, options);
+  if (needs.empty()) return;
+  scope.error(join_path(path, "provideClusterInfo"),
+              "is not true, but " + join(needs, " and ") +
+                  (needs.size() == 1 ? " needs" : " need") + " to know the cluster",
+              "set provideClusterInfo: true");
+}
+
+// Who may write ClusterProfiles chooses the server: a bearer token that is good elsewhere too
+// would be theirs. {server.host} in a file's name binds the token to the server.
+std::string_view reach_of_tokens(const ExecConfig& exec, const PluginOptions& options) {
+  constexpr std::array<std::string_view, 4> kManyServers = {
+      "execcred-google", "execcred-azure", "execcred-aws", "execcred-oidc-federation"};
+  const std::string_view program = program_name(exec.command);
+  if (program == "execcred-token-file") {
+    const Texts files = values_of(exec, options, "token-file");
+    if (files.empty() || any_has(files, kServerHost)) return {};
+    return any_has(files, "{") ? "the ClusterProfile also chooses whose token that is"
+                               : "that is one token for all of them";
+  }
+  const Texts types = values_of(exec, options, "type");
+  const bool is_jwt_svid =
+      program == "execcred-spiffe" && std::find(types.begin(), types.end(), "jwt") != types.end();
+  const bool is_wide = is_jwt_svid || std::find(kManyServers.begin(), kManyServers.end(),
+                                                program) != kManyServers.end();
+  return is_wide ? "such a token is good at more than one server" : std::string_view();
+}
+
+void check_servers(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                   const std::string& path) {
+  if (is_given(exec, options, "allow-server")) return;
+  if (is_given(exec, options, "allow-proxy")) {
+    scope.warning(join_path(path, "args"),
+                  "has --allow-proxy, which does nothing without --allow-server",
+                  "add --allow-server=https://HOST[:PORT], or remove it");
+  }
+  const std::string_view reach = reach_of_tokens(exec, options);
+  if (reach.empty()) return;
+  scope.warning(join_path(path, "args"),
+                "lacks --allow-server, so any https server that a ClusterProfile names is given a "
+                "token; " +
+                    std::string(reach),
+                "add --allow-server=https://HOST[:PORT] for the servers that are meant, and "
+                "provideClusterInfo: true");
+}
+
+struct Weakening {
+  std::string_view option;
+  std::string_view value;  // a part of it; empty for any
+  std::string_view effect;
+};
+constexpr std::array<Weakening, 6> kWeakenings = {{
+    {"allow-audience", "any", "lets a ClusterProfile choose for whom a token is made"},
+    {"allow-server", "/0]", "allows every address"},
+    {"allow-namespace", "any", "lets a ClusterProfile choose a Secret of any namespace"},
+    {"allow-hub-token", "", "lets the hub's own tokens be given away"},
+    {"allow-insecure", "", "gives tokens to servers whose certificate is not checked"},
+    {"allow-empty-cn", "", "gives certificates that name nobody"},
+}};
+
+void check_weakenings(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                      const std::string& path) {
+  for (const Argument& argument : split_arguments(exec.args, &options.set())) {
+    for (const Weakening& weakening : kWeakenings) {
+      const bool applies =
+          argument.name == weakening.option &&
+          (weakening.value == "any" ? argument.value == weakening.value
+                                    : argument.value.find(weakening.value) != std::string::npos);
+      if (!applies) continue;
+      scope.warning(join_path(path, "args") + step(argument.index),
+                    "has --" + argument.name + ", which " + std::string(weakening.effect),
+                    "leave it out, or name what is meant");
+    }
+  }
+}
+
+void check_boundary(const Scope& scope, const ExecConfig& exec, const std::string& path) {
+  for (std::size_t i = 0; i + 1 < exec.args.size(); ++i) {
+    if (exec.args[i] != "--from-profile" && exec.args[i] != "-from-profile") continue;
+    scope.warning(join_path(path, "args") + step(i),
+                  "is --from-profile, but not the last: what follows counts as a ClusterProfile's",
+                  "put it last");
+    return;
+  }
+}
+
+// The placeholders of a file's name, tried with a cluster that has all there is.
+void check_templates(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                     const std::string& path) {
+  ExecInfo info;
+  info.cluster = Cluster{.server = "https://server.example.com"};
+  for (const Argument& argument : split_arguments(exec.args, &options.set())) {
+    const std::string place = join_path(path, "args") + step(argument.index);
+    if (argument.name == "token-file") {
+      const Result<std::string> expanded = expand_template(argument.value, "cluster", info);
+      if (!expanded)
+        scope.add(Severity::error, place, expanded.error().message, expanded.error().hint);
+    }
+    const bool is_file = argument.name == "token-file" || argument.name == "server-ca-file";
+    if (is_file && !argument.value.empty() && !argument.value.starts_with('/')) {
+      scope.warning(place, "names a file by a relative path, from the folder that the caller is in",
+                    "give an absolute path");
+    }
+  }
+}
+
+void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec, const std::string& path,
+                          Consumer consumer) {
+  const PluginOptions options(program_name(exec.command));
+  check_settings(scope, exec, options, path);
+  check_boundary(scope, exec, path);
+  check_templates(scope, exec, options, path);
+  check_weakenings(scope, exec, options, path);
+  check_cluster_info(scope, exec, options, path);
+  if (consumer != Consumer::kubeconfig) check_servers(scope, exec, options, path);
+}
+
+void check_variables(const Scope& scope, const ExecConfig& exec, const std::string& path) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < exec.env.size(); ++i) {
+    const std::string& name = exec.env[i].name;
+    if (name.empty() || names.insert(name).second) continue;
+    scope.warning(join_path(path, "env") + step(i) + ".name",
+                  "is " + in_quotes(name) + ", like that of a variable before it: the last counts",
+                  "keep one");
+  }
+}
+
+}  // namespace
+
+void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& path,
+                Consumer consumer) {
+  const std::string command_path = join_path(path, "command");
+  if (exec.command.starts_with('/')) {
+    check_program(scope, exec.command, command_path);
+  } else if (!exec.command.empty()) {
+    check_relative_command(scope, exec.command, command_path, consumer);
+  }
+  if (exec.interactive_mode == "Always" && consumer != Consumer::kubeconfig) {
+    scope.warning(join_path(path, "interactiveMode"), "is Always, but a controller has no terminal",
+                  "set it to Never");
+  }
+  check_variables(scope, exec, path);
+  check_no_secrets(scope, exec, path);
+  if (is_plugin_of_ours(exec.command)) check_plugin_of_ours(scope, exec, path, consumer);
+}
+
+ExecConfig inspect_exec(const Scope& scope, const ObjectReader& exec, Consumer consumer) {
+  ExecInspection inspection = inspect_exec_config(exec, CommandRule::any);
+  for (const Error& problem : inspection.problems) {
+    scope.add(Severity::error, problem, exec.path(),
+              "see the Kubernetes documentation of exec plugins");
+  }
+  check_exec(scope, inspection.exec, exec.path(), consumer);
+  return std::move(inspection.exec);
+}
+
+void check_fields(const Scope& scope, const ObjectReader& object,
+                  const std::vector<std::string_view>& fields, bool is_strict) {
+  const Severity severity = is_strict ? Severity::error : Severity::warning;
+  for (const json::Member& member : *object.value().object()) {
+    if (std::find(fields.begin(), fields.end(), member.name) != fields.end()) continue;
+    const auto same = std::find_if(fields.begin(), fields.end(), [&member](std::string_view field) {
+      return json::fold_key(field) == json::fold_key(member.name);
+    });
+    const std::string path = join_path(object.path(), step(member.name));
+    if (same != fields.end()) {
+      scope.add(severity, path, "is not spelled as the field " + in_quotes(*same),
+                "write " + std::string(*same));
+    } else {
+      scope.add(severity, path,
+                is_strict ? "is no field, so the document is refused"
+                          : "is no field, so it has no effect",
+                "remove it, or see whether one of these is meant: " +
+                    join(Texts(fields.begin(), fields.end()), ", "));
+    }
+  }
+}
+
+void check_exec_fields(const Scope& scope, const ObjectReader& exec, bool is_strict) {
+  check_fields(scope, exec, exec_config_fields(), is_strict);
+  const json::Value* env = exec.find("env");
+  if (env == nullptr || env->array() == nullptr) return;
+  for (std::size_t i = 0; i < env->array()->size(); ++i) {
+    const Result<ObjectReader> entry =
+        ObjectReader::open((*env->array())[i], exec.path_of("env") + step(i));
+    if (entry) check_fields(scope, *entry, {"name", "value"}, is_strict);
+  }
+}
+
+}  // namespace execcred::lint

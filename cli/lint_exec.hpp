@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a mapping, Kueue's configuration and a kubeconfig have in common: a program to run, with
+// arguments and variables.
+#pragma once
+
+#include "lint_findings.hpp"
+
+#include <execcred/json_reader.hpp>
+#include <execcred/provider_mapping.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::lint {
+
+enum class Consumer {
+  // The server comes from a ClusterProfile, whose writer may be anybody.
+  mapping,
+  // Likewise; commands may be names of files in /plugins.
+  kueue,
+  // The server comes from the same file; commands may be names that PATH finds.
+  kubeconfig,
+};
+
+// All of exec that can be judged; `path` is where it stands. Problems of reading it are told by
+// inspect_exec.
+void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& path,
+                Consumer consumer);
+
+// Reads exec, tells what cannot be read, and judges the rest.
+ExecConfig inspect_exec(const Scope& scope, const json::ObjectReader& exec, Consumer consumer);
+
+// Members that are not among `fields`, spelled just so. `is_strict`: the reader refuses them.
+void check_fields(const Scope& scope, const json::ObjectReader& object,
+                  const std::vector<std::string_view>& fields, bool is_strict);
+// The same for execConfig and what is in it.
+void check_exec_fields(const Scope& scope, const json::ObjectReader& exec, bool is_strict);
+
+}  // namespace execcred::lint

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files that lint is given: files, folders and standard input.
+#pragma once
+
+#include "lint_findings.hpp"
+
+#include <string>
+
+namespace execcred::lint {
+
+// A file, the manifests of a folder (.yaml, .yml, .json; folders inside are not entered), or
+// standard input ("-"). What cannot be read is a finding. Gives how many files were looked at.
+std::size_t check_operand(Run& run, const std::string& operand);
+
+}  // namespace execcred::lint

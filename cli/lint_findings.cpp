@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lint_findings.hpp"
+
+#include "lint_secrets.hpp"
+
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred::lint {
+namespace {
+
+constexpr std::string_view name_of(Severity severity) {
+  return severity == Severity::error ? "error" : "warning";
+}
+
+// Messages quote names and settings, and anybody may have put a secret there.
+std::string without_secret(std::string_view text) {
+  const std::string_view secret = secret_in(text);
+  if (secret.empty()) return printable(text);
+  return "(not shown: it holds " + std::string(secret) + ")";
+}
+
+std::string number_of(std::size_t count, std::string_view name) {
+  return std::to_string(count) + " " + std::string(name) + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Scope Scope::inside(std::string_view prefix) const {
+  Scope scope = *this;
+  scope.prefix_ = join_path(prefix_, prefix);
+  return scope;
+}
+
+void Scope::error(std::string_view path, std::string_view message, std::string_view hint) const {
+  add(Severity::error, path, message, hint);
+}
+
+void Scope::warning(std::string_view path, std::string_view message, std::string_view hint) const {
+  add(Severity::warning, path, message, hint);
+}
+
+void Scope::add(Severity severity, std::string_view path, std::string_view message,
+                std::string_view hint) const {
+  run_->findings.push_back({.file = file_,
+                            .path = without_secret(join_path(prefix_, path)),
+                            .severity = severity,
+                            .message = without_secret(message),
+                            .hint = without_secret(hint)});
+}
+
+void Scope::add(Severity severity, const Error& error, std::string_view base,
+                std::string_view hint) const {
+  std::string_view message = error.message;
+  std::string_view path = base;
+  if (!message.starts_with("the document ") && message.starts_with(base)) {
+    const std::size_t end = std::min(message.find(' ', base.size()), message.size());
+    path = message.substr(0, end);
+    message.remove_prefix(std::min(end + 1, message.size()));
+  }
+  add(severity, path, message, error.hint.empty() ? hint : std::string_view(error.hint));
+}
+
+std::string Scope::place() const { return prefix_.empty() ? file_ : file_ + ": " + prefix_; }
+
+std::string join_path(std::string_view path, std::string_view field) {
+  std::string joined(path);
+  if (!path.empty() && !field.empty() && !field.starts_with('[')) joined += '.';
+  return joined.append(field);
+}
+
+std::string step(std::size_t index) { return "[" + std::to_string(index) + "]"; }
+
+std::string step(std::string_view member) {
+  const bool is_plain = !member.empty() && std::all_of(member.begin(), member.end(), [](char c) {
+    return is_alphanumeric(c) || c == '-' || c == '_';
+  });
+  if (is_plain) return std::string(member);
+  constexpr std::size_t kLongest = 120;
+  return "[\"" + printable(member.substr(0, kLongest)) + "\"]";
+}
+
+std::size_t count(const std::vector<Finding>& findings, Severity severity) {
+  return static_cast<std::size_t>(
+      std::count_if(findings.begin(), findings.end(),
+                    [severity](const Finding& finding) { return finding.severity == severity; }));
+}
+
+void sort_by_file(std::vector<Finding>& findings) {
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.file < b.file; });
+}
+
+std::string to_text(const std::vector<Finding>& findings, std::size_t files) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    text += printable(finding.file) + ": ";
+    if (!finding.path.empty()) text += finding.path + ": ";
+    text += std::string(name_of(finding.severity)) + ": " + finding.message + "\n";
+    if (!finding.hint.empty()) text += "  hint: " + finding.hint + "\n";
+  }
+  return text + number_of(count(findings, Severity::error), "error") + ", " +
+         number_of(count(findings, Severity::warning), "warning") + " in " +
+         number_of(files, "file") + "\n";
+}
+
+json::Value to_json(const std::vector<Finding>& findings) {
+  using json::Value;
+  json::Array items;
+  for (const Finding& finding : findings) {
+    items.emplace_back(json::Object{{"file", Value(printable(finding.file))},
+                                    {"path", Value(finding.path)},
+                                    {"severity", Value(name_of(finding.severity))},
+                                    {"message", Value(finding.message)},
+                                    {"hint", Value(finding.hint)}});
+  }
+  const auto number = [&findings](Severity severity) {
+    return Value(json::Number{std::to_string(count(findings, severity))});
+  };
+  Value object((json::Object()));
+  object.add("findings", Value(std::move(items)));
+  object.add("errors", number(Severity::error));
+  object.add("warnings", number(Severity::warning));
+  return object;
+}
+
+}  // namespace execcred::lint

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the checks of execcred lint find, and where. Every check tells all it finds; none stops
+// at the first.
+#pragma once
+
+#include <execcred/error.hpp>
+#include <execcred/json.hpp>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::lint {
+
+enum class Severity { error, warning };
+
+struct Finding {
+  std::string file = {};
+  std::string path = {};  // of the field; empty for the document
+  Severity severity = Severity::error;
+  std::string message = {};
+  std::string hint = {};  // what to do
+};
+
+// How far the checks may look beyond the documents.
+struct Limits {
+  bool looks_at_programs = true;
+  // Where the programs of /plugins are on this machine; empty: in /plugins.
+  std::filesystem::path plugin_directory = {};
+};
+
+// One run over any number of files.
+struct Run {
+  Limits limits = {};
+  std::vector<Finding> findings = {};
+  std::map<std::string, std::string> places_of_profiles = {};  // "namespace/name" to its file
+};
+
+// A file, and perhaps a document inside it: where findings belong.
+class Scope {
+ public:
+  Scope(Run& run, std::string file) : run_(&run), file_(std::move(file)) {}
+  // Paths of fields will stand behind `prefix`, "items[3]".
+  Scope inside(std::string_view prefix) const;
+
+  void error(std::string_view path, std::string_view message, std::string_view hint) const;
+  void warning(std::string_view path, std::string_view message, std::string_view hint) const;
+  void add(Severity severity, std::string_view path, std::string_view message,
+           std::string_view hint) const;
+  // An error of an ObjectReader at `base`, whose message begins with the field's path.
+  void add(Severity severity, const Error& error, std::string_view base = {},
+           std::string_view hint = {}) const;
+
+  const Limits& limits() const { return run_->limits; }
+  std::map<std::string, std::string>& places_of_profiles() const {
+    return run_->places_of_profiles;
+  }
+  const std::string& file() const { return file_; }
+  // "FILE: items[3]"
+  std::string place() const;
+
+ private:
+  Run* run_;
+  std::string file_;
+  std::string prefix_;
+};
+
+// "a" and "b" give "a.b"; "b" alone, if "a" is empty; "a[0]" for "[0]".
+std::string join_path(std::string_view path, std::string_view field);
+// The step to an element, "[0]", or to a member: "name", or ["a name with other characters"].
+std::string step(std::size_t index);
+std::string step(std::string_view member);
+
+std::size_t count(const std::vector<Finding>& findings, Severity severity);
+
+// By file, otherwise in the order in which they were found.
+void sort_by_file(std::vector<Finding>& findings);
+
+// FILE: PATH: error: MESSAGE, its hint on a line of its own, and the numbers at the end.
+std::string to_text(const std::vector<Finding>& findings, std::size_t files);
+// {"findings": [{file, path, severity, message, hint}], "errors": N, "warnings": N}
+json::Value to_json(const std::vector<Finding>& findings);
+
+}  // namespace execcred::lint

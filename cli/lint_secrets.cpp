@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lint_secrets.hpp"
+
+#include "lint_options.hpp"
+
+#include <execcred/base64.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace execcred::lint {
+namespace {
+
+constexpr std::string_view kRemedy =
+    "leave it out, and give the program a file or a Secret to read it from; whoever could read it "
+    "here may have it, so replace it";
+
+bool is_token_character(char c) { return is_alphanumeric(c) || c == '-' || c == '_'; }
+
+// The longest run of characters at the front that `is_part` takes.
+template <class Predicate>
+std::string_view run_of(std::string_view text, Predicate is_part) {
+  return text.substr(0, static_cast<std::size_t>(
+                            std::find_if_not(text.begin(), text.end(), is_part) - text.begin()));
+}
+
+bool is_jwt(std::string_view text) {
+  const std::string_view token =
+      run_of(text, [](char c) { return is_token_character(c) || c == '.'; });
+  const std::vector<std::string_view> parts = split(token, '.');
+  if (parts.size() < 3 || parts[1].empty()) return false;
+  const std::optional<std::string> header = decode_base64url(parts[0]);
+  return header && header->starts_with('{') && decode_base64url(parts[1]);
+}
+
+bool has_jwt(std::string_view text) {
+  constexpr std::string_view kStart = "eyJ";  // {" in base64
+  for (std::size_t at = text.find(kStart); at != std::string_view::npos;
+       at = text.find(kStart, at + 1)) {
+    const bool is_start = at == 0 || !is_token_character(text[at - 1]);
+    if (is_start && is_jwt(text.substr(at))) return true;
+  }
+  return false;
+}
+
+struct KnownToken {
+  std::string_view start;
+  std::string_view name;
+};
+constexpr std::array<KnownToken, 5> kKnownTokens = {{{"k8s-aws-v1.", "a token for EKS"},
+                                                     {"ya29.", "a Google access token"},
+                                                     {"sha256~", "an OpenShift token"},
+                                                     {"ghp_", "a GitHub token"},
+                                                     {"github_pat_", "a GitHub token"}}};
+
+std::string_view known_token_in(std::string_view text) {
+  constexpr std::size_t kShortest = 20;
+  for (const KnownToken& known : kKnownTokens) {
+    for (std::size_t at = text.find(known.start); at != std::string_view::npos;
+         at = text.find(known.start, at + 1)) {
+      const bool is_start = at == 0 || !is_token_character(text[at - 1]);
+      const std::string_view rest = text.substr(at + known.start.size());
+      if (is_start && run_of(rest, is_token_character).size() >= kShortest) return known.name;
+    }
+  }
+  return {};
+}
+
+bool has_url_password(std::string_view text) {
+  constexpr std::string_view kMark = "://";
+  for (std::size_t at = text.find(kMark); at != std::string_view::npos;
+       at = text.find(kMark, at + 1)) {
+    const std::string_view authority = run_of(text.substr(at + kMark.size()), [](char c) {
+      return !is_space(c) && c != '/' && c != '?' && c != '#' && c != '"' && c != '\'';
+    });
+    const std::string_view user_info = authority.substr(0, authority.rfind('@'));
+    const std::size_t colon = user_info.find(':');
+    const bool has_user_info = user_info.size() < authority.size();
+    if (has_user_info && colon < user_info.size() - 1) return true;
+  }
+  return false;
+}
+
+std::string_view find_secret(std::string_view text, int levels_of_base64);
+
+std::string_view secret_in_base64(std::string_view text, int levels) {
+  constexpr std::size_t kShortest = 24;
+  if (levels == 0) return {};
+  const std::string_view whole = trim(text);
+  if (whole.size() < kShortest) return {};
+  if (const std::optional<std::string> decoded = decode_base64(whole)) {
+    return find_secret(*decoded, levels - 1);
+  }
+  constexpr std::string_view kPem = "LS0tLS1CRUdJTi";  // -----BEGIN
+  for (std::size_t at = text.find(kPem); at != std::string_view::npos;
+       at = text.find(kPem, at + kPem.size())) {
+    std::string_view run = run_of(text.substr(at), [](char c) {
+      return is_alphanumeric(c) || c == '+' || c == '/' || c == '=';
+    });
+    // Whole groups of four, so that what follows cannot hide it.
+    run = run.substr(0, std::min(run.size() - run.size() % 4, run.size()));
+    const std::optional<std::string> decoded = decode_base64(run);
+    if (!decoded) continue;
+    if (const std::string_view secret = find_secret(*decoded, levels - 1); !secret.empty()) {
+      return secret;
+    }
+  }
+  return {};
+}
+
+std::string_view find_secret(std::string_view text, int levels_of_base64) {
+  if (text.find("PRIVATE KEY-----") != std::string_view::npos) return "a private key";
+  if (has_jwt(text)) return "a JSON Web Token";
+  if (const std::string_view token = known_token_in(text); !token.empty()) return token;
+  if (has_url_password(text)) return "a URL with a password";
+  return secret_in_base64(text, levels_of_base64);
+}
+
+// "clientKeyData", "client-key-data" and "CLIENT_KEY_DATA" are one name.
+std::string plain_name(std::string_view name) {
+  std::string plain = ascii_lower(name);
+  std::erase_if(plain, [](char c) { return !is_alphanumeric(c); });
+  return plain;
+}
+
+// A file's name or a placeholder is no secret, nor is one of a few words.
+bool may_be_secret(std::string_view value) {
+  constexpr std::size_t kShortest = 8;
+  return value.size() >= kShortest && value.find('/') != 0 && !value.starts_with("./") &&
+         !value.starts_with("file:") && !value.starts_with("env:") &&
+         value.find('{') == std::string_view::npos && value != "access_token" &&
+         value != "id_token";
+}
+
+// What only a name tells, where the form has not told it.
+void check_name(const Scope& scope, const std::string& path, std::string_view name,
+                std::string_view value) {
+  if (!is_name_of_secret(name) || !may_be_secret(value) || !secret_in(value).empty()) return;
+  scope.warning(path, "holds a value that is named like a secret", kRemedy);
+}
+
+}  // namespace
+
+std::string_view secret_in(std::string_view text) { return find_secret(text, 2); }
+
+bool is_name_of_secret(std::string_view name) {
+  constexpr std::array<std::string_view, 14> kEnds = {
+      "token",      "password",   "passwd",     "passphrase",      "secret",
+      "apikey",     "privatekey", "secretkey",  "secretaccesskey", "clientkeydata",
+      "signingkey", "sharedkey",  "accountkey", "credentials"};
+  const std::string plain = plain_name(name);
+  return std::any_of(kEnds.begin(), kEnds.end(),
+                     [&plain](std::string_view end) { return plain.ends_with(end); });
+}
+
+void check_no_secrets(const Scope& scope, const json::Value& value, const std::string& path,
+                      Severity severity) {
+  if (const std::string* text = value.string()) {
+    const std::string_view secret = secret_in(*text);
+    if (!secret.empty()) {
+      scope.add(severity, path, "holds " + std::string(secret), kRemedy);
+    }
+  } else if (const json::Array* items = value.array()) {
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      check_no_secrets(scope, (*items)[i], join_path(path, step(i)), severity);
+    }
+  } else if (const json::Object* members = value.object()) {
+    for (const json::Member& member : *members) {
+      const std::string member_path = join_path(path, step(member.name));
+      if (const std::string* named = member.value.string()) {
+        check_name(scope, member_path, member.name, *named);
+      }
+      check_no_secrets(scope, member.value, member_path, severity);
+    }
+  }
+}
+
+void check_no_secrets(const Scope& scope, const ExecConfig& exec, const std::string& path) {
+  const std::string args = join_path(path, "args");
+  for (std::size_t i = 0; i < exec.args.size(); ++i) {
+    const std::string_view secret = secret_in(exec.args[i]);
+    if (!secret.empty()) scope.warning(args + step(i), "holds " + std::string(secret), kRemedy);
+  }
+  for (const Argument& argument : split_arguments(exec.args, nullptr)) {
+    const std::size_t last = argument.index + argument.count - 1;
+    check_name(scope, args + step(last), argument.name, argument.value);
+  }
+  for (std::size_t i = 0; i < exec.env.size(); ++i) {
+    const EnvironmentVariable& variable = exec.env[i];
+    const std::string place = join_path(path, "env") + step(i) + ".value";
+    const std::string_view secret = secret_in(variable.value);
+    if (!secret.empty()) scope.warning(place, "holds " + std::string(secret), kRemedy);
+    check_name(scope, place, variable.name, variable.value);
+  }
+}
+
+}  // namespace execcred::lint

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "migrate.hpp"
+
+#include "migrate/document.hpp"
+#include "migrate/report.hpp"
+
+#include <execcred/cluster_profile.hpp>
+#include <execcred/file.hpp>
+#include <execcred/file_write.hpp>
+#include <execcred/text.hpp>
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+Result<std::string> parse_plugin_dir(const std::string& text) {
+  if (text.starts_with('/')) return text;
+  return Error{.kind = Error::Kind::configuration,
+               .message = in_quotes(text) + " is no absolute path",
+               .hint = "clients look a relative command up in PATH, which others may set"};
+}
+
+}  // namespace
+
+void Migrate::add_options(OptionSet& options) {
+  options.add_operands(files_);
+  options
+      .add_parsed("plugin-dir", plugin_dir_, "DIR", "Where our plugins are, in the client's eyes",
+                  parse_plugin_dir)
+      .default_text(plugin_dir_)
+      .no_environment();
+  options.add("output", output_, "FILE", "Replace this file, instead of printing")
+      .short_name('o')
+      .no_environment();
+}
+
+Result<std::string> Migrate::read() const {
+  if (files_.size() != 1) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = std::to_string(files_.size()) + " files are given",
+                 .hint = "execcred migrate takes one kubeconfig or mapping file, or '-'"};
+  }
+  if (files_.front() == "-") return read_stream(STDIN_FILENO, kMaxInventory, "standard input");
+  return read_untrusted_file(files_.front(), kMaxInventory);
+}
+
+Result<Outcome> Migrate::run() {
+  TRY_ASSIGN(const std::string text, read());
+  TRY_ASSIGN(const migrate::Rewritten rewritten,
+             migrate::rewrite(text, plugin_dir_).context("reading " + in_quotes(files_.front())));
+  const std::string report = migrate::report(rewritten, plugin_dir_);
+  Outcome outcome{.exit_code = migrate::is_complete(rewritten) ? 0 : 1};
+  if (output_.empty()) {
+    outcome.notes = report;
+    outcome.text = SecretString(rewritten.text);
+    return outcome;
+  }
+  TRY_ASSIGN(const Written written, replace_file(output_, rewritten.text));
+  outcome.text = SecretString(report + in_quotes(output_) +
+                              (written == Written::replaced ? " is written\n" : " is unchanged\n"));
+  return outcome;
+}
+
+}  // namespace execcred::cli

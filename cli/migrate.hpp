@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred migrate: users of other plugins in a kubeconfig or mapping file become ours. Runs
+// nothing; a user that cannot be carried over whole stays as it is.
+#pragma once
+
+#include "command.hpp"
+
+namespace execcred::cli {
+
+class Migrate final : public Command {
+ public:
+  void add_options(OptionSet& options) override;
+  Result<Outcome> run() override;
+
+ private:
+  Result<std::string> read() const;
+
+  std::vector<std::string> files_;
+  std::string plugin_dir_ = "/plugins";
+  std::string output_;
+};
+
+}  // namespace execcred::cli

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "document.hpp"
+
+#include "exec_object.hpp"
+#include "peers.hpp"
+#include "servers.hpp"
+
+#include <execcred/cluster_profile.hpp>
+#include <execcred/documents.hpp>
+#include <execcred/json.hpp>
+#include <execcred/text.hpp>
+#include <execcred/yaml_write.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace execcred::migrate {
+namespace {
+
+using json::Keys;
+using json::Value;
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+struct Document {
+  Value value;
+  bool is_json = false;
+  bool is_mapping = false;
+  Keys keys = Keys::exact;
+};
+
+Result<Document> read_kind(Document document, const std::string& text) {
+  document.is_mapping = find_member(document.value, "providers", Keys::ignore_case) != nullptr;
+  if (!document.is_mapping) {
+    if (text_member(document.value, "kind", Keys::exact) == "Config") return document;
+    return wrong("the document is neither a kubeconfig nor a mapping file",
+                 "a kubeconfig has kind: Config, a mapping file has providers");
+  }
+  if (!document.is_json) {
+    return wrong("the mapping file is YAML", "what reads mapping files takes JSON only");
+  }
+  // Two keys that its readers would store in one field are duplicates.
+  document.keys = Keys::ignore_case;
+  TRY_ASSIGN(document.value, json::parse(text, {.bytes = kMaxInventory, .keys = document.keys}));
+  return document;
+}
+
+Result<Document> read_document(const std::string& text) {
+  Result<Value> as_json = json::parse(text, {.bytes = kMaxInventory});
+  if (as_json) return read_kind({.value = std::move(as_json).value(), .is_json = true}, text);
+  TRY_ASSIGN(std::vector<Value> documents, parse_documents(text, kMaxInventory));
+  if (documents.size() != 1) {
+    return wrong("the file holds " + std::to_string(documents.size()) + " documents",
+                 "migrate one kubeconfig or mapping file at a time");
+  }
+  return read_kind({.value = std::move(documents.front())}, text);
+}
+
+Result<json::Array*> list_of(Document& document, std::string_view name) {
+  Value* list = find_member(document.value, name, document.keys);
+  if (list == nullptr) return nullptr;
+  if (list->array() != nullptr) return list->array();
+  return wrong("'" + std::string(name) + "' must be an array, not " + std::string(list->kind()));
+}
+
+void tell_of_servers(Migration& migration, const std::string& obstacle) {
+  migration.note(
+      "its tokens are good at many servers: add --allow-server=PATTERN for those that "
+      "are meant" +
+      (obstacle.empty() ? "" : " (" + obstacle + ")"));
+}
+
+void add_servers(Migration& migration, const ServerRules& rules) {
+  if (!rules.obstacle.empty()) return tell_of_servers(migration, rules.obstacle);
+  for (const std::string& server : rules.servers) {
+    migration.add("--allow-server", server, "a context here has this user there");
+  }
+  for (const std::string& proxy : rules.proxies) {
+    migration.add("--allow-proxy", proxy, "the cluster is reached through it");
+  }
+}
+
+std::optional<Migration> start(Value& exec, Keys keys, bool has_profile_arguments) {
+  ExecReading reading = read_exec(exec, keys);
+  reading.invocation.has_profile_arguments = has_profile_arguments;
+  const Peer* peer = find_peer(reading.invocation);
+  if (peer == nullptr) return std::nullopt;
+  Migration migration(*peer, std::move(reading.invocation));
+  for (const std::string& place : reading.malformed) {
+    migration.refuse(place, "it is malformed; execcred lint says more");
+  }
+  return migration;
+}
+
+Status rewrite_users(Document& document, const std::string& plugin_dir,
+                     std::vector<Finding>& findings) {
+  const Clusters clusters(document.value);  // of which nothing is changed below
+  TRY_ASSIGN(json::Array* const users, list_of(document, "users"));
+  if (users == nullptr) return {};
+  for (std::size_t i = 0; i < users->size(); ++i) {
+    Value& entry = (*users)[i];
+    Value* user = find_member(entry, "user", document.keys);
+    Value* exec = user == nullptr ? nullptr : find_member(*user, "exec", document.keys);
+    if (exec == nullptr) continue;
+    std::optional<Migration> migration = start(*exec, document.keys, false);
+    if (!migration) continue;
+    const std::string name = text_member(entry, "name", document.keys);
+    if (migration->is_complete() && migration->peer().is_good_at_many_servers) {
+      add_servers(*migration, clusters.rules_of(name));
+    }
+    if (migration->is_complete()) write_exec(*exec, document.keys, *migration, plugin_dir);
+    findings.push_back({.path = "users[" + std::to_string(i) + "].user.exec",
+                        .name = name,
+                        .migration = *std::move(migration)});
+  }
+  return {};
+}
+
+void check_variables_policy(Value& entry, Keys keys, Migration& migration) {
+  const std::string policy = text_member(entry, "profileSourcedEnvVarsPolicy", keys);
+  if (policy.empty() || policy == "Ignore") return;
+  migration.refuse("profileSourcedEnvVarsPolicy " + in_quotes(policy),
+                   "our plugins take no variables from ClusterProfiles; move what these set to the "
+                   "extension client.authentication.k8s.io/exec, and write Ignore");
+}
+
+Status rewrite_providers(Document& document, const std::string& plugin_dir,
+                         std::vector<Finding>& findings) {
+  const Keys keys = document.keys;
+  TRY_ASSIGN(json::Array* const providers, list_of(document, "providers"));
+  for (std::size_t i = 0; i < providers->size(); ++i) {
+    Value& entry = (*providers)[i];
+    Value* exec = find_member(entry, "execConfig", keys);
+    if (exec == nullptr) continue;
+    const bool appends = text_member(entry, "profileSourcedCLIArgsPolicy", keys) == "Append";
+    std::optional<Migration> migration = start(*exec, keys, appends);
+    if (!migration) continue;
+    check_variables_policy(entry, keys, *migration);
+    if (migration->peer().is_good_at_many_servers) tell_of_servers(*migration, "");
+    if (appends) migration->add_boundary();
+    if (migration->is_complete()) write_exec(*exec, keys, *migration, plugin_dir);
+    findings.push_back({.path = "providers[" + std::to_string(i) + "].execConfig",
+                        .name = text_member(entry, "name", keys),
+                        .migration = *std::move(migration)});
+  }
+  return {};
+}
+
+bool has_comments(std::string_view text) {
+  for (const std::string_view line : split(text, '\n')) {
+    if (trim(line).starts_with('#')) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Rewritten> rewrite(const std::string& text, const std::string& plugin_dir) {
+  TRY_ASSIGN(Document document, read_document(text));
+  Rewritten rewritten;
+  TRY(document.is_mapping ? rewrite_providers(document, plugin_dir, rewritten.findings)
+                          : rewrite_users(document, plugin_dir, rewritten.findings));
+  bool is_changed = false;
+  for (const Finding& finding : rewritten.findings) {
+    is_changed = is_changed || finding.migration.is_complete();
+  }
+  if (!is_changed) {
+    rewritten.text = text;
+    return rewritten;
+  }
+  rewritten.text =
+      document.is_json ? json::to_indented_text(document.value) : yaml::to_text(document.value);
+  rewritten.has_lost_comments = !document.is_json && has_comments(text);
+  return rewritten;
+}
+
+}  // namespace execcred::migrate

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kubeconfig or a mapping file, with the users of known peers rewritten. A user is rewritten
+// whole or not at all; all else stays as it is.
+#pragma once
+
+#include "migration.hpp"
+
+#include <execcred/result.hpp>
+
+#include <string>
+#include <vector>
+
+namespace execcred::migrate {
+
+struct Finding {
+  std::string path;  // "users[2].user.exec"
+  std::string name;  // the user's, or the provider's
+  Migration migration;
+};
+
+struct Rewritten {
+  // JSON where it was JSON, else YAML; byte for byte the old text where nothing changed.
+  std::string text;
+  std::vector<Finding> findings;  // in the order of the document
+  bool has_lost_comments = false;
+};
+
+// `plugin_dir` is the absolute path of our plugins' folder. Fails (configuration) for a text that
+// is neither a kubeconfig nor a mapping file.
+Result<Rewritten> rewrite(const std::string& text, const std::string& plugin_dir);
+
+}  // namespace execcred::migrate

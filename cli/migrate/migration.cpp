@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "migration.hpp"
+
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace execcred::migrate {
+namespace {
+
+constexpr std::string_view kOtherCa = "a CA of one's own, for which our plugin has no option";
+
+// For every plugin, after the peer's own table.
+constexpr std::array kCommonVariables = std::to_array<Rule>({
+    keep("HTTPS_PROXY"),
+    keep("https_proxy"),
+    keep("HTTP_PROXY"),
+    keep("http_proxy"),
+    keep("NO_PROXY"),
+    keep("no_proxy"),
+    keep("HOME"),
+    keep("XDG_RUNTIME_DIR"),
+    keep("XDG_CACHE_HOME"),
+    keep("EXECCRED_*"),
+    refuse("SSL_CERT_FILE", kOtherCa),
+    refuse("SSL_CERT_DIR", kOtherCa),
+});
+
+bool matches(std::string_view pattern, std::string_view name) {
+  if (!pattern.ends_with('*')) return pattern == name;
+  return name.starts_with(pattern.substr(0, pattern.size() - 1));
+}
+
+const Rule* find_rule(std::span<const Rule> rules, std::string_view name) {
+  for (const std::span<const Rule> table : {rules, std::span<const Rule>(kCommonVariables)}) {
+    const auto found = std::find_if(table.begin(), table.end(),
+                                    [name](const Rule& rule) { return matches(rule.name, name); });
+    if (found != table.end()) return &*found;
+  }
+  return nullptr;
+}
+
+// As people see it: URLs may have a password, a parameter of a token request may be one.
+std::string shown(std::string_view option, std::string_view value) {
+  if (option == "--param") return printable(value.substr(0, value.find('='))) + "=…";
+  if (value.find('@') != std::string_view::npos && value.find("://") != std::string_view::npos) {
+    return redacted_url(value);
+  }
+  const bool is_word = !value.empty() && value.size() <= 120 &&
+                       value.find_first_of(" '\"") == std::string_view::npos;
+  return is_word ? printable(value) : in_quotes(value);
+}
+
+bool is_off(std::string_view toggle) {
+  const std::string text = ascii_lower(toggle);
+  return text == "false" || text == "f" || text == "0";
+}
+
+}  // namespace
+
+std::string variable_subject(std::string_view name) { return "variable " + printable(name); }
+
+Migration::Migration(const Peer& peer, Invocation invocation)
+    : peer_(&peer), invocation_(std::move(invocation)) {
+  if (!peer.never.empty()) {
+    refuse(peer.name, peer.never);
+    return;
+  }
+  for (const std::string_view argument : peer.first) args_.emplace_back(argument);
+  Arguments arguments = read_arguments(invocation_.args, peer.flags, peer.subcommand);
+  given_ = std::move(arguments.given);
+  for (const Unread& unread : arguments.unread) refuse(unread.subject, unread.why);
+  for (const Given& given : given_) apply(given, find(given.rule->name) == &given);
+  apply_variables();
+  if (peer.finish != nullptr) peer.finish(*this);
+}
+
+void Migration::apply(const Given& given, bool is_last) {
+  const Rule& rule = *given.rule;
+  if (rule.action == Rule::Action::ask) return;
+  if (rule.shape == Rule::Shape::toggle && is_off(given.value)) {
+    return drop(given.typed, "it is off");
+  }
+  if (rule.action == Rule::Action::refuse) return refuse(given.typed, rule.text);
+  if (rule.action == Rule::Action::drop) return drop(given.typed, rule.text);
+  if (rule.shape == Rule::Shape::value && !is_last) {
+    return drop(given.typed, "it is given again, and the last counts");
+  }
+  if (rule.shape == Rule::Shape::list) {
+    for (const std::string_view part : split(given.value, ',')) keep(given.typed, rule.text, part);
+  } else {
+    keep(given.typed, rule.text, given.value);
+  }
+}
+
+void Migration::apply_variables() {
+  const std::vector<EnvironmentVariable>& env = invocation_.env;
+  for (auto entry = env.begin(); entry != env.end(); ++entry) {
+    const bool is_last = std::none_of(
+        entry + 1, env.end(), [entry](const auto& other) { return other.name == entry->name; });
+    if (is_last) {
+      apply(*entry);
+    } else {
+      drop(variable_subject(entry->name), "it is set again, and the last counts");
+    }
+  }
+}
+
+void Migration::apply(const EnvironmentVariable& variable) {
+  const Rule* rule = find_rule(peer_->variables, variable.name);
+  const std::string subject = variable_subject(variable.name);
+  if (flag(peer_->names_variable) == variable.name) return keep_variable(variable.name);
+  if (rule == nullptr) {
+    return drop(subject, std::string(peer_->plugin) + " does not read it");
+  }
+  if (rule->action == Rule::Action::ask) return;
+  if (variable.value.empty()) return drop(subject, "it is empty");
+  if (rule->action == Rule::Action::refuse) return refuse(subject, rule->text);
+  if (rule->action == Rule::Action::drop) return drop(subject, rule->text);
+  if (rule->text.empty()) return keep_variable(variable.name);
+  if (has(rule->text)) return drop(subject, std::string(rule->text) + " counts");
+  keep(subject, rule->text, variable.value);
+}
+
+const Given* Migration::find(std::string_view name) const {
+  const auto found = std::find_if(given_.rbegin(), given_.rend(),
+                                  [name](const Given& given) { return given.rule->name == name; });
+  return found == given_.rend() ? nullptr : &*found;
+}
+
+std::string Migration::flag(std::string_view name) const {
+  const Given* given = find(name);
+  return given == nullptr ? std::string() : given->value;
+}
+
+std::vector<std::string> Migration::flags(std::string_view name) const {
+  std::vector<std::string> values;
+  for (const Given& given : given_) {
+    if (given.rule->name != name) continue;
+    if (given.rule->shape != Rule::Shape::list) values.push_back(given.value);
+    if (given.rule->shape != Rule::Shape::list) continue;
+    for (const std::string_view part : split(given.value, ',')) values.emplace_back(part);
+  }
+  return values;
+}
+
+bool Migration::is_on(std::string_view name) const {
+  const Given* given = find(name);
+  return given != nullptr && !is_off(given->value);
+}
+
+std::string Migration::variable(std::string_view name) const {
+  const std::vector<EnvironmentVariable>& env = invocation_.env;
+  const auto found = std::find_if(env.rbegin(), env.rend(),
+                                  [name](const auto& entry) { return entry.name == name; });
+  return found == env.rend() ? std::string() : found->value;
+}
+
+bool Migration::has(std::string_view option) const {
+  const std::string start = std::string(option) + "=";
+  return std::any_of(args_.begin(), args_.end(), [&](const std::string& argument) {
+    return argument == option || argument.starts_with(start);
+  });
+}
+
+// Our settings refuse empty values and control characters: the peers' did not.
+bool Migration::set(std::string_view subject, std::string_view option, std::string_view value) {
+  if (value.empty()) {
+    drop(subject, "it is empty");
+  } else if (has_control_character(value)) {
+    refuse(subject, "its value has a control character");
+  } else {
+    args_.push_back(std::string(option) + "=" + std::string(value));
+    return true;
+  }
+  return false;
+}
+
+void Migration::keep(std::string_view subject, std::string_view option, std::string_view value) {
+  if (!set(subject, option, value)) return;
+  std::string text = subject == option ? "" : std::string(subject) + " → ";
+  tell(Change::Kind::kept, text + std::string(option) + "=" + shown(option, value));
+}
+
+void Migration::keep_variable(std::string_view name) {
+  env_.push_back({.name = std::string(name), .value = variable(name)});
+  tell(Change::Kind::kept, variable_subject(name));
+}
+
+void Migration::add(std::string_view option, std::string_view value, std::string_view why) {
+  if (!set(option, option, value)) return;
+  tell(Change::Kind::added,
+       std::string(option) + "=" + shown(option, value) + ": " + std::string(why));
+}
+
+void Migration::drop(std::string_view subject, std::string_view why) {
+  tell(Change::Kind::dropped, std::string(subject) + ": " + std::string(why));
+}
+
+void Migration::drop_flag(std::string_view name, std::string_view why) {
+  if (const Given* given = find(name)) drop(given->typed, why);
+}
+
+void Migration::drop_variable(std::string_view name, std::string_view why) {
+  if (!variable(name).empty()) drop(variable_subject(name), why);
+}
+
+void Migration::refuse(std::string_view subject, std::string_view why) {
+  is_complete_ = false;
+  tell(Change::Kind::refused, std::string(subject) + ": " + std::string(why));
+}
+
+void Migration::note(std::string_view text) { tell(Change::Kind::note, std::string(text)); }
+
+void Migration::add_boundary() {
+  args_.emplace_back("--from-profile");
+  tell(Change::Kind::added,
+       "--from-profile: what ClusterProfiles append must be in our spelling, and may set only "
+       "what the plugin's page marks so");
+}
+
+void Migration::tell(Change::Kind kind, std::string text) {
+  changes_.push_back({.kind = kind, .text = std::move(text)});
+}
+
+}  // namespace execcred::migrate

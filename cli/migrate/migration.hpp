@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// One user's way from a peer's plugin to ours: what it runs, what it will run, and every change
+// with its reason. Nothing of it is a secret but the values of variables, which are never told.
+#pragma once
+
+#include "arguments.hpp"
+#include "rule.hpp"
+
+#include <execcred/provider_mapping.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::migrate {
+
+// What a user has now.
+struct Invocation {
+  std::string command = {};
+  std::vector<std::string> args = {};
+  std::vector<EnvironmentVariable> env = {};
+  // A mapping whose ClusterProfiles append arguments: what is missing may come from there.
+  bool has_profile_arguments = false;
+};
+
+struct Change {
+  enum class Kind { kept, added, dropped, refused, note };
+  Kind kind;
+  std::string text;
+};
+
+class Migration {
+ public:
+  // `peer` must outlive it.
+  Migration(const Peer& peer, Invocation invocation);
+
+  const Peer& peer() const { return *peer_; }
+  bool has_profile_arguments() const { return invocation_.has_profile_arguments; }
+  const std::vector<std::string>& args() const { return args_; }
+  const std::vector<EnvironmentVariable>& env() const { return env_; }
+  const std::vector<Change>& changes() const { return changes_; }
+  // Nothing was refused: the user may be rewritten.
+  bool is_complete() const { return is_complete_; }
+
+  // What was given for an `ask` rule: the last value, all of them (of a list, its parts), or
+  // whether a toggle is on. Empty where it was not given.
+  std::string flag(std::string_view name) const;
+  std::vector<std::string> flags(std::string_view name) const;
+  bool is_on(std::string_view name) const;
+  // The last value of a variable in the user's env, whatever its rule.
+  std::string variable(std::string_view name) const;
+  // Whether our option ("--cluster-id") is among the arguments by now.
+  bool has(std::string_view option) const;
+
+  // `subject` is the flag or variable as it was typed; `option` is ours.
+  void keep(std::string_view subject, std::string_view option, std::string_view value);
+  void keep_variable(std::string_view name);
+  void add(std::string_view option, std::string_view value, std::string_view why);
+  void drop(std::string_view subject, std::string_view why);
+  // Only where the flag or variable was given.
+  void drop_flag(std::string_view name, std::string_view why);
+  void drop_variable(std::string_view name, std::string_view why);
+  void refuse(std::string_view subject, std::string_view why);
+  void note(std::string_view text);
+  // For the only argument that must be last.
+  void add_boundary();
+
+ private:
+  void apply(const Given& given, bool is_last);
+  void apply_variables();
+  void apply(const EnvironmentVariable& variable);
+  bool set(std::string_view subject, std::string_view option, std::string_view value);
+  const Given* find(std::string_view name) const;
+  void tell(Change::Kind kind, std::string text);
+
+  const Peer* peer_;
+  Invocation invocation_;
+  std::vector<Given> given_;
+  std::vector<std::string> args_;
+  std::vector<EnvironmentVariable> env_;
+  std::vector<Change> changes_;
+  bool is_complete_ = true;
+};
+
+// "variable NAME".
+std::string variable_subject(std::string_view name);
+
+}  // namespace execcred::migrate

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was changed, for people: one block a user, and a line that counts.
+#pragma once
+
+#include "document.hpp"
+
+#include <string>
+
+namespace execcred::migrate {
+
+std::string report(const Rewritten& rewritten, const std::string& plugin_dir);
+// Whether every user of a known peer was carried over.
+bool is_complete(const Rewritten& rewritten);
+
+}  // namespace execcred::migrate

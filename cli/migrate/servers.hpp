@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The servers that a kubeconfig's user is used at, as rules for --allow-server.
+#pragma once
+
+#include <execcred/json.hpp>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace execcred::migrate {
+
+struct ServerRules {
+  std::vector<std::string> servers = {};  // for --allow-server: these, and no other
+  std::vector<std::string> proxies = {};  // for --allow-proxy, without which a proxy-url is refused
+  // Why there are no rules: they would refuse a cluster that works today, are too many, or none is
+  // known.
+  std::string obstacle = {};
+};
+
+class Clusters {
+ public:
+  // `kubeconfig` must outlive it. What is malformed is passed over: execcred lint tells it.
+  explicit Clusters(const json::Value& kubeconfig);
+
+  ServerRules rules_of(const std::string& user) const;
+
+ private:
+  std::map<std::string, std::vector<std::string>, std::less<>> clusters_of_user_;
+  std::map<std::string, const json::Value*, std::less<>> clusters_;
+};
+
+}  // namespace execcred::migrate

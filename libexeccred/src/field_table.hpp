@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// One table of readers an object, for those who want its first problem and those who want all.
+#pragma once
+
+#include <execcred/json_reader.hpp>
+#include <execcred/text.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace execcred {
+
+using json::ObjectReader;
+using Problems = std::vector<Error>;
+
+// A field of T: reads it from the object it stands in, and tells what is wrong with it.
+template <class T>
+struct Field {
+  std::string_view name;
+  void (*read)(const ObjectReader& object, std::string_view name, T& target, Problems& problems);
+};
+
+template <class T, std::size_t N>
+void read_fields(const std::array<Field<T>, N>& fields, const ObjectReader& object, T& target,
+                 Problems& problems) {
+  for (const Field<T>& field : fields) field.read(object, field.name, target, problems);
+}
+
+template <class T, std::size_t N>
+std::vector<std::string_view> names_of(const std::array<Field<T>, N>& fields) {
+  std::vector<std::string_view> names;
+  for (const Field<T>& field : fields) names.push_back(field.name);
+  return names;
+}
+
+template <class T>
+void keep(Result<T> read, T& target, Problems& problems) {
+  if (read) {
+    target = std::move(read).value();
+  } else {
+    problems.push_back(std::move(read).error());
+  }
+}
+
+template <class T>
+struct Choice {
+  std::string_view name;
+  T value;
+};
+
+// One of a few words; absent and "" are the first.
+template <class T, std::size_t N>
+Result<T> read_choice(const ObjectReader& object, std::string_view field,
+                      const std::array<Choice<T>, N>& choices) {
+  TRY_ASSIGN(const std::optional<std::string> text, object.optional_string(field));
+  if (!text || text->empty()) return choices.front().value;
+  std::vector<std::string> names;
+  for (const Choice<T>& choice : choices) {
+    if (choice.name == *text) return choice.value;
+    if (!choice.name.empty()) names.emplace_back(choice.name);
+  }
+  Error error = json::field_error(object.path_of(field), "is " + in_quotes(*text));
+  error.hint = "it may be " + join(names, " or ");
+  return error;
+}
+
+// The elements of an array; none where it is absent or no array.
+inline const json::Array& elements(const ObjectReader& object, std::string_view field,
+                                   std::string_view wanted, Problems& problems) {
+  static const json::Array none;
+  const json::Value* value = object.find(field);
+  if (value == nullptr) return none;
+  if (value->array() != nullptr) return *value->array();
+  problems.push_back(
+      json::field_error(object.path_of(field),
+                        "must be " + std::string(wanted) + ", not " + std::string(value->kind())));
+  return none;
+}
+
+inline std::string element_path(const ObjectReader& object, std::string_view field,
+                                std::size_t index) {
+  return object.path_of(field) + "[" + std::to_string(index) + "]";
+}
+
+// Those elements of an array that are objects, with keys in any case as Go takes them.
+inline std::vector<ObjectReader> objects(const ObjectReader& object, std::string_view field,
+                                         Problems& problems) {
+  std::vector<ObjectReader> readers;
+  std::size_t index = 0;
+  for (const json::Value& element : elements(object, field, "an array", problems)) {
+    Result<ObjectReader> reader =
+        ObjectReader::open(element, element_path(object, field, index++), json::Keys::ignore_case);
+    if (reader) {
+      readers.push_back(std::move(reader).value());
+    } else {
+      problems.push_back(std::move(reader).error());
+    }
+  }
+  return readers;
+}
+
+}  // namespace execcred

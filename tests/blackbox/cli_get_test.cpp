@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// `execcred get`: every output format.
+#include "certificates.hpp"
+#include "documents.hpp"
+#include "inventory.hpp"
+#include "plugin_under_test.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace blackbox;
+
+namespace {
+
+constexpr const char* kEnd = "2100-01-02T03:04:05Z";
+constexpr const char* kKey =
+    "-----BEGIN EC PRIVATE KEY-----\nc2VjcmV0\n-----END EC PRIVATE KEY-----\n";
+
+std::string answer(const std::string& status) {
+  return R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{)" +
+         status + "}}";
+}
+
+std::string printing_answer(const std::string& status) {
+  return "cat <<'END'\n" + answer(status) + "\nEND";
+}
+
+std::string token_status() {
+  return R"("token":"t0ken-of-p","expirationTimestamp":")" + std::string(kEnd) + "\"";
+}
+
+std::string certificate_status() {
+  return "\"clientCertificateData\":" + json_string(kAuthorityOne) +
+         ",\"clientKeyData\":" + json_string(kKey);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cli");
+
+TEST_CASE("get -o exec-credential, the default: one document by the protocol's rules") {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {}, {"-o", "exec-credential"}, {"--output=exec-credential"}, {"-o=exec-credential"}}) {
+    const Outcome outcome = get_from_script(printing_answer(token_status()), arguments);
+    CHECK_SUCCESS(outcome);
+    const Answer given = read_answer(outcome.output);
+    CHECK(given.token == "t0ken-of-p");
+    CHECK(given.expiration == parse_timestamp(kEnd));
+  }
+}
+
+TEST_CASE("get: what the plugin does not say is not made up") {
+  const Outcome outcome = get_from_script(printing_answer(R"("token":"t")"));
+  CHECK(outcome.exit_code == 0);
+  CHECK(is_same_json(outcome.output, answer(R"("token":"t")")));
+  CHECK(outcome.output.find("expirationTimestamp") == std::string::npos);
+  const Outcome tolerated = get_from_script(
+      printing_answer(R"("token":"t","clientKeyData":null,"clientCertificateData":"","other":1)"));
+  CHECK(is_same_json(tolerated.output, answer(R"("token":"t")")));
+}
+
+TEST_CASE("get: times with an offset or a fraction are the same moment") {
+  for (const std::string time : {"2100-01-02T03:04:05Z", "2100-01-02T03:04:05.999999999Z",
+                                 "2100-01-02T05:04:05+02:00", "2100-01-01T22:34:05-04:30"}) {
+    CAPTURE(time);
+    const Outcome outcome =
+        get_from_script(printing_answer(R"("token":"t","expirationTimestamp":")" + time + "\""));
+    CHECK_SUCCESS(outcome);
+    CHECK(read_answer(outcome.output).expiration == parse_timestamp(kEnd));
+  }
+}
+
+TEST_CASE("get -o exec-credential: a certificate arrives byte for byte") {
+  const Outcome outcome = get_from_script(printing_answer(certificate_status()));
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(json_at(outcome.output, "status.clientCertificateData") == kAuthorityOne);
+  CHECK(json_at(outcome.output, "status.clientKeyData") == kKey);
+  CHECK(json_at(outcome.output, "status.token") == "(missing)");
+}
+
+TEST_CASE("get -o token: the token and a newline") {
+  const Outcome outcome = get_from_script(printing_answer(token_status()), {"-o", "token"});
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.output == "t0ken-of-p\n");
+  CHECK(outcome.error_output == "");
+}
+
+TEST_CASE("get -o header: what curl -H takes") {
+  const Outcome outcome = get_from_script(printing_answer(token_status()), {"-o", "header"});
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.output == "Authorization: Bearer t0ken-of-p\n");
+}
+
+TEST_CASE("get -o json: the credential with where it is from and where it goes") {
+  const Outcome outcome = get_from_script(printing_answer(token_status()), {"-o", "json"});
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(is_same_json(outcome.output, R"({"clusterProfile":"fleet/c1","provider":"p","server":)"
+                                     R"("https://10.1.2.3:6443","expirationTimestamp":")" +
+                                         std::string(kEnd) + R"(","token":"t0ken-of-p"})"));
+  CHECK(outcome.output.ends_with("\n"));
+  const Outcome pair = get_from_script(printing_answer(certificate_status()), {"-o", "json"});
+  CHECK(json_at(pair.output, "clientCertificateData") == kAuthorityOne);
+  CHECK(json_at(pair.output, "clientKeyData") == kKey);
+  CHECK(json_at(pair.output, "token") == "(missing)");
+}
+
+TEST_CASE("get: a certificate is no token and no header") {
+  remember_secret(kKey);
+  for (const std::string format : {"token", "header"}) {
+    CHECK_REFUSAL(get_from_script(printing_answer(certificate_status()), {"-o", format}), 1,
+                  "certificate");
+  }
+}
+
+TEST_CASE("get: an unknown format is a usage error, before anything runs") {
+  const Sandbox sandbox;
+  const std::string proof = sandbox.at("ran");
+  for (const std::string format : {"yaml", "TOKEN", "text", "exec-config", "wide"}) {
+    CAPTURE(format);
+    const Outcome outcome =
+        get_from_script("touch " + proof + "\n" + printing("t"), {"-o", format});
+    CHECK_REFUSAL(outcome, 2, "'" + format + "'");
+    CHECK(says(outcome, "exec-credential"));
+  }
+  CHECK_FAILURE(get_from_script(printing("t"), {"-o", ""}), 2);
+  CHECK_REFUSAL(get_from_script(printing("t"), {"-o"}), 2, "--output");
+  CHECK(!std::filesystem::exists(proof));
+}
+
+TEST_CASE("get: no failure shows what the plugin printed") {
+  remember_secret("C4naryInTheAnswer");
+  const std::string canary = "C4naryInTheAnswer";
+  for (const std::string& status :
+       {"\"token\":\"" + canary + "\\n\"", "\"token\":\"" + canary + "\",\"clientKeyData\":\"k\"",
+        "\"token\":\"" + canary + R"(","expirationTimestamp":"2020-01-01T00:00:00Z")",
+        "\"token\":\"" + canary + R"(","expirationTimestamp":"never")",
+        "\"token\":\"" + canary + "\",\"token\":\"" + canary + "\"",
+        "\"token\":[\"" + canary + "\"]", "\"clientKeyData\":\"" + canary + "\"",
+        "\"token\":\"" + canary, "\"token\":\"" + canary + "\xff\""}) {
+    CAPTURE(status);
+    CHECK_FAILURE(get_from_script(printing_answer(status)), 1);
+  }
+  CHECK_FAILURE(get_from_script("printf %s " + canary), 1);
+  CHECK_FAILURE(get_from_script("printf %s " + canary + "\nexit 1"), 1);
+}
+
+TEST_CASE("get: a plugin of ours from mapping and ClusterProfile to its credential") {
+  const Sandbox sandbox;
+  const std::string token = jwt_for(3600);
+  remember_secret(token);
+  sandbox.write("tokens/c1/token", token);
+  const std::string args = R"(,"args":["--token-file=)" + sandbox.at("tokens/{clusterName}/token") +
+                           R"(","--allow-server=https://*.example.com:6443"])";
+  const std::string more =
+      ",\"extensions\":[" +
+      extension(kExecExtension, R"({"clusterName":"c1","audience":"server"})") + "]";
+  const auto get = [&](const std::string& exec, const std::string& server) {
+    return Inventory(mapping({mapped("p", kTokenFile, exec)}),
+                     profile("c1", {provider("p", server, more)}))
+        .run("get");
+  };
+  const Outcome given = get(args + R"(,"provideClusterInfo":true)", "https://a.example.com:6443");
+  CHECK_SUCCESS(given);
+  CHECK(read_answer(given.output).token == token);
+  CHECK_REFUSAL(get(args + R"(,"provideClusterInfo":true)", "https://evil.example:6443"), 1,
+                "matches no --allow-server");
+  CHECK_REFUSAL(get(args, "https://a.example.com:6443"), 2, "provideClusterInfo: true");
+}
+
+TEST_SUITE_END();

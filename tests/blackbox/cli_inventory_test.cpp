@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where ClusterProfiles are read from: a file, a folder, standard input; one or many documents.
+#include "documents.hpp"
+#include "inventory.hpp"
+#include "plugin_under_test.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+using namespace blackbox;
+
+namespace {
+
+std::string one(const std::string& name) { return profile(name, {provider("p")}); }
+
+std::string without_head(const std::string& name) {
+  std::string text = one(name);
+  return "{" + text.substr(text.find("\"metadata\""));
+}
+
+std::string list(const std::string& kind, const std::string& version, const std::string& items) {
+  return R"({"apiVersion":")" + version + R"(","kind":")" + kind + R"(","items":[)" + items + "]}";
+}
+
+constexpr const char* kGroupVersion = "multicluster.x-k8s.io/v1alpha1";
+
+class Files {
+ public:
+  Files() { mapping_ = sandbox_.write("mapping.json", mapping({mapped("p", "/bin/true")})); }
+
+  Command command(const std::string& source, std::vector<std::string> arguments = {}) const {
+    arguments.insert(arguments.begin(), {kCli, "resolve", "-m", mapping_, "-f", source});
+    return {.arguments = std::move(arguments), .environment = {}};
+  }
+  // The names of the profiles that were resolved, in their order; or the failure.
+  std::string names(const std::string& source, std::vector<std::string> arguments = {},
+                    std::optional<std::string> input = std::nullopt) const {
+    Command resolving = command(source, std::move(arguments));
+    resolving.input = std::move(input);
+    const Outcome outcome = run(resolving);
+    if (outcome.exit_code != 0) return describe(outcome);
+    std::string names;
+    for (std::size_t at = outcome.output.find("ClusterProfile "); at != std::string::npos;
+         at = outcome.output.find("ClusterProfile ", at + 1)) {
+      if (at > 0 && outcome.output[at - 1] != '\n') continue;
+      const std::size_t end = outcome.output.find('\n', at);
+      const std::string line = outcome.output.substr(at, end - at);
+      names += (names.empty() ? "" : " ") + line.substr(line.rfind(' ') + 1);
+    }
+    return names;
+  }
+  const Sandbox& sandbox() const { return sandbox_; }
+
+ private:
+  Sandbox sandbox_;
+  std::string mapping_;
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cli");
+
+TEST_CASE("inventory: one or many documents, lists of both kinds, other kinds passed over") {
+  const Files files;
+  const std::string other = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"}})";
+  struct Case {
+    std::string text;
+    std::string names;
+  };
+  for (const Case& row : std::vector<Case>{
+           {one("a"), "fleet/a"},
+           {"---\n" + one("a") + "\n---\n" + one("b") + "\n...\n", "fleet/a fleet/b"},
+           {"---\n---\n" + one("a") + "\n---\n# comment\n", "fleet/a"},
+           {other + "\n---\n" + one("a"), "fleet/a"},
+           {list("List", "v1", one("b") + "," + other + "," + one("a")), "fleet/b fleet/a"},
+           {list("ClusterProfileList", kGroupVersion, one("b") + "," + one("a")),
+            "fleet/b fleet/a"},
+           // An API server's items carry neither kind nor version.
+           {list("ClusterProfileList", kGroupVersion, without_head("b") + "," + without_head("a")),
+            "fleet/b fleet/a"},
+           {list("List", "v1", list("List", "v1", one("a"))), "fleet/a"},
+           {one("a") + "\n---\n" + list("List", "v1", one("b")), "fleet/a fleet/b"},
+       }) {
+    CAPTURE(row.text);
+    CHECK(files.names(files.sandbox().write("p.yaml", row.text)) == row.names);
+    CHECK(files.names("-", {}, row.text) == row.names);
+  }
+}
+
+TEST_CASE("inventory: a folder's manifests in the order of their names, and nothing else") {
+  const Files files;
+  const Sandbox& sandbox = files.sandbox();
+  sandbox.write("folder/20.yaml", one("c"));
+  sandbox.write("folder/10.json", one("d"));
+  sandbox.write("folder/30.yml", one("b") + "\n---\n" + one("a"));
+  sandbox.write("folder/README.md", "no profile");
+  sandbox.write("folder/40.yaml.bak", "no profile: [");
+  sandbox.write("folder/deep/50.yaml", one("deep"));
+  std::filesystem::create_directory(sandbox.at("folder/directory.yaml"));
+  CHECK(files.names(sandbox.at("folder")) == "fleet/d fleet/c fleet/b fleet/a");
+  CHECK(files.names(sandbox.at("folder/")) == "fleet/d fleet/c fleet/b fleet/a");
+  CHECK(files.names(sandbox.at("folder"), {"--name=a"}) == "fleet/a");
+  sandbox.write("folder/15.yaml", "broken: [");
+  CHECK_REFUSAL(run(files.command(sandbox.at("folder"))), 2, sandbox.at("folder/15.yaml"));
+}
+
+TEST_CASE("inventory: a mounted ConfigMap is a folder of symlinks") {
+  const Files files;
+  const Sandbox& sandbox = files.sandbox();
+  sandbox.write("volume/..2026/a.yaml", one("a"));
+  std::filesystem::create_directory_symlink("..2026", sandbox.at("volume/..data"));
+  std::filesystem::create_symlink("..data/a.yaml", sandbox.at("volume/a.yaml"));
+  CHECK(files.names(sandbox.at("volume")) == "fleet/a");
+}
+
+TEST_CASE("inventory: --name takes a name, or a namespace and a name") {
+  const Files files;
+  std::string other = one("a");
+  other.replace(other.find("fleet"), 5, "other");
+  const std::string path =
+      files.sandbox().write("p.yaml", one("a") + "\n---\n" + other + "\n---\n" + one("b"));
+  CHECK(files.names(path, {"--name", "b"}) == "fleet/b");
+  CHECK(files.names(path, {"--name=fleet/a"}) == "fleet/a");
+  CHECK(files.names(path, {"--name=other/a"}) == "other/a");
+  CHECK(files.names(path, {"--name=a"}) == "fleet/a other/a");
+  for (const std::string name : {"c", "A", "fleet/", "/a", "fleet/c", "fleet"}) {
+    CAPTURE(name);
+    CHECK_REFUSAL(run(files.command(path, {"--name=" + name})), 2, "'" + name + "'");
+  }
+}
+
+TEST_CASE("inventory: get takes one profile, and says how to choose it") {
+  const std::string text = one("a") + "\n---\n" + one("b");
+  const Inventory inventory(mapping({mapped("p", "/bin/true")}), text);
+  const Outcome outcome = inventory.run("get");
+  CHECK_REFUSAL(outcome, 2, "--name");
+  CHECK(says(outcome, "fleet/a, fleet/b"));
+}
+
+TEST_CASE("inventory: nothing to resolve is an error, not an empty success") {
+  const Files files;
+  const Sandbox& sandbox = files.sandbox();
+  std::filesystem::create_directory(sandbox.at("empty"));
+  for (const std::string& path :
+       {sandbox.at("empty"), sandbox.write("list.json", list("List", "v1", "")),
+        sandbox.write("other.yaml", "apiVersion: v1\nkind: ConfigMap\n"),
+        sandbox.write("blank.yaml", "\n"), std::string("/dev/null")}) {
+    CAPTURE(path);
+    CHECK_FAILURE(run(files.command(path)), 2);
+  }
+  Command command = files.command("-");
+  command.input = "";
+  CHECK_FAILURE(run(command), 2);
+}
+
+TEST_CASE("inventory: what cannot be read is named, and nothing hangs") {
+  const Files files;
+  const Sandbox& sandbox = files.sandbox();
+  const std::string fifo = sandbox.at("fifo");
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  const std::string good = sandbox.write("good.yaml", one("a"));
+  for (const std::string& path :
+       {sandbox.at("none"), fifo, std::string("/dev/zero"), good + "/x"}) {
+    CAPTURE(path);
+    const Outcome outcome = run(files.command(path));
+    CHECK_FAILURE(outcome, 2);
+    CHECK(says(outcome, path));
+    CHECK(outcome.elapsed < milliseconds(3000));
+    Command mapped_by = files.command(good);
+    mapped_by.arguments[3] = path;
+    const Outcome other = run(mapped_by);
+    CHECK_FAILURE(other, 2);
+    CHECK(says(other, path));
+  }
+}
+
+TEST_CASE("inventory: both files are required, and have no environment form") {
+  for (const std::string subcommand : {"get", "resolve"}) {
+    CHECK_REFUSAL(run({.arguments = {kCli, subcommand}}), 2, "--clusterprofile-provider-file");
+    const Inventory inventory(mapping({mapped("p", "/bin/true")}), one("a"));
+    const std::string mapping_path = inventory.sandbox().at("mapping.json");
+    const std::string profiles_path = inventory.sandbox().at("profiles.yaml");
+    CHECK_REFUSAL(run({.arguments = {kCli, subcommand, "-m", mapping_path},
+                       .environment = {"EXECCRED_CLUSTERPROFILE=" + profiles_path}}),
+                  2, "--clusterprofile is required");
+  }
+  const Inventory inventory(mapping({mapped("p", "/bin/true")}), one("a"));
+  for (const std::string form : {"=", " "}) {
+    std::vector<std::string> arguments = {kCli, "resolve"};
+    for (const auto& [flag, file] : {std::pair("--clusterprofile-provider-file", "mapping.json"),
+                                     std::pair("--clusterprofile", "profiles.yaml")}) {
+      const std::string path = inventory.sandbox().at(file);
+      if (form == "=") {
+        arguments.push_back(std::string(flag) + "=" + path);
+      } else {
+        arguments.insert(arguments.end(), {flag, path});
+      }
+    }
+    CHECK(run({.arguments = arguments}).exit_code == 0);
+  }
+}
+
+TEST_CASE("execcred: no command, an unknown one, and options that no command has") {
+  CHECK_REFUSAL(run({.arguments = {kCli}}), 2, "command");
+  CHECK_REFUSAL(run({.arguments = {kCli, "frobnicate"}}), 2, "'frobnicate'");
+  CHECK_REFUSAL(run({.arguments = {kCli, "get", "--no-such"}}), 2, "--no-such");
+  CHECK_FAILURE(run({.arguments = {kCli, "get", "word"}}), 2);
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {kCli, "--help"}, {kCli, "-h"}, {kCli, "get", "--help"}, {kCli, "resolve", "-h"}}) {
+    const Outcome outcome = run({.arguments = arguments});
+    CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+    CHECK(outcome.output.starts_with("Usage: execcred"));
+    CHECK(outcome.error_output == "");
+  }
+  const Outcome version = run({.arguments = {kCli, "--version"}});
+  CHECK(version.exit_code == 0);
+  CHECK(version.output.starts_with("execcred "));
+}
+
+TEST_SUITE_END();

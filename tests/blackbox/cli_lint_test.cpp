@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred lint: files and folders of any kind, the programs that they name, and what is printed.
+#include "certificates.hpp"
+#include "documents.hpp"
+#include "inventory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace blackbox;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kMapping = EXECCRED_SOURCE "/config/clusterprofile-provider-file.json";
+
+Outcome lint(std::vector<std::string> arguments, const std::string& input = "") {
+  arguments.insert(arguments.begin(), {kCli, "lint"});
+  return run({.arguments = std::move(arguments), .input = input});
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// How many findings, errors first; and the exit code that follows from it.
+void check_numbers(const Outcome& outcome, int errors, int warnings) {
+  const auto number = [](int count, const std::string& name) {
+    return std::to_string(count) + " " + name + (count == 1 ? "" : "s");
+  };
+  const std::string summary = number(errors, "error") + ", " + number(warnings, "warning") + " in ";
+  CHECK_MESSAGE(has("\n" + outcome.output, "\n" + summary), describe(outcome));
+  CHECK_MESSAGE(outcome.exit_code == (errors > 0 ? 2 : 0), describe(outcome));
+  CHECK_MESSAGE(outcome.error_output.empty(), describe(outcome));
+}
+
+// A mapping of the program, without anything else to find.
+std::string mapping_of(const std::string& command) { return mapping({mapped("p", command)}); }
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cli");
+
+TEST_CASE("lint: every document of config/ is sound, with the plugins that are shipped") {
+  const Sandbox sandbox;
+  const std::string plugins = sandbox.at("plugins");
+  fs::create_directory(plugins);
+  fs::copy_file(kTokenFile, plugins + "/execcred-token-file");
+  chmod((plugins + "/execcred-token-file").c_str(), 0555);
+  int documents = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(EXECCRED_SOURCE "/config")) {
+    const std::string path = entry.path().native();
+    if (!entry.is_regular_file() || has(path, "/schemas/")) continue;
+    ++documents;
+    // Copied, because a checkout may be writable by its group.
+    const std::string copy =
+        sandbox.write("config/" + entry.path().filename().native(), read_text(path));
+    const bool is_deprecated = has(path, "credential-providers");
+    check_numbers(lint({"--plugin-dir=" + plugins, copy}), 0, is_deprecated ? 1 : 0);
+  }
+  CHECK(documents >= 3);
+}
+
+TEST_CASE("lint: findings are sorted by file, each with a remedy, and counted") {
+  const Sandbox sandbox;
+  const std::string good = sandbox.write("a.json", profile("c1", {provider("p")}));
+  const std::string bad = sandbox.write("b.yaml", "kind: Deployment\n");
+  const std::string worse = sandbox.write("c.json", mapping_of("relative"));
+  const Outcome outcome = lint({worse, good, bad});
+  check_numbers(outcome, 1, 1);
+  const std::string first =
+      bad + ": warning: is not a document that lint knows: 'Deployment'\n  hint: ";
+  CHECK_MESSAGE(outcome.output.starts_with(first), describe(outcome));
+  CHECK_MESSAGE(has(outcome.output, "\n" + worse +
+                                        ": providers[0].execConfig.command: error: is 'relative', "
+                                        "no absolute path\n  hint: "),
+                describe(outcome));
+  CHECK_MESSAGE(outcome.output.ends_with("1 error, 1 warning in 3 files\n"), describe(outcome));
+
+  const Outcome folder = lint({sandbox.path().native(), "-o", "json"});
+  CHECK(folder.exit_code == 2);
+  CHECK(json_at(folder.output, "errors") == "1");
+  CHECK(json_at(folder.output, "warnings") == "1");
+  CHECK(json_at(folder.output, "findings.1.file") == worse);
+  CHECK(json_at(folder.output, "findings.1.path") == "providers[0].execConfig.command");
+  CHECK(json_at(folder.output, "findings.1.severity") == "error");
+  CHECK(json_at(folder.output, "findings.1.message") == "is 'relative', no absolute path");
+  CHECK(json_at(folder.output, "findings.1.hint").size() > 10);
+  CHECK(json_at(folder.output, "findings.2") == "(missing)");
+  const Outcome nothing = lint({good, "-o", "json"});
+  CHECK(nothing.exit_code == 0);
+  CHECK(is_same_json(nothing.output, R"({"findings":[],"errors":0,"warnings":0})"));
+}
+
+TEST_CASE("lint: standard input, and one ClusterProfile in two files") {
+  const Sandbox sandbox;
+  const std::string one = profile("c1", {provider("p")});
+  check_numbers(lint({"-"}, one), 0, 0);
+  check_numbers(lint({"-"}, mapping_of("x")), 1, 0);
+  const std::string first = sandbox.write("1.json", one);
+  const std::string second = sandbox.write("2.json", one);
+  const Outcome outcome = lint({first, second, first});
+  check_numbers(outcome, 1, 0);
+  CHECK_MESSAGE(has(outcome.output, second + ": metadata.name: error: "), describe(outcome));
+  CHECK_MESSAGE(has(outcome.output, "'" + first + "'"), describe(outcome));
+}
+
+TEST_CASE("lint: what cannot be read is a finding, not a crash") {
+  const Sandbox sandbox;
+  const std::string big = sandbox.write("big.json", "{");
+  fs::resize_file(big, 100 * 1024 * 1024);
+  const std::string fifo = sandbox.at("fifo.json");
+  REQUIRE(mkfifo(fifo.c_str(), 0644) == 0);
+  fs::create_directory(sandbox.at("empty"));
+  const std::vector<std::string> files = {big,
+                                          fifo,
+                                          sandbox.at("empty"),
+                                          sandbox.at("missing.yaml"),
+                                          sandbox.write("nothing.yaml", ""),
+                                          kCli,
+                                          sandbox.write("broken.json", "{\"providers\": ["),
+                                          sandbox.write("deep.json", std::string(100'000, '['))};
+  for (const std::string& file : files) {
+    const Outcome outcome = lint({file});
+    check_numbers(outcome, 1, 0);
+    CHECK_MESSAGE(outcome.output.starts_with(file + ": error: "), describe(outcome));
+  }
+  check_numbers(lint(files), static_cast<int>(files.size()), 0);
+}
+
+TEST_CASE("lint: the program of a command") {
+  const Sandbox sandbox;
+  const std::string file = sandbox.write("m.json", mapping_of("/plugins/tool"));
+  const std::string program = sandbox.script("bin/tool", "exit 0");
+  const std::string option = "--plugin-dir=" + sandbox.at("bin");
+  check_numbers(lint({option, file}), 0, 0);
+  const auto refused = [&](const std::string& reason) {
+    const Outcome outcome = lint({option, file});
+    check_numbers(outcome, 1, 0);
+    CHECK_MESSAGE(has(outcome.output, reason), describe(outcome));
+    check_numbers(lint({"--no-files", file}), 0, 0);
+  };
+  chmod(program.c_str(), 0444);
+  refused("not executable");
+  for (const mode_t mode : {0775U, 0757U}) {
+    chmod(program.c_str(), mode);
+    refused("may be written by others");
+  }
+  chmod(program.c_str(), 0755);
+  chmod(sandbox.at("bin").c_str(), 0777);
+  refused("'" + sandbox.at("bin") + "' may be written by others");
+  chmod(sandbox.at("bin").c_str(), 0755);
+  fs::rename(program, sandbox.at("bin/other"));
+  refused("does not exist");
+  fs::create_directory(program);
+  refused("no regular file");
+  fs::remove(program);
+  // Behind a symlink it is the target that must be out of reach.
+  const std::string target = sandbox.script("shared/tool", "exit 0");
+  fs::create_symlink(target, program);
+  check_numbers(lint({option, file}), 0, 0);
+  chmod(sandbox.at("shared").c_str(), 0775);
+  refused("'" + sandbox.at("shared") + "' may be written by others");
+}
+
+TEST_CASE(
+    "lint: a program on another machine is a warning, as is a mapping that others may write") {
+  const Sandbox sandbox;
+  const std::string file = sandbox.write("m.json", mapping_of(sandbox.at("nowhere/tool")));
+  const Outcome outcome = lint({file});
+  check_numbers(outcome, 0, 1);
+  CHECK_MESSAGE(has(outcome.output, "is not on this machine"), describe(outcome));
+  chmod(file.c_str(), 0664);
+  check_numbers(lint({file}), 0, 2);
+  check_numbers(lint({"--no-files", file}), 0, 0);
+}
+
+TEST_CASE("lint: 10,000 ClusterProfiles with certificates in one file, in 5 seconds") {
+  const Sandbox sandbox;
+  const std::string authority =
+      R"(,"certificate-authority-data":")" + base64(kAuthorityOne) + R"(")";
+  std::string text;
+  for (int i = 0; i < 10'000; ++i) {
+    text += profile("c" + std::to_string(i), {provider("p", "https://10.1.2.3:6443", authority)}) +
+            "\n";
+  }
+  const Outcome outcome = lint({sandbox.write("all.json", text)});
+  check_numbers(outcome, 0, 0);
+  CHECK(outcome.elapsed < milliseconds(5'000));
+}
+
+TEST_CASE("lint: usage") {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{}, {"-o", "yaml", "x"}, {"--bogus", "x"}}) {
+    const Outcome outcome = lint(arguments);
+    CHECK_MESSAGE(outcome.exit_code == 2, describe(outcome));
+    CHECK_MESSAGE(outcome.output.empty(), describe(outcome));
+    CHECK_MESSAGE(has(outcome.error_output, "\n  hint: "), describe(outcome));
+  }
+  CHECK(has(lint({"--help"}).output, "--plugin-dir=DIR"));
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred migrate, from outside: where the document and the changes go, and what the exit says.
+#include "documents.hpp"
+#include "inventory.hpp"
+#include "plugin_under_test.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace blackbox;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kEks =
+    "- name: eks\n  user:\n    exec:\n      apiVersion: client.authentication.k8s.io/v1beta1\n"
+    "      command: aws\n      args: [--region, eu-west-1, eks, get-token, --cluster-name, prod]\n"
+    "      env:\n      - {name: AWS_SECRET_ACCESS_KEY, value: S3CRET}\n";
+const std::string kInteractive =
+    "- name: laptop\n  user:\n    exec:\n      apiVersion: client.authentication.k8s.io/v1beta1\n"
+    "      command: kubectl\n      args: [oidc-login, get-token, "
+    "--oidc-issuer-url=https://i.example.com, --oidc-client-id=k, --oidc-client-secret=S3CRET]\n";
+
+std::string kubeconfig(const std::string& users) {
+  return "apiVersion: v1\nkind: Config\nusers:\n" + users;
+}
+
+Outcome migrate(std::vector<std::string> arguments,
+                std::optional<std::string> input = std::nullopt) {
+  Command command{.arguments = {kCli, "migrate"},
+                  .environment = {"PATH=/usr/bin:/bin"},
+                  .input = std::move(input)};
+  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+  return run(command);
+}
+
+std::size_t count_files(const fs::path& folder) {
+  return static_cast<std::size_t>(
+      std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cli");
+
+TEST_CASE("migrate prints the document on standard output and the changes on standard error") {
+  const Sandbox sandbox;
+  const std::string before = kubeconfig(kEks);
+  const std::string file = sandbox.write("config", before);
+  const Outcome outcome = migrate({file});
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(outcome.output.find("command: /plugins/execcred-aws\n") != std::string::npos);
+  CHECK(outcome.output.find("value: S3CRET\n") != std::string::npos);
+  CHECK(outcome.error_output.starts_with(
+      "users[0].user.exec 'eks': aws eks get-token → /plugins/execcred-aws\n"));
+  CHECK(says(outcome, "  kept     --cluster-name → --cluster-id=prod\n"));
+  CHECK(says(outcome, "1 user carried over\n"));
+  CHECK_FALSE(says(outcome, "S3CRET"));
+  CHECK(read_text(file) == before);
+}
+
+TEST_CASE("migrate -o replaces the file itself, once, and prints the changes") {
+  const Sandbox sandbox;
+  const std::string file = sandbox.write("config", kubeconfig(kEks), 0600);
+  const Outcome first = migrate({file, "-o", file});
+  CHECK_MESSAGE(first.exit_code == 0, describe(first));
+  CHECK(first.error_output.empty());
+  CHECK(first.output.find("users[0].user.exec 'eks': ") == 0);
+  CHECK(first.output.find("' is written\n") != std::string::npos);
+  CHECK(first.output.find("S3CRET") == std::string::npos);
+  struct stat status = {};
+  REQUIRE(stat(file.c_str(), &status) == 0);
+  CHECK((status.st_mode & 07777U) == 0600U);
+  const std::string after = read_text(file);
+  const auto changed = fs::last_write_time(file);
+
+  const Outcome second = migrate({file, "-o", file});
+  CHECK_MESSAGE(second.exit_code == 0, describe(second));
+  CHECK(second.output.find("no user of a known plugin was found\n") == 0);
+  CHECK(second.output.find("' is unchanged\n") != std::string::npos);
+  CHECK(read_text(file) == after);
+  CHECK(fs::last_write_time(file) == changed);
+  CHECK(count_files(sandbox.path()) == 1);
+}
+
+TEST_CASE("migrate carries over what it can, and exits with 1 for the rest") {
+  const Sandbox sandbox;
+  const std::string file = sandbox.write("config", kubeconfig(kEks + kInteractive));
+  const Outcome outcome = migrate({file});
+  CHECK_MESSAGE(outcome.exit_code == 1, describe(outcome));
+  CHECK(outcome.output.find("command: /plugins/execcred-aws\n") != std::string::npos);
+  CHECK(outcome.output.find("command: kubectl\n") != std::string::npos);
+  CHECK(
+      says(outcome, "users[1].user.exec 'laptop': kubectl oidc-login get-token stays as it is\n"));
+  CHECK(says(outcome, "  not carried over  --oidc-client-secret: a secret on the command line"));
+  CHECK(says(outcome, "--client-secret-file"));
+  CHECK(says(outcome, "1 user carried over, 1 user left\n"));
+  CHECK_FALSE(says(outcome, "S3CRET"));
+
+  const std::string other = sandbox.at("other");
+  CHECK(migrate({file, "-o", other}).exit_code == 1);
+  CHECK(read_text(other) == outcome.output);
+}
+
+TEST_CASE("migrate gives a document without known plugins back as it is") {
+  const Sandbox sandbox;
+  const std::string text = "# comment\nkind:   Config\nusers:\n- {name: a, user: {token: t}}\n";
+  const Outcome outcome = migrate({sandbox.write("config", text)});
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(outcome.output == text);
+  CHECK(says(outcome, "no user of a known plugin was found\n"));
+}
+
+TEST_CASE("migrate reads a mapping, from standard input too, and resolve takes the result") {
+  const std::string text =
+      mapping({mapped("ocm", "/plugins/cp-creds", R"(,"args":["--managed-serviceaccount=m"])")});
+  const Outcome outcome = migrate({"-", "--plugin-dir=/opt/x/"}, text);
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(json_at(outcome.output, "providers.0.execConfig.command") ==
+        "/opt/x/execcred-static-secret");
+  CHECK(json_at(outcome.output, "providers.0.execConfig.provideClusterInfo") == "true");
+  const Inventory inventory(outcome.output, profile("c1", {provider("ocm")}));
+  const Outcome resolved = inventory.run("resolve", {"-o", "json"});
+  CHECK_MESSAGE(resolved.exit_code == 0, describe(resolved));
+  CHECK(json_at(resolved.output, "exec.args") ==
+        R"(["--convention=cp-creds","--managed-serviceaccount=m"])");
+}
+
+TEST_CASE("migrate refuses what it cannot read or write, and leaves nothing behind") {
+  const Sandbox sandbox;
+  const std::string good = sandbox.write("good", kubeconfig(kEks));
+  fs::create_symlink(good, sandbox.at("link"));
+  const std::vector<std::vector<std::string>> cases = {
+      {},
+      {good, good},
+      {sandbox.at("missing")},
+      {sandbox.path().native()},
+      {sandbox.write("binary", std::string("\0\1\2\xff", 4))},
+      {sandbox.write("empty", "")},
+      {sandbox.write("manifest", "apiVersion: v1\nkind: Secret\n")},
+      {sandbox.write("cut", "{\"kind\": \"Config\", \"users\": [")},
+      {good, "--plugin-dir=plugins"},
+      {good, "--plugin-dir="},
+      {good, "-o", sandbox.at("link")},
+      {good, "-o", sandbox.path().native()},
+      {good, "-o", sandbox.at("missing/file")},
+      {good, "--wat"},
+  };
+  const std::size_t files = count_files(sandbox.path());
+  for (const std::vector<std::string>& arguments : cases) {
+    CAPTURE(arguments.empty() ? "" : arguments.back());
+    CHECK_FAILURE(migrate(arguments), 2);
+  }
+  CHECK(read_text(good) == kubeconfig(kEks));
+  CHECK(count_files(sandbox.path()) == files);
+}
+
+TEST_CASE(
+    "migrate carries 10,000 users with a context each over, four times as many as 2,500 in "
+    "little more than four times the time") {
+  const Sandbox sandbox;
+  const auto seconds = [&sandbox](int users) {
+    std::string clusters = "clusters:\n";
+    std::string contexts = "contexts:\n";
+    std::string list = "users:\n";
+    for (int i = 0; i < users; ++i) {
+      const std::string name = "c" + std::to_string(i);
+      clusters += "- {name: " + name + ", cluster: {server: 'https://" + name + "'}}\n";
+      contexts += "- {name: " + name + ", context: {user: " + name + ", cluster: " + name + "}}\n";
+      list += "- {name: " + name + ", user: {exec: {command: gke-auth-plugin}}}\n";
+    }
+    const std::string text = "kind: Config\n" + clusters + contexts + list;
+    const Outcome outcome = migrate({sandbox.write("config", text), "-o", sandbox.at("migrated")});
+    CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome).substr(0, 500));
+    CHECK(outcome.output.find(std::to_string(users) + " users carried over\n") !=
+          std::string::npos);
+    return static_cast<double>(outcome.elapsed.count());
+  };
+  const double few = seconds(2'500);
+  const double many = seconds(10'000);
+  // Quadratic would be 16 times; the machine has other work too.
+  CHECK(many < 10 * (few + 50));
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// `execcred get` with programs of others: whatever they do, one clear end.
+#include "documents.hpp"
+#include "inventory.hpp"
+#include "plugin_under_test.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+using namespace blackbox;
+
+namespace {
+
+pid_t pid_in(const std::string& path) {
+  pid_t pid = 0;
+  wait_until([&] {
+    const std::string text = read_text(path);
+    pid = text.ends_with('\n') ? std::stoi(text) : 0;
+    return pid != 0;
+  });
+  return pid;
+}
+
+// Gone, or soon; killed for the next test where it is not.
+bool ends_soon(pid_t pid) {
+  const bool has_ended = wait_until(
+      [pid] {
+        waitpid(pid, nullptr, WNOHANG);
+        return !is_running(pid);
+      },
+      milliseconds(3000));
+  if (!has_ended) kill(pid, SIGKILL);
+  return has_ended;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cli");
+
+TEST_CASE("a plugin's exit code decides ours, and its words are the message") {
+  struct Case {
+    int theirs;
+    int ours;
+  };
+  for (const Case exit :
+       {Case{1, 1}, Case{2, 2}, Case{3, 3}, Case{70, 70}, Case{17, 1}, Case{127, 1}}) {
+    CAPTURE(exit.theirs);
+    const Outcome outcome = get_from_script(
+        printing("never-used") + "\necho 'no luck today' >&2\nexit " + std::to_string(exit.theirs));
+    CHECK_FAILURE(outcome, exit.ours);
+    CHECK(says(outcome, "no luck today"));
+    CHECK(says(outcome, "exit code " + std::to_string(exit.theirs)));
+    CHECK(says(outcome, "fleet/c1"));
+    CHECK(says(outcome, "'p'"));
+  }
+}
+
+TEST_CASE("a plugin's exit code counts although children are not waited for") {
+  const Sandbox programs;
+  const Inventory inventory(
+      mapping({mapped("p", programs.script("plugin", printing("never-used") + "\nexit 17"))}),
+      profile("c1", {provider("p")}));
+  Command command = inventory.command("get");
+  command.before_exec = [] { std::signal(SIGCHLD, SIG_IGN); };
+  CHECK_FAILURE(run(command), 1);
+}
+
+TEST_CASE("a plugin that a signal ended is unavailable") {
+  for (const std::string name : {"TERM", "KILL", "SEGV"}) {
+    CAPTURE(name);
+    const Outcome outcome = get_from_script(printing("never-used") + "\nkill -" + name + " $$");
+    CHECK_FAILURE(outcome, 3);
+    CHECK(says(outcome, "signal"));
+  }
+}
+
+TEST_CASE("an answer that is no complete ExecCredential of the asked version is refused") {
+  const std::string head =
+      R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1")";
+  struct Case {
+    std::string answer;
+    std::string reason;
+  };
+  const std::vector<Case> cases = {
+      {"", "empty"},
+      {"token", "JSON"},
+      {"Opening your browser...\n" + head + R"(,"status":{"token":"t"}})", "JSON"},
+      {head + R"(,"status":{"token":"t"}} done)", "JSON"},
+      {head + R"(,"status":{"token":"t"}}{})", "JSON"},
+      {head + R"(,"status":{"token":"t")", "JSON"},
+      {"[]", "object"},
+      {"{}", "kind"},
+      {R"({"kind":"ExecCredential","status":{"token":"t"}})", "apiVersion"},
+      {R"({"kind":"Secret","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"t"}})",
+       "kind"},
+      {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1","status":{"token":"t"}})",
+       "apiVersion"},
+      {head + "}", "status"},
+      {head + R"(,"status":null})", "status"},
+      {head + R"(,"status":"t"})", "status"},
+      {head + R"(,"status":{}})", "token"},
+      {head + R"(,"status":{"token":""}})", "token"},
+      {head + R"(,"status":{"token":5}})", "status.token"},
+      {head + R"(,"status":{"token":"a\nb"}})", "status.token"},
+      {head + R"(,"status":{"token":"t","token":"u"}})", "token"},
+      {head + R"(,"status":{"clientCertificateData":"c"}})", "clientKeyData"},
+      {head + R"(,"status":{"token":"t","clientKeyData":"k"}})", "clientCertificateData"},
+      {head + R"(,"status":{"token":"t","expirationTimestamp":"tomorrow"}})",
+       "expirationTimestamp"},
+      {head + R"(,"status":{"token":"t","expirationTimestamp":""}})", "expirationTimestamp"},
+      {head + R"(,"status":{"token":"t","expirationTimestamp":1700000000}})",
+       "expirationTimestamp"},
+      {head + R"(,"status":{"token":"t","expirationTimestamp":"2020-01-01T00:00:00"}})",
+       "expirationTimestamp"},
+  };
+  for (const Case& bad : cases) {
+    CAPTURE(bad.answer);
+    const Outcome outcome = get_from_script("cat <<'END'\n" + bad.answer + "\nEND");
+    CHECK_FAILURE(outcome, 1);
+    CHECK_MESSAGE(says(outcome, bad.reason), describe(outcome));
+  }
+}
+
+TEST_CASE("an answer that has expired is no credential") {
+  const std::string head =
+      R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1")";
+  CHECK_FAILURE(
+      get_from_script("cat <<'END'\n" + head +
+                      R"(,"status":{"token":"t","expirationTimestamp":"2020-01-01T00:00:00Z"}})"
+                      "\nEND"),
+      1);
+}
+
+TEST_CASE("noise on a plugin's stderr is no failure, and not ours to print") {
+  const Outcome outcome =
+      get_from_script("yes noise | head -c 1000000 >&2\n" + printing("t0ken"), {"-o", "token"});
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(outcome.output == "t0ken\n");
+  CHECK(outcome.error_output == "");
+}
+
+TEST_CASE("noise before the words of a failure is bounded in the message") {
+  const Outcome outcome = get_from_script("yes noise | head -c 1000000 >&2\nexit 1");
+  CHECK_FAILURE(outcome, 1);
+}
+
+TEST_CASE("a plugin may print control characters, and we do not") {
+  const Outcome outcome =
+      get_from_script(R"(printf 'bad \033[2Jthings\007 \302\233 here\n' >&2; exit 1)");
+  CHECK_FAILURE(outcome, 1);
+  CHECK(!says(outcome, "\302\233"));
+}
+
+TEST_CASE("a huge answer is cut off and refused") {
+  const Outcome outcome = get_from_script("exec yes");
+  CHECK_FAILURE(outcome, 1);
+  CHECK(says(outcome, "KiB"));
+}
+
+TEST_CASE("a plugin that hangs is killed at the timeout, with all that it started") {
+  const Sandbox programs;
+  const std::string pids = programs.at("pid");
+  const Inventory inventory(
+      mapping(
+          {mapped("p", programs.script("plugin", "sleep 1000 &\necho $! > " + pids + "\nwait"))}),
+      profile("c1", {provider("p")}));
+  const Outcome outcome = inventory.run("get", {"--timeout=500ms"});
+  CHECK_FAILURE(outcome, 3);
+  CHECK(outcome.elapsed >= milliseconds(500));
+  CHECK(outcome.elapsed < milliseconds(3000));
+  CHECK(ends_soon(pid_in(pids)));
+}
+
+TEST_CASE("a descendant that keeps the plugin's descriptors open does not hold us up") {
+  const Outcome outcome = get_from_script("sleep 1000 & " + printing("t0ken"), {"-o", "token"});
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(outcome.output == "t0ken\n");
+  CHECK(outcome.elapsed < milliseconds(5000));
+}
+
+TEST_CASE("a plugin ends with the command that runs it, whatever ends that") {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGKILL}) {
+    CAPTURE(signal);
+    const Sandbox programs;
+    const std::string pids = programs.at("pid");
+    const Inventory inventory(
+        mapping(
+            {mapped("p", programs.script("plugin", "echo $$ > " + pids + "\nexec sleep 1000"))}),
+        profile("c1", {provider("p")}));
+    Child child(inventory.command("get"));
+    const pid_t plugin = pid_in(pids);
+    REQUIRE(plugin > 0);
+    kill(child.pid(), signal);
+    const Outcome outcome = child.wait();
+    CHECK_MESSAGE((outcome.signal == signal || outcome.exit_code > 0), describe(outcome));
+    CHECK(outcome.output == "");
+    CHECK(ends_soon(plugin));
+  }
+}
+
+TEST_CASE("a timeout of the command is above 0 and at most a minute, as a plugin's is") {
+  for (const std::string timeout : {"0s", "-1s", "61s", "2562047h", "x"}) {
+    CAPTURE(timeout);
+    CHECK_FAILURE(get_from_script(printing("t"), {"--timeout=" + timeout}), 2);
+  }
+}
+
+TEST_CASE("a program that cannot be run is a configuration error with the mapping's install hint") {
+  const Sandbox sandbox;
+  const std::vector<std::string> programs = {
+      sandbox.at("missing"),
+      sandbox.path().native(),
+      sandbox.write("plain", "#!/bin/sh\n"),
+      sandbox.write("no-interpreter", "#!/no/such/program\n", 0755),
+      sandbox.write("no-program", "just text\n", 0755),
+      "/dev/null",
+      "/"};
+  for (const std::string& path : programs) {
+    CAPTURE(path);
+    const Inventory inventory(
+        mapping({mapped("p", path, R"(,"installHint":"get it from\nsomewhere")")}),
+        profile("c1", {provider("p")}));
+    const Outcome outcome = inventory.run("get");
+    CHECK_FAILURE(outcome, 2);
+    CHECK(says(outcome, "'" + path + "'"));
+    CHECK(says(outcome, "get it from"));
+  }
+}
+
+TEST_CASE("the error of a plugin of ours is told as it told it") {
+  const Inventory inventory(
+      mapping({mapped("p", kTokenFile, R"(,"args":["--token-file=/no/such/token"])")}),
+      profile("c1", {provider("p")}));
+  const Outcome outcome = inventory.run("get");
+  CHECK_FAILURE(outcome, 2);
+  CHECK(says(outcome, "cannot read '/no/such/token': No such file or directory"));
+  CHECK(says(outcome, "  hint: mount a projected serviceAccountToken volume there"));
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Help texts, messages and outputs as they are known to users, byte for byte. How to change them
+// on purpose is told in tests/golden/README.md.
+#include "golden_case.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+using namespace blackbox;
+
+namespace {
+
+const std::string kRefresh = "BLACKBOX_REFRESH_GOLDEN";
+
+bool is_set(const std::string& variable) {
+  const char* value = std::getenv(variable.c_str());
+  return value != nullptr && std::string_view(value) != "";
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("golden");
+
+TEST_CASE("every golden case says what it said") {
+  const bool is_refreshed = is_set(kRefresh);
+  if (is_refreshed && is_set("CI")) FAIL(kRefresh << " is for people, not for CI");
+  const std::vector<GoldenCase> cases = golden_cases();
+  CHECK(cases.size() >= 40);
+  for (const GoldenCase& golden : cases) {
+    CAPTURE(golden.name());
+    const Said said = golden.run();
+    const Said expected = golden.expected();
+    const bool is_same = said.output == expected.output && said.exit == expected.exit &&
+                         said.error_output == expected.error_output;
+    if (is_refreshed) {
+      golden.refresh(said);
+      if (!is_same) MESSAGE("refreshed " << golden.name());
+      continue;
+    }
+    CHECK(said.exit == expected.exit);
+    CHECK(said.output == expected.output);
+    CHECK(said.error_output == expected.error_output);
+  }
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plugin that writes down what it was given, byte for byte, and prints a credential.
+#pragma once
+
+#include "inventory.hpp"
+#include "sandbox.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace blackbox {
+
+class Recorder {
+ public:
+  Recorder();
+
+  const std::string& command() const { return command_; }
+  // Of the last run, in their order.
+  std::vector<std::string> arguments() const;
+  std::vector<std::string> environment() const;
+  // The variable's values, in the order of the environment.
+  std::vector<std::string> values_of(std::string_view name) const;
+  std::string standard_input() const;
+  std::string working_directory() const;
+
+ private:
+  Sandbox sandbox_;
+  std::string command_;
+};
+
+// What the recorder sees for one provider "p" of one profile. `more_of_exec` and `more` go into
+// its mapping entry, `more_of_cluster` into the profile.
+Outcome record(const Recorder& recorder, std::string_view more_of_exec, std::string_view more,
+               std::string_view more_of_cluster, std::vector<std::string> environment = {});
+
+}  // namespace blackbox

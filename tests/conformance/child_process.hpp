@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a program the way clients of plugins do, and the ways they should not: any descriptors,
+// limits, signals and environment. Every wait has an end; a child never outlives its owner.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace blackbox {
+
+using std::chrono::milliseconds;
+
+inline constexpr milliseconds kPatience(20'000);
+
+struct Command {
+  std::vector<std::string> arguments;  // the first is the program's path
+  std::vector<std::string> environment = {};
+  // Written to the program's standard input, which then ends; nullopt is /dev/null.
+  std::optional<std::string> input = std::nullopt;
+  // The last thing before exec, in the child: may close or replace what it likes.
+  std::function<void()> before_exec = {};
+  milliseconds patience = kPatience;
+};
+
+struct Outcome {
+  int exit_code = -1;  // -1: did not exit by itself
+  int signal = 0;      // that ended it
+  bool was_hanging = false;
+  std::string output;
+  std::string error_output;
+  milliseconds elapsed{0};
+};
+
+// "exit 2", "signal 9", "hanging", with what was printed: for a failed check.
+std::string describe(const Outcome& outcome);
+
+// A pipe whose ends no program inherits unless it is handed to one.
+class Pipe {
+ public:
+  Pipe();
+  ~Pipe();
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  int read_end() const { return read_end_; }
+  int write_end() const { return write_end_; }
+  void close_read_end();
+  void close_write_end();
+  // Until no byte more fits.
+  void fill();
+  // How many bytes wait to be read.
+  int pending() const;
+
+ private:
+  int read_end_ = -1;
+  int write_end_ = -1;
+};
+
+class Child {
+ public:
+  explicit Child(const Command& command);
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  pid_t pid() const { return pid_; }
+  // Collects what it prints until it ends, or kills it when the patience does.
+  Outcome wait();
+
+ private:
+  void start();
+  void exchange(milliseconds wait);
+  bool has_ended();
+
+  Command command_;
+  Pipe input_;
+  Pipe output_;
+  Pipe error_output_;
+  std::size_t written_ = 0;
+  pid_t pid_ = -1;
+  int pidfd_ = -1;
+  int status_ = 0;
+  bool is_reaped_ = false;
+  std::chrono::steady_clock::time_point started_;
+  Outcome outcome_;
+};
+
+Outcome run(const Command& command);
+
+// Asks again and again, with a pause, until it is true or the patience ends.
+bool wait_until(const std::function<bool()>& condition, milliseconds patience = kPatience);
+
+// In a child before exec: `descriptor` becomes `source`.
+void replace_descriptor(int descriptor, int source);
+// In a child before exec: `descriptor` becomes the file, opened with `flags`.
+void open_descriptor(int descriptor, const char* path, int flags);
+
+// Whether the process is there and no zombie.
+bool is_running(pid_t pid);
+// A field of /proc/PID/status, without its name; empty when there is none.
+std::string process_status(pid_t pid, std::string_view field);
+
+}  // namespace blackbox

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin_under_test.hpp"
+
+#include "sandbox.hpp"
+
+#include <memory>
+#include <regex>
+#include <stdexcept>
+
+namespace blackbox {
+namespace {
+
+constexpr std::size_t kShort = 4096;
+
+struct Plugin {
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;
+};
+
+Plugin& plugin() {
+  static const Sandbox sandbox;
+  static Plugin plugin = {
+      .arguments = {EXECCRED_BIN "/execcred-token-file",
+                    "--token-file=" + sandbox.write("token", jwt_for(24 * 3600) + "\n")},
+      .environment = {}};
+  return plugin;
+}
+
+std::vector<std::string>& known_secrets() {
+  static std::vector<std::string> secrets;
+  return secrets;
+}
+
+std::string reason_against_success(const Outcome& outcome, std::string_view version) {
+  if (outcome.exit_code != 0) return "it did not succeed";
+  if (!outcome.error_output.empty()) return "it wrote to stderr";
+  const Answer answer = read_answer(outcome.output);
+  if (!answer.problem.empty()) return answer.problem;
+  if (answer.version != version) return "it answered in " + answer.version;
+  if (answer.expiration < seconds_since_epoch() - 1) return "the credential has expired";
+  return {};
+}
+
+std::string reason_against_failure(const Outcome& outcome, int exit_code) {
+  static const std::regex form(
+      R"([a-z0-9-]+: error: [^\n]+\n(  while [^\n]+\n)*(  hint: [^\n]+\n)?)");
+  if (outcome.exit_code != exit_code) return "exit " + std::to_string(exit_code) + " is due";
+  if (!outcome.output.empty()) return "it wrote to stdout";
+  if (outcome.error_output.size() >= kShort) return "its message is too long";
+  if (!std::regex_match(outcome.error_output, form)) return "its message has another form";
+  for (const char c : outcome.error_output) {
+    if ((c >= 0 && c < ' ' && c != '\n') || c == '\x7f') return "a control character is shown";
+  }
+  return secret_in(outcome.error_output);
+}
+
+std::string with_outcome(const std::string& reason, const Outcome& outcome) {
+  return reason.empty() ? std::string() : reason + "\n" + describe(outcome);
+}
+
+}  // namespace
+
+void use_plugin(std::vector<std::string> arguments, std::vector<std::string> environment) {
+  plugin() = {.arguments = std::move(arguments), .environment = std::move(environment)};
+}
+
+Command plugin_command(std::vector<std::string> more_arguments,
+                       std::vector<std::string> more_environment) {
+  Command command{.arguments = plugin().arguments, .environment = plugin().environment};
+  command.arguments.insert(command.arguments.end(), more_arguments.begin(), more_arguments.end());
+  command.environment.insert(command.environment.end(), more_environment.begin(),
+                             more_environment.end());
+  return command;
+}
+
+Command plugin_command_with(const std::string& exec_info, std::vector<std::string> more_arguments) {
+  return plugin_command(std::move(more_arguments), {"KUBERNETES_EXEC_INFO=" + exec_info});
+}
+
+void remember_secret(std::string secret) { known_secrets().push_back(std::move(secret)); }
+
+std::string secret_in(std::string_view text) {
+  for (const std::string& secret : known_secrets()) {
+    // A part of it is as bad: its first and last thirds are looked for.
+    const std::size_t third = std::max<std::size_t>(secret.size() / 3, 8);
+    if (secret.size() < third) continue;
+    for (const std::string& part :
+         {secret.substr(0, third), secret.substr(secret.size() - third)}) {
+      if (text.find(part) != std::string_view::npos) return "a secret is shown: " + part;
+    }
+  }
+  return {};
+}
+
+const std::vector<std::string>& secrets_of_plugin() {
+  static std::vector<std::string> secrets;
+  if (!secrets.empty()) return secrets;
+  const Outcome outcome = run(plugin_command());
+  const Answer answer = read_answer(outcome.output);
+  if (!answer.problem.empty()) throw std::runtime_error("no credential: " + describe(outcome));
+  for (const std::string& secret : {answer.token, answer.key}) {
+    if (secret.empty()) continue;
+    secrets.push_back(secret);
+    remember_secret(secret);
+  }
+  return secrets;
+}
+
+std::string violation_of_success(const Outcome& outcome, std::string_view version) {
+  return with_outcome(reason_against_success(outcome, version), outcome);
+}
+
+std::string violation_of_failure(const Outcome& outcome, int exit_code) {
+  return with_outcome(reason_against_failure(outcome, exit_code), outcome);
+}
+
+bool says(const Outcome& outcome, std::string_view text) {
+  return outcome.error_output.find(text) != std::string::npos;
+}
+
+std::string violation_of_refusal(const Outcome& outcome, int exit_code, std::string_view text) {
+  std::string reason = reason_against_failure(outcome, exit_code);
+  if (reason.empty() && !says(outcome, text)) reason = "it does not say " + std::string(text);
+  if (reason.empty() && !says(outcome, "\n  hint: ")) reason = "it gives no hint";
+  return with_outcome(reason, outcome);
+}
+
+}  // namespace blackbox

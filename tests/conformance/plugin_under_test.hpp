@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plugin that the conformance suite runs. They hold for every plugin: by default
+// it is execcred-token-file, and any other is put through them by
+//
+//   conformance -- /path/of/plugin --its=arguments
+//
+// which must give a credential with these arguments and the caller's environment, with cluster
+// information and without.
+#pragma once
+
+#include "child_process.hpp"
+#include "documents.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace blackbox {
+
+// `arguments` starts with the program's path.
+void use_plugin(std::vector<std::string> arguments, std::vector<std::string> environment);
+
+// The plugin's command, to be changed by a case.
+Command plugin_command(std::vector<std::string> more_arguments = {},
+                       std::vector<std::string> more_environment = {});
+
+// With KUBERNETES_EXEC_INFO.
+Command plugin_command_with(const std::string& exec_info,
+                            std::vector<std::string> more_arguments = {});
+
+// Its secrets, for cases that look for them where they must not be. Asked for once.
+const std::vector<std::string>& secrets_of_plugin();
+// Another secret that no failure may show from now on.
+void remember_secret(std::string secret);
+// What of the secrets so far the text shows; empty if nothing.
+std::string secret_in(std::string_view text);
+
+// Whether the outcome is a success by the rules: exit 0, silent stderr, one document in the
+// asked version that has not expired. Empty, or the reason and the whole outcome.
+std::string violation_of_success(const Outcome& outcome, std::string_view version = kV1);
+// A failure by the rules: the exit code, empty stdout, one short error line and its story, no
+// secret. Empty, or the reason and the whole outcome.
+std::string violation_of_failure(const Outcome& outcome, int exit_code);
+// A failure whose message has this text, and a hint.
+std::string violation_of_refusal(const Outcome& outcome, int exit_code, std::string_view text);
+bool says(const Outcome& outcome, std::string_view text);
+
+}  // namespace blackbox
+
+#define CHECK_SUCCESS(...) CHECK(blackbox::violation_of_success(__VA_ARGS__) == "")
+#define CHECK_REFUSAL(...) CHECK(blackbox::violation_of_refusal(__VA_ARGS__) == "")
+#define CHECK_FAILURE(...) CHECK(blackbox::violation_of_failure(__VA_ARGS__) == "")

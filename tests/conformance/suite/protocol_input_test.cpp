@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every client may send, and what none should.
+#include "plugin_under_test.hpp"
+#include "sandbox.hpp"
+
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+using namespace blackbox;
+
+namespace {
+
+constexpr const char* kServer = "https://10.1.2.3:6443";
+
+std::string with_cluster(const std::string& cluster) {
+  return R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{)"
+         R"("cluster":)" +
+         cluster + R"(,"interactive":false}})";
+}
+
+std::string nested(std::size_t depth) {
+  std::string text = R"({"server":"https://10.1.2.3","config":)";
+  text.append(depth, '[').append(depth, ']');
+  return with_cluster(text + "}");
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("protocol");
+
+TEST_CASE("the answer has the version that the client asked for") {
+  CHECK_SUCCESS(run(plugin_command_with(exec_info(kV1))), kV1);
+  CHECK_SUCCESS(run(plugin_command_with(exec_info(kV1Beta1))), kV1Beta1);
+  CHECK_SUCCESS(run(plugin_command_with(exec_info(kV1, kServer))), kV1);
+  CHECK_SUCCESS(run(plugin_command_with(exec_info(kV1Beta1, kServer))), kV1Beta1);
+}
+
+TEST_CASE(
+    "without a client's document the version comes from the flag, the environment, or is v1") {
+  CHECK_SUCCESS(run(plugin_command()), kV1);
+  CHECK_SUCCESS(run(plugin_command_with("")), kV1);
+  for (const std::string& version : {std::string("v1beta1"), std::string(kV1Beta1)}) {
+    CAPTURE(version);
+    CHECK_SUCCESS(run(plugin_command({"--api-version=" + version})), kV1Beta1);
+    CHECK_SUCCESS(run(plugin_command({}, {"EXECCRED_API_VERSION=" + version})), kV1Beta1);
+    CHECK_SUCCESS(run(plugin_command({"--api-version", "v1"}, {"EXECCRED_API_VERSION=" + version})),
+                  kV1);
+    // What the client says wins over the flag.
+    CHECK_SUCCESS(run(plugin_command_with(exec_info(kV1), {"--api-version=" + version})), kV1);
+    CHECK_SUCCESS(run(plugin_command_with("{}", {"--api-version=" + version})), kV1Beta1);
+  }
+}
+
+TEST_CASE("every document that a known client sends is understood") {
+  const std::vector<std::string> documents = {
+      "{}",
+      "{\"kind\":null}",
+      R"({"kind":null,"apiVersion":null,"spec":null})",
+      R"({"apiVersion":"client.authentication.k8s.io/v1"})",
+      R"({"kind":"ExecCredentials","apiVersion":"client.authentication.k8s.io/v1","spec":{}})",
+      R"({"apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":true},"kind":"ExecCredential"})",
+      R"({"spec":{"interactive":null,"response":{"code":401},"cluster":null},"status":{},"x":[1]})",
+      with_cluster(R"({"config":null,"server":"https://10.1.2.3"})"),
+      with_cluster(R"({"server":"https://10.1.2.3"})"),
+      // The Python client passes its kubeconfig's cluster as it is.
+      with_cluster(R"({"server":"https://10.1.2.3","certificate-authority":"/ca.crt",)"
+                   R"("extensions":[{"name":"x","extension":{"a":1}}]})"),
+      with_cluster(
+          R"({"server":"https://10.1.2.3:6443","tls-server-name":"bar",)"
+          R"("certificate-authority-data":"bm90aGluZw==","proxy-url":"http://u:p@h:9/p?a=b\u0026c=d",)"
+          R"("disable-compression":true,"insecure-skip-tls-verify":true,"config":{"peer":"x"}})"),
+      " \t\r\n" + exec_info(kV1, kServer) + "\r\n \n",
+      "{\n  \"kind\": \"ExecCredential\",\n  \"spec\": {\n    \"interactive\": false\n  }\n}\n",
+  };
+  for (const std::string& document : documents) {
+    CAPTURE(document);
+    CHECK_SUCCESS(run(plugin_command_with(document)));
+  }
+}
+
+TEST_CASE("the extension may be JSON of any type") {
+  const std::vector<std::string> configs = {"null",
+                                            "true",
+                                            "0",
+                                            "-0",
+                                            "1.5e-7",
+                                            "123456789012345678901234567890",
+                                            "\"text\"",
+                                            "[]",
+                                            "[1,[2,{}]]",
+                                            "{}",
+                                            R"({"unknown":{"deep":[null]}})",
+                                            R"("\ud83d\ude00")",
+                                            R"({"TOKEN":"x","Audience2":5})"};
+  for (const std::string& config : configs) {
+    CAPTURE(config);
+    CHECK_SUCCESS(run(plugin_command_with(exec_info(kV1, kServer, R"(,"config":)" + config))));
+  }
+}
+
+TEST_CASE("the document may come from a file or from standard input") {
+  const Sandbox sandbox;
+  const std::string path = sandbox.write("info.json", exec_info(kV1Beta1, kServer));
+  CHECK_SUCCESS(run(plugin_command({"--exec-info=" + path})), kV1Beta1);
+  Command command = plugin_command({"--exec-info", "-"});
+  command.input = exec_info(kV1Beta1, kServer);
+  CHECK_SUCCESS(run(command), kV1Beta1);
+  // The flag counts, not the variable, which is not even looked at.
+  command.environment.push_back("KUBERNETES_EXEC_INFO=garbage");
+  CHECK_SUCCESS(run(command), kV1Beta1);
+  CHECK_FAILURE(run(plugin_command({"--exec-info=" + sandbox.at("none")})), 2);
+  CHECK_FAILURE(run(plugin_command({"--exec-info=" + sandbox.path().native()})), 2);
+  CHECK_FAILURE(run(plugin_command({"--exec-info=/dev/zero"})), 2);
+  CHECK_FAILURE(run(plugin_command({"--exec-info=" + sandbox.write("empty", "")})), 2);
+  command.input = "";
+  CHECK_FAILURE(run(command), 2);
+  CHECK_SUCCESS(run(plugin_command({}, {"EXECCRED_EXEC_INFO=" + sandbox.at("none")})));
+}
+
+TEST_CASE("a malformed document is a configuration error that names the field") {
+  struct Case {
+    std::string document;
+    std::string field;
+  };
+  const std::vector<Case> cases = {
+      {"garbage", "JSON"},
+      {"[]", "object"},
+      {"null", "object"},
+      {"\"text\"", "object"},
+      {"{", "JSON"},
+      {"{}{}", "JSON"},
+      {exec_info(kV1) + "x", "JSON"},
+      {"{\"kind\":\"ExecCredential\"", "JSON"},
+      {"{'kind':'ExecCredential'}", "JSON"},
+      {"{\"a\":\"\xff\"}", "JSON"},
+      {"{\"a\":\"\xc0\xaf\"}", "JSON"},
+      {R"({"a":01})", "JSON"},
+      {R"({"a":NaN})", "JSON"},
+      {R"({"a":1,})", "JSON"},
+      {R"({"kind":"Secret"})", "kind"},
+      {R"({"kind":5})", "kind"},
+      {R"({"apiVersion":"client.authentication.k8s.io/v1alpha1"})", "apiVersion"},
+      {R"({"apiVersion":"client.authentication.k8s.io/v2"})", "apiVersion"},
+      {R"({"apiVersion":"v1"})", "apiVersion"},
+      {R"({"apiVersion":["client.authentication.k8s.io/v1"]})", "apiVersion"},
+      {R"({"spec":"x"})", "spec"},
+      {R"({"spec":{"interactive":"false"}})", "spec.interactive"},
+      {R"({"spec":{"interactive":0}})", "spec.interactive"},
+      {R"({"spec":{"cluster":"https://10.1.2.3"}})", "spec.cluster"},
+      {R"({"spec":{"cluster":[]}})", "spec.cluster"},
+      {with_cluster("{}"), "spec.cluster.server"},
+      {with_cluster(R"({"server":""})"), "spec.cluster.server"},
+      {with_cluster(R"({"server":null})"), "spec.cluster.server"},
+      {with_cluster(R"({"server":6443})"), "spec.cluster.server"},
+      {with_cluster(R"({"server":"https://10.1.2.3\n"})"), "spec.cluster.server"},
+      {with_cluster(R"({"server":"https://a\u0000b"})"), "spec.cluster.server"},
+      {with_cluster(R"({"server":"https://h","tls-server-name":1})"), "tls-server-name"},
+      {with_cluster(R"({"server":"https://h","tls-server-name":"a\tb"})"), "tls-server-name"},
+      {with_cluster(R"({"server":"https://h","insecure-skip-tls-verify":"true"})"),
+       "insecure-skip-tls-verify"},
+      {with_cluster(R"({"server":"https://h","disable-compression":1})"), "disable-compression"},
+      {with_cluster(R"({"server":"https://h","proxy-url":{}})"), "proxy-url"},
+      {with_cluster(R"({"server":"https://h","proxy-url":"http://\u0007"})"), "proxy-url"},
+      {with_cluster(R"({"server":"https://h","certificate-authority-data":[]})"),
+       "certificate-authority-data"},
+      {R"({"kind":"ExecCredential","kind":"ExecCredential"})", "kind"},
+      {R"({"spec":{"cluster":{"server":"https://h","server":"https://evil"}}})", "server"},
+      {with_cluster(R"({"server":"https://h","config":{"a":{"b":1,"b":2}}})"), "'b'"},
+  };
+  for (const Case& bad : cases) {
+    CAPTURE(bad.document);
+    const Outcome outcome = run(plugin_command_with(bad.document));
+    CHECK_FAILURE(outcome, 2);
+    CHECK(outcome.error_output.find(bad.field) != std::string::npos);
+    CHECK(outcome.error_output.find("\n  hint: ") != std::string::npos);
+  }
+}
+
+TEST_CASE("a document is bounded in size and depth") {
+  CHECK_SUCCESS(run(plugin_command_with(nested(20))));
+  for (const std::size_t depth : {40U, 1000U, 50'000U}) {
+    CAPTURE(depth);
+    CHECK_FAILURE(run(plugin_command_with(nested(depth))), 2);
+  }
+  const Sandbox sandbox;
+  const std::string deep(1'000'000, '[');
+  CHECK_FAILURE(run(plugin_command({"--exec-info=" + sandbox.write("deep", deep)})), 2);
+  Command command = plugin_command({"--exec-info=-"});
+  const std::string head = R"({"kind":"ExecCredential","pad":")";
+  command.input = head + std::string(128 * 1024 - head.size() - 2, 'x') + "\"}";
+  CHECK_SUCCESS(run(command));
+  command.input = " " + *command.input;
+  CHECK_FAILURE(run(command), 2);
+}
+
+TEST_CASE("a NUL byte does not end the document early") {
+  const Sandbox sandbox;
+  std::string text = exec_info(kV1);
+  text.push_back('\0');
+  text += "{\"spec\":{\"cluster\":{\"server\":\"http://evil\"}}}";
+  CHECK_FAILURE(run(plugin_command({"--exec-info=" + sandbox.write("info", text)})), 2);
+}
+
+TEST_CASE("standard input that nobody offered is left alone") {
+  const Pipe never_ends;
+  Command command = plugin_command_with(exec_info(kV1, kServer));
+  command.before_exec = [&never_ends] { replace_descriptor(0, never_ends.read_end()); };
+  CHECK_SUCCESS(run(command));
+  Command piped = plugin_command_with(R"({"kind":"ExecCredential","spec":{"interactive":true}})");
+  piped.before_exec = command.before_exec;
+  const std::string manifest = "a manifest that kubectl reads after us";
+  REQUIRE(write(never_ends.write_end(), manifest.data(), manifest.size()) > 0);
+  CHECK_SUCCESS(run(piped));
+  CHECK(never_ends.pending() == static_cast<int>(manifest.size()));
+}
+
+TEST_SUITE_END();

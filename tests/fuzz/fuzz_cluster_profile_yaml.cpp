@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// ClusterProfiles in YAML: what is taken has DNS names and each provider once, and the documents
+// written as JSON are the same profiles.
+#include "fuzz.hpp"
+#include "inventory.hpp"
+
+#include <execcred/documents.hpp>
+
+#include <string>
+#include <vector>
+
+namespace execcred::fuzz {
+
+void check(std::string_view input) {
+  const Result<std::vector<ClusterProfile>> profiles = parse_cluster_profiles(input);
+  if (!profiles) {
+    require(profiles.error().kind == Error::Kind::configuration, "a bad one is configuration");
+    return;
+  }
+  for (const ClusterProfile& profile : *profiles) check_profile(profile);
+
+  const Result<std::vector<json::Value>> documents = parse_documents(input, kMaxInventory);
+  require(documents.has_value(), "profiles come from documents");
+  std::string as_json;
+  for (const json::Value& document : *documents) json::write(document, as_json);
+  const Result<std::vector<ClusterProfile>> again = parse_cluster_profiles(as_json);
+  require(again && is_same(*again, *profiles), "JSON means the same profiles");
+}
+
+}  // namespace execcred::fuzz

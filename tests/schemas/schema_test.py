@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON Schemas of config/schemas, put to a validator, and to the programs they describe.
+
+schema_test.py SOURCE BIN: every example of config/ is valid; every bad document is refused by the
+schema and by the program; the schema of a plugin's config names the options of its --help.
+"""
+import copy
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import jsonschema
+
+SOURCE, BIN = sys.argv[1:3]
+os.umask(0o022)  # plugins refuse files that others may write
+MAPPING = os.path.join(SOURCE, "config", "clusterprofile-provider-file.json")
+EXAMPLES = os.path.join(SOURCE, "config", "examples")
+failures = []
+checks = 0
+
+
+def check(holds, what):
+    global checks
+    checks += 1
+    if not holds:
+        failures.append(what)
+        print("not ok:", what)
+
+
+def load(name):
+    with open(os.path.join(SOURCE, "config", "schemas", name), encoding="utf-8") as file:
+        schema = json.load(file)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def run(program, *arguments, text=None):
+    return subprocess.run(
+        [os.path.join(BIN, program), *arguments], input=text, capture_output=True, text=True,
+        timeout=60, check=False)
+
+
+def camel_case(dashed):
+    first, *rest = dashed.split("-")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def changed(document, path, value):
+    """A copy with another value at the path; Ellipsis removes what stands there."""
+    copied = copy.deepcopy(document)
+    place = copied
+    for step in path[:-1]:
+        place = place[step]
+    if value is ...:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    return copied
+
+
+def check_mapping():
+    validator = load("clusterprofile-provider-file.schema.json")
+    with open(MAPPING, encoding="utf-8") as file:
+        mapping = json.load(file)
+    check(validator.is_valid(mapping), "the canonical mapping is valid")
+    entry, execs = ["providers", 0], ["providers", 0, "execConfig"]
+    good = [
+        (execs + ["args"], None), (execs + ["env"], None),
+        (execs + ["env"], [{"name": "A", "value": "line\nline"}, {"name": "B"}]),
+        (execs + ["apiVersion"], "client.authentication.k8s.io/v1beta1"),
+        (entry + ["profileSourcedEnvVarsPolicy"], ...), (entry + ["profileSourcedEnvVarsPolicy"], ""),
+        (execs + ["interactiveMode"], "IfAvailable"), (execs + ["installHint"], None),
+        (["providers"], []),
+    ]
+    for path, value in good:
+        document = changed(mapping, path, value)
+        if path[-1] == "args":
+            document["providers"][0]["execConfig"]["command"] = "/plugins/another"
+        check(validator.is_valid(document), f"valid: {path} = {value!r}")
+        linted = run("execcred", "lint", "--no-files", "-", text=json.dumps(document))
+        check(linted.returncode == 0, f"lint takes {path} = {value!r}: {linted.stdout}")
+    bad = [
+        (["providers"], ...), (["providers"], {}), (["providers"], [None]),
+        (entry + ["name"], ...), (entry + ["name"], ""), (entry + ["name"], 7),
+        (entry + ["name"], "a\nb"), (entry + ["execConfig"], ...), (entry + ["execConfig"], None),
+        (execs + ["apiVersion"], ...), (execs + ["apiVersion"], "v1"),
+        (execs + ["apiVersion"], "client.authentication.k8s.io/v1alpha1"),
+        (execs + ["command"], ...), (execs + ["command"], ""), (execs + ["command"], "plugin"),
+        (execs + ["command"], "./plugin"), (execs + ["command"], "/a\nb"),
+        (execs + ["args"], "--x"), (execs + ["args"], [1]), (execs + ["args"], [None]),
+        (execs + ["args"], ["a\u0000"]), (execs + ["env"], {"A": "b"}), (execs + ["env"], [{}]),
+        (execs + ["env"], [{"name": "A=B"}]), (execs + ["env"], [{"name": "A", "value": 1}]),
+        (execs + ["interactiveMode"], "never"), (execs + ["provideClusterInfo"], "true"),
+        (execs + ["provideClusterInfo"], False), (execs + ["provideClusterInfo"], ...),
+        (execs + ["installHint"], ["x"]),
+        (entry + ["profileSourcedCLIArgsPolicy"], "append"),
+        (entry + ["profileSourcedCLIArgsPolicy"], "Append"),
+        (entry + ["profileSourcedEnvVarsPolicy"], "Append"),
+        (entry + ["profileSourcedEnvVarsPolicy"], "Replace"),
+    ]
+    for path, value in bad:
+        document = changed(mapping, path, value)
+        check(not validator.is_valid(document), f"refused: {path} = {value!r}")
+        linted = run("execcred", "lint", "--no-files", "-", text=json.dumps(document))
+        # Without providers nothing tells that it is a mapping.
+        is_told = linted.returncode == 2 or (path == ["providers"] and value is ...)
+        check(is_told, f"lint refuses {path} = {value!r}: {linted.stdout}")
+    for unknown in (["version"], entry + ["PROFILESOURCEDCLIARGSPOLICY"], execs + ["arguments"]):
+        document = changed(mapping, unknown, "x")
+        check(not validator.is_valid(document), f"refused: {unknown}")
+
+
+def plugin_takes(config):
+    """Whether execcred-token-file takes the config: told by its exit code, run with a token."""
+    info = {"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1",
+            "spec": {"interactive": False,
+                     "cluster": {"server": "https://s.example.com", "config": config}}}
+    with tempfile.TemporaryDirectory() as folder:
+        for cluster in ("spoke-1", "a.b"):
+            os.makedirs(os.path.join(folder, cluster))
+            with open(os.path.join(folder, cluster, "token"), "w", encoding="utf-8") as file:
+                file.write("opaque")
+        pattern = "{clusterName}" if "clusterName" in (config or {}) else "spoke-1"
+        ran = run("execcred-token-file", f"--token-file={folder}/{pattern}/token", "--exec-info=-",
+                  text=json.dumps(info))
+    return ran.returncode != 2
+
+
+def check_config():
+    validator = load("execcred-token-file.config.schema.json")
+    for name in sorted(os.listdir(EXAMPLES)):
+        resolved = run("execcred", "resolve", "-m", MAPPING, "-f", os.path.join(EXAMPLES, name),
+                       "-o", "json")
+        check(resolved.returncode == 0, f"{name} is resolved: {resolved.stderr}")
+        config = json.loads(resolved.stdout)["cluster"]["config"]
+        check(config is None or validator.is_valid(config), f"{name}: its config is valid")
+    good = [{}, {"clusterName": "spoke-1"}, {"clusterName": "a.b"}, {"region": "eu", "other": [1]},
+            {"audience": "x"}, {"audience": ["x", "y"]}, {"audience": None}, {"timeout": None}]
+    bad = [{"clusterName": 7}, {"clusterName": ""}, {"clusterName": "../x"}, {"clusterName": "A"},
+           {"audience": 7}, {"audience": ""}, {"audience": ["x", 1]}, {"audience": "a\nb"},
+           {"cluster": "x"}, {"tokenFile": "/etc/passwd"}, {"allowServer": ["https://evil"]},
+           {"timeout": "60s"}, {"debug": True}]
+    for config in good:
+        check(validator.is_valid(config), f"valid: {config}")
+        check(plugin_takes(config), f"the plugin takes {config}")
+    for config in bad:
+        check(not validator.is_valid(config), f"refused: {config}")
+        check(not plugin_takes(config), f"the plugin refuses {config}")
+    usage = run("execcred-token-file", "--help").stdout
+    options = {camel_case(name) for name in re.findall(r"--([a-z][a-z-]*)", usage.split("Options:")[1])
+               if f"  --{name}" in usage or f", --{name}" in usage}
+    allowed = set(re.findall(r"profile: (\w+)", usage))
+    named = set(validator.schema["properties"])
+    refused = {name for name, value in validator.schema["properties"].items()
+               if value == {"$ref": "#/$defs/refused"}}
+    check(named - refused == allowed, f"the fields of --help: {allowed} and {named - refused}")
+    check(refused == options - allowed, f"the other options: {options - allowed} and {refused}")
+
+
+check_mapping()
+check_config()
+print(f"{checks} checks, {len(failures)} failed")
+sys.exit(1 if failures or checks == 0 else 0)

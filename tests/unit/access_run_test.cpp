@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running what was resolved, with shell scripts for plugins.
+#include "expect.hpp"
+#include "temp_dir.hpp"
+
+#include <doctest/doctest.h>
+#include <execcred/access.hpp>
+#include <execcred/rfc3339.hpp>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace execcred {
+namespace {
+
+using namespace std::chrono_literals;
+using test::check_fails;
+using test::TempDir;
+using test::write_file;
+
+constexpr Duration kPatience = 60s;
+
+// An answer as a plugin prints it, from within a shell script.
+std::string print(const std::string& status, std::string_view version = "v1") {
+  return R"(printf '%s\n' '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/)" +
+         std::string(version) + R"(","status":)" + status + "}'\n";
+}
+
+class Plugin {
+ public:
+  explicit Plugin(const std::string& script, std::string_view name = "plugin")
+      : path_(write_file(dir_ / name, "#!/bin/sh\n" + script, 0755)) {}
+
+  Access access() const {
+    return {.cluster_profile = "fleet/spoke",
+            .provider = "x",
+            .source = "status.accessProviders[0]",
+            .exec = {.command = path_.native()},
+            .cluster = {.server = "https://h"}};
+  }
+  Result<Credential> run(const Access& access, std::vector<std::string> variables = {}) const {
+    variables.emplace_back("PATH=/usr/bin:/bin");
+    return get_credential(access, Environment(std::move(variables)), kPatience);
+  }
+  Result<Credential> run() const { return run(access()); }
+  std::string path() const { return path_.native(); }
+
+ private:
+  TempDir dir_;
+  std::filesystem::path path_;
+};
+
+TEST_CASE("get_credential: gives what the plugin printed") {
+  const Plugin token(print(R"({"token":"t","expirationTimestamp":"2200-01-01T00:00:00Z"})"));
+  Result<Credential> credential = token.run();
+  REQUIRE(credential);
+  CHECK(credential->token.reveal() == "t");
+  CHECK(*credential->expires_at == *parse_rfc3339("2200-01-01T00:00:00Z"));
+  const Plugin pair(print(R"({"clientCertificateData":"C","clientKeyData":"K"})"));
+  credential = pair.run();
+  REQUIRE(credential);
+  CHECK(credential->client_certificate == "C");
+  CHECK(credential->client_key.reveal() == "K");
+  CHECK_FALSE(credential->expires_at);
+  const Plugin noisy("echo noise >&2\n" + print(R"({"token":"t"})"));
+  CHECK(noisy.run());
+}
+
+TEST_CASE("get_credential: the plugin gets its arguments and the client's document") {
+  const TempDir dir;
+  const Plugin plugin("printf '[%s]' \"$@\" >" + (dir / "arguments").native() +
+                      "\nprintf %s \"$KUBERNETES_EXEC_INFO\" >" + (dir / "info").native() + "\n" +
+                      print(R"({"token":"t"})"));
+  for (const bool provides : {false, true}) {
+    Access access = plugin.access();
+    access.exec.args = {"--a b", "", "$HOME"};
+    access.exec.provide_cluster_info = provides;
+    REQUIRE(plugin.run(access));
+    const auto read = [&dir](std::string_view name) {
+      std::ifstream file(dir / name, std::ios::binary);
+      return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    CHECK(read("arguments") == "[--a b][][$HOME]");
+    CHECK(read("info") == write_exec_info(access.exec_info()));
+  }
+}
+
+TEST_CASE(
+    "get_credential: the caller's variables, then the mapping's, then the document; last wins") {
+  // From what the program was started with: a shell shows no name twice.
+  const Plugin plugin(
+      R"sh(given=$(tr '\0\n' '\n ' </proc/$$/environ | grep -v '^PATH=' | cut -c 1-30 | tr '\n' ,)
+printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"%s"}}' \
+  "$(printf %s "$given" | tr -d '"')"
+)sh");
+  Access access = plugin.access();
+  access.exec.env = {{"BOTH", "mapping"}, {"MAPPED", "mapping"}, {"TWICE", "1"},
+                     {"TWICE", "2"},      {"EMPTY", ""},         {"KUBERNETES_EXEC_INFO", "stale"}};
+  const Result<Credential> credential =
+      plugin.run(access, {"CALLER=caller", "BOTH=caller", "DOUBLE=1", "DOUBLE=2", "EMPTY=full",
+                          "KUBERNETES_EXEC_INFO=stale"});
+  if (!credential) FAIL(test::story(credential.error()));
+  CHECK(credential->token.reveal() ==
+        "CALLER=caller,DOUBLE=2,BOTH=mapping,MAPPED=mapping,TWICE=2,EMPTY=,"
+        "KUBERNETES_EXEC_INFO={kind:,");
+}
+
+TEST_CASE("get_credential: the exit code becomes the error's kind, whoever the plugin is") {
+  struct Case {
+    int code;
+    Error::Kind kind;
+  };
+  for (const Case& c : std::array<Case, 7>{{{1, Error::Kind::no_credential},
+                                            {2, Error::Kind::configuration},
+                                            {3, Error::Kind::unavailable},
+                                            {70, Error::Kind::internal},
+                                            {4, Error::Kind::no_credential},
+                                            {127, Error::Kind::no_credential},
+                                            {255, Error::Kind::no_credential}}}) {
+    CAPTURE(c.code);
+    // What it printed before it failed does not count.
+    const Plugin plugin(print(R"({"token":"s3cret"})") + "exit " + std::to_string(c.code));
+    const Result<Credential> credential = plugin.run();
+    check_fails(credential, c.kind, "exit code " + std::to_string(c.code));
+    check_fails(credential, c.kind, "ClusterProfile fleet/spoke with provider 'x'");
+    CHECK_FALSE(test::contains(test::story(credential.error()), "s3cret"));
+  }
+}
+
+TEST_CASE("get_credential: the story of a plugin of ours is told on, with its hint") {
+  const Plugin plugin(
+      "printf '%s\\n' 'execcred-x: error: cannot read it' '  while trying' '  hint: do better' "
+      ">&2\n"
+      "exit 2",
+      "execcred-x");
+  const Result<Credential> credential = plugin.run();
+  check_fails(credential, Error::Kind::configuration);
+  CHECK(credential.error().message == "execcred-x: cannot read it");
+  CHECK(credential.error().hint == "do better");
+  REQUIRE(credential.error().context.size() == 2);
+  CHECK(credential.error().context.front() == "trying");
+}
+
+TEST_CASE("get_credential: of another plugin's error output, the first line is told") {
+  const Plugin plugin("printf 'cannot log in\\nusage: many lines\\n' >&2; exit 1");
+  const Result<Credential> credential = plugin.run();
+  check_fails(credential, Error::Kind::no_credential, "exit code 1: cannot log in");
+  CHECK_FALSE(test::contains(credential.error().message, "usage"));
+}
+
+TEST_CASE("get_credential: a plugin that a signal ended gave no credential") {
+  const Plugin plugin(print(R"({"token":"s3cret"})") + "kill -KILL $$");
+  const Result<Credential> credential = plugin.run();
+  check_fails(credential, Error::Kind::unavailable, "signal 9");
+}
+
+TEST_CASE("get_credential: what cannot be started has the mapping's install hint") {
+  const Plugin plugin("");
+  Access access = plugin.access();
+  access.exec.command = plugin.path() + "-missing";
+  access.exec.install_hint = "get it from example.com";
+  check_fails(plugin.run(access), Error::Kind::configuration, "hint: get it from example.com");
+  access = plugin.access();
+  access.exec.provide_cluster_info = true;
+  access.cluster.certificate_authority_data = std::string(200'000, 'A');
+  check_fails(plugin.run(access), Error::Kind::configuration, "CA data");
+}
+
+TEST_CASE("get_credential: an answer that client-go would refuse is none") {
+  for (const std::string& script :
+       {std::string("exit 0"), std::string("echo token"), print("{}"), print("null"),
+        print(R"({"token":""})"), print(R"({"clientKeyData":"K"})"),
+        print(R"({"token":"t"})", "v1beta1"), print(R"({"token":"t"})") + "echo more",
+        "echo warning\n" + print(R"({"token":"t"})"),
+        print(R"({"token":"t","expirationTimestamp":"soon"})")}) {
+    CAPTURE(script);
+    const Plugin plugin(script);
+    check_fails(plugin.run(), Error::Kind::no_credential, "reading what '" + plugin.path());
+  }
+  const Plugin beta(print(R"({"token":"t"})", "v1beta1"));
+  Access access = beta.access();
+  access.exec.api_version = ApiVersion::v1beta1;
+  CHECK(beta.run(access));
+}
+
+TEST_CASE("get_credential: a credential that is over is none") {
+  const Plugin plugin(print(R"({"token":"t","expirationTimestamp":"2001-01-01T00:00:00Z"})"));
+  check_fails(plugin.run(), Error::Kind::no_credential, "expirationTimestamp");
+}
+
+TEST_CASE("get_credential: a plugin that hangs is unavailable, at the limit") {
+  const Plugin plugin("exec sleep 1000");
+  check_fails(get_credential(plugin.access(), Environment({"PATH=/usr/bin:/bin"}), 50ms),
+              Error::Kind::unavailable, "still running after 50ms");
+}
+
+}  // namespace
+}  // namespace execcred

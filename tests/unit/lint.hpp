@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the checks of lint tell about a text.
+#pragma once
+
+#include "expect.hpp"
+
+#include <lint_documents.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::test {
+
+using lint::Severity;
+
+struct Expected {
+  std::string_view path;
+  std::string_view message;  // a part of it
+  Severity severity = Severity::error;
+};
+
+inline std::vector<lint::Finding> lint_text(std::string_view text) {
+  lint::Run run;
+  run.limits.looks_at_programs = false;
+  lint::check_text(lint::Scope(run, "f"), text);
+  return std::move(run.findings);
+}
+
+// Exactly these findings, each with a remedy, in any order.
+inline void check_findings(std::string_view text, const std::vector<Expected>& expected) {
+  CAPTURE(text);
+  const std::vector<lint::Finding> findings = lint_text(text);
+  const std::string told = lint::to_text(findings, 1);
+  CAPTURE(told);
+  CHECK(findings.size() == expected.size());
+  for (const Expected& one : expected) {
+    CAPTURE(one.path);
+    CAPTURE(one.message);
+    bool is_told = false;
+    for (const lint::Finding& finding : findings) {
+      is_told |= finding.path == one.path && finding.severity == one.severity &&
+                 contains(finding.message, one.message);
+    }
+    CHECK(is_told);
+  }
+  for (const lint::Finding& finding : findings) CHECK_FALSE(finding.hint.empty());
+}
+
+}  // namespace execcred::test

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// ClusterProfiles and kubeconfigs under lint, and how documents are recognised.
+#include "lint.hpp"
+
+#include <execcred/base64.hpp>
+
+namespace execcred {
+namespace {
+
+using test::check_findings;
+using test::Expected;
+using test::lint_text;
+using test::Severity;
+
+constexpr auto kWarning = Severity::warning;
+
+std::string profile(const std::string& status,
+                    const std::string& metadata = "name: c, namespace: fleet") {
+  return "apiVersion: multicluster.x-k8s.io/v1alpha1\nkind: ClusterProfile\nmetadata: {" +
+         metadata + "}\nstatus:\n" + status;
+}
+
+// One provider with these members of its cluster, in YAML's flow style.
+std::string cluster(const std::string& members) {
+  return profile("  accessProviders: [{name: a, cluster: {" + members + "}}]\n");
+}
+
+std::string extension(const std::string& name, const std::string& value) {
+  return cluster("server: 'https://h', extensions: [{name: " + name + ", extension: " + value +
+                 "}]");
+}
+
+// "AA==" is no DER; this is: an empty SEQUENCE.
+const std::string kCertificate =
+    encode_base64("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n");
+const std::string kAt = "status.accessProviders[0].cluster.";
+
+TEST_CASE("lint: a sound ClusterProfile has no findings") {
+  check_findings(
+      cluster("server: 'https://h:6443/p', tls-server-name: x, proxy-url: 'socks5://p:1', "
+              "disable-compression: true, certificate-authority-data: " +
+              kCertificate),
+      {});
+  check_findings(extension("client.authentication.k8s.io/exec",
+                           "{clusterName: c, audience: [x, z], region: eu, other: {a: [1]}}"),
+                 {});
+  check_findings(
+      extension("clusterprofiles.multicluster.x-k8s.io/exec/additional-args", "{args: [x]}"), {});
+  check_findings(extension("clusterprofiles.multicluster.x-k8s.io/exec/additional-envs", "{A: x}"),
+                 {});
+  check_findings(extension("somebody.example.com/else", "[1]"), {});
+}
+
+TEST_CASE("lint: names of ClusterProfiles") {
+  const std::string status = "  accessProviders: [{name: a, cluster: {server: 'https://h'}}]\n";
+  check_findings(
+      profile(status, "name: A_b, namespace: a.b"),
+      {{"metadata.name", "no DNS-1123 subdomain"}, {"metadata.namespace", "no DNS-1123 label"}});
+  check_findings(profile(status, "namespace: fleet"), {{"metadata.name", "is missing"}});
+  check_findings(profile(status, "name: 7"), {{"metadata.name", "must be a string"}});
+  check_findings("kind: ClusterProfile\napiVersion: x/v1\nstatus:\n" + status,
+                 {{"apiVersion", "'x/v1'"}, {"metadata", "is missing"}});
+  check_findings(
+      profile(status) + "---\n" + profile(status),
+      {{"document[1].metadata.name", "'fleet/c', which stands in 'f: document[0]' too"}});
+}
+
+TEST_CASE("lint: the list of providers") {
+  check_findings(profile("  conditions: []\n"), {{"status.accessProviders", "is empty", kWarning}});
+  check_findings(profile("  accessProviders: {a: b}\n"),
+                 {{"status.accessProviders", "must be an array"}});
+  check_findings(profile("  accessProviders:\n  - {name: a, cluster: {server: 'https://h'}}\n  - "
+                         "{name: a}\n  - 5\n"
+                         "  - {cluster: {server: ''}}\n"
+                         "  credentialProviders: [{name: a, cluster: {server: 'https://h'}}]\n"),
+                 {{"status.accessProviders[1].name", "like that of an entry before it"},
+                  {"status.accessProviders[1].cluster", "is missing"},
+                  {"status.accessProviders[2]", "must be an object"},
+                  {"status.accessProviders[3].name", "is missing"},
+                  {"status.accessProviders[3].cluster.server", "is empty"},
+                  {"status.credentialProviders", "deprecated", kWarning}});
+}
+
+TEST_CASE("lint: how a cluster is reached") {
+  for (const std::string server : {"http://h", "h:6443", "https://", "https://a\\@b", "ftp://x"}) {
+    check_findings(cluster("server: '" + server + "'"), {{kAt + "server", ""}});
+  }
+  const std::string server = "server: 'https://h', ";
+  check_findings(cluster(server + "certificate-authority: /etc/passwd"),
+                 {{kAt + "certificate-authority", "is a path"}});
+  check_findings(cluster(server + "certificate-authority-data: '!'"),
+                 {{kAt + "certificate-authority-data", "no base64"}});
+  check_findings(cluster(server + "certificate-authority-data: " + encode_base64("hello")),
+                 {{kAt + "certificate-authority-data", "no certificate"}});
+  check_findings(
+      cluster(server + "certificate-authority-data: " +
+              encode_base64("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n")),
+      {{kAt + "certificate-authority-data", "no certificate"}});
+  check_findings(cluster(server + "insecure-skip-tls-verify: true"),
+                 {{kAt + "insecure-skip-tls-verify", "gets the credential", kWarning}});
+  check_findings(cluster(server + "insecure-skip-tls-verify: true, certificate-authority-data: " +
+                         kCertificate),
+                 {{kAt + "insecure-skip-tls-verify", "gets the credential", kWarning},
+                  {kAt + "insecure-skip-tls-verify", "beside certificates"}});
+  check_findings(
+      cluster(server +
+              "insecure-skip-tls-verify: 'no', disable-compression: 1, tls-server-name: 1, "
+              "proxy-url: 'nonsense', serverName: x"),
+      {{kAt + "insecure-skip-tls-verify", "true or false"},
+       {kAt + "disable-compression", "true or false"},
+       {kAt + "tls-server-name", "must be a string"},
+       {kAt + "proxy-url", "'nonsense'"},
+       {kAt + "serverName", "is no field", kWarning}});
+}
+
+TEST_CASE("lint: extensions") {
+  const std::string value = kAt + "extensions[0].extension";
+  check_findings(
+      extension("client.authentication.k8s.io/exec",
+                "{allowServer: x, cluster: c, clusterName: 5, audience: [1], debug: null}"),
+      {{value + ".allowServer", "may not come from a ClusterProfile"},
+       {value + ".cluster", "is not the field of --cluster"},
+       {value + ".clusterName", "must be a string"},
+       {value + ".audience[0]", "must be a string"}});
+  check_findings(extension("client.authentication.k8s.io/exec", "[1]"),
+                 {{value, "the CRD wants an object", kWarning}});
+  const std::string args = "clusterprofiles.multicluster.x-k8s.io/exec/additional-args";
+  check_findings(extension(args, "[a, 1]"), {{value, "the CRD wants an object", kWarning},
+                                             {value + "[1]", "must be a string"}});
+  check_findings(extension(args, "{args: x}"), {{value + ".args", "must be an array"}});
+  check_findings(extension(args, "x"), {{value, "must be an array"}});
+  const std::string envs = "multicluster.x-k8s.io/clusterprofiles/auth/exec/additional-envs";
+  check_findings(extension(envs, "[{name: A, value: b}, {name: 'A=B', value: 1}, 5]"),
+                 {{value, "the CRD wants an object", kWarning},
+                  {value + "[1]", "no name of a variable"},
+                  {value + "[1]", "must be a string"},
+                  {value + "[2]", "must be an object"}});
+  check_findings(extension(envs, "{A: 1}"), {{value + ".A", "must be a string"}});
+  check_findings(
+      cluster("server: 'https://h', extensions: [{name: a}, {name: a}, 5, {extension: {}}]"),
+      {{kAt + "extensions[1].name", "like that of another"},
+       {kAt + "extensions[2]", "must be an object"},
+       {kAt + "extensions[3].name", "is missing"}});
+}
+
+std::string kubeconfig(const std::string& user, const std::string& server = "https://h") {
+  return "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: '" + server +
+         "'}}]\n"
+         "users: [{name: u, user: " +
+         user +
+         "}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
+         "current-context: x\n";
+}
+
+TEST_CASE("lint: kubeconfigs") {
+  const std::string v1 = "apiVersion: client.authentication.k8s.io/v1, ";
+  const std::string exec = "users[0].user.exec.";
+  check_findings(kubeconfig("{exec: {" + v1 + "interactiveMode: Never, command: /x, args: null}}"),
+                 {});
+  check_findings(kubeconfig("{token: abcdefghijklm}"), {});
+  check_findings(
+      kubeconfig("{exec: {" + v1 + "command: x}}"),
+      {{exec + "command", "PATH", kWarning}, {exec + "interactiveMode", "refuse with v1"}});
+  check_findings(
+      kubeconfig("{exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: ./x}}"),
+      {{exec + "apiVersion", "v1alpha1"}, {exec + "command", "no absolute path"}});
+  check_findings(
+      kubeconfig("{exec: {" + v1 +
+                 "interactiveMode: Never, command: /execcred-token-file, "
+                 "args: [--token-file=/t, --allow-server=https://a, --x]}}"),
+      {{exec + "provideClusterInfo", "is not true"}, {exec + "args[2]", "unknown option"}});
+  check_findings(kubeconfig("{auth-provider: {name: gcp}, username: u, password: p}"),
+                 {{"users[0].user.auth-provider", "1.26", kWarning},
+                  {"users[0].user.password", "basic", kWarning}});
+  check_findings(kubeconfig("{}", "http://localhost:8001"),
+                 {{"clusters[0].cluster.server", "not https", kWarning}});
+  check_findings(kubeconfig("{exec: {" + v1 + "interactiveMode: Never, command: /x}}", "http://h"),
+                 {{"clusters[0].cluster.server", "not https", kWarning},
+                  {"contexts[0].context", "plain http"}});
+}
+
+TEST_CASE("lint: what a kubeconfig's contexts name") {
+  check_findings(
+      "apiVersion: v1\nkind: Config\nclusters: {}\nusers: [5, {name: a}]\n"
+      "contexts: [{name: x, context: {cluster: c, user: u}}, {name: x, context: {user: a}}]\n"
+      "current-context: z\n",
+      {{"clusters", "must be an array"},
+       {"users[0]", "must be an object"},
+       {"users[1].user", "is missing"},
+       {"contexts[0].context.cluster", "not in clusters"},
+       {"contexts[0].context.user", "not in users"},
+       {"contexts[1].name", "like that of an entry before it"},
+       {"contexts[1].context.user", "not in users"},
+       {"contexts[1].context.cluster", "is missing"},
+       {"current-context", "not in contexts"}});
+}
+
+TEST_CASE("lint: documents that are none, or of another kind") {
+  check_findings("", {{"", "is empty"}});
+  check_findings(" \n\t", {{"", "is empty"}});
+  check_findings("# a comment\n", {{"", "no document"}});
+  check_findings(std::string("a\0b", 3), {{"", "no text"}});
+  check_findings("\xff\xfe{}", {{"", "no text"}});
+  check_findings("{\"a\": [}", {{"", "the document"}});
+  check_findings("a: b: c\n", {{"", "the document"}});
+  for (const std::string text : {"{}", "[]", "5", "kind: Deployment\n", "a: b\n"}) {
+    check_findings(text, {{"", "not a document that lint knows", kWarning}});
+  }
+}
+
+TEST_CASE("lint: documents inside of others") {
+  const std::string item =
+      "kind: ClusterProfile\n  apiVersion: multicluster.x-k8s.io/v1alpha1\n"
+      "  metadata: {name: X}\n  status: {accessProviders: [{name: a, cluster: {server: "
+      "'https://h'}}]}\n";
+  check_findings("kind: List\napiVersion: v1\nitems:\n- " + item + "- 5\n- {kind: Secret}\n",
+                 {{"items[0].metadata.name", "DNS-1123"},
+                  {"items[1]", "must be an object"},
+                  {"items[2]", "'Secret'", kWarning}});
+  check_findings(
+      "kind: ClusterProfileList\napiVersion: multicluster.x-k8s.io/v1alpha1\nitems:\n"
+      "- {metadata: {name: X}, status: {accessProviders: [{name: a, cluster: {server: "
+      "'https://h'}}]}}\n",
+      {{"items[0].metadata.name", "DNS-1123"}});
+  check_findings(
+      R"({"kind":"ConfigMap","apiVersion":"v1","data":{"other.conf":"x = [","m.json":"{\"providers\":[5]}",)"
+      R"("k.yaml":"kind: Configuration\napiVersion: config.kueue.x-k8s.io/v1beta1\nmultiKueue: 5\n","bad.json":"{"}})",
+      {{R"(data["m.json"].providers[0])", "must be an object"},
+       {R"(data["k.yaml"].multiKueue)", "must be an object"},
+       {R"(data["bad.json"])", "the document"}});
+  check_findings("kind: ConfigMap\ndata: {a: b}\n", {{"", "'ConfigMap'", kWarning}});
+}
+
+}  // namespace
+}  // namespace execcred

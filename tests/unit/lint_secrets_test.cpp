@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Secrets where none belong: found, and never shown.
+#include "lint.hpp"
+
+#include <execcred/base64.hpp>
+#include <lint_secrets.hpp>
+
+#include <algorithm>
+
+namespace execcred {
+namespace {
+
+using lint::Finding;
+using lint::secret_in;
+using test::contains;
+using test::lint_text;
+using test::Severity;
+
+const std::string kKey =
+    "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIsecretbytes\n-----END EC PRIVATE KEY-----\n";
+const std::string kJwt = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl";
+
+TEST_CASE("secret_in: known by its form, in base64 and among other text too") {
+  const std::string certificate = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
+  for (const std::string& text :
+       {kKey, certificate + kKey, encode_base64(kKey), encode_base64(certificate + kKey),
+        encode_base64(encode_base64(kKey)), "{\"key\":\"" + encode_base64(kKey) + "\"}"}) {
+    CAPTURE(text);
+    CHECK(secret_in(text) == "a private key");
+  }
+  for (const std::string& text :
+       {kJwt, "--token=" + kJwt, "Bearer " + kJwt + "\n", encode_base64(kJwt)}) {
+    CAPTURE(text);
+    CHECK(secret_in(text) == "a JSON Web Token");
+  }
+  for (const std::string text :
+       {"http://u:p@proxy:1", "x https://user:pass@h/p y", "socks5://:p@h"}) {
+    CAPTURE(text);
+    CHECK(secret_in(text) == "a URL with a password");
+  }
+  CHECK(secret_in("sha256~abcdefghijklmnopqrstuvwxyz0123456789") == "an OpenShift token");
+  CHECK(secret_in("k8s-aws-v1.aHR0cHM6Ly9zdHMuYW1hem9uYXdzLmNvbQ") == "a token for EKS");
+}
+
+TEST_CASE("secret_in: what only looks like one") {
+  for (const std::string& text :
+       {std::string(), std::string("eyJ"), std::string("eyJhbGciOiJSUzI1NiJ9"),
+        std::string("eyJub3Qg.x.y"), std::string("https://h:6443/p@x"),
+        std::string("https://user@h"), std::string("a:b@c"),
+        std::string("-----BEGIN CERTIFICATE-----"), std::string("ghp_short"),
+        std::string("sha256:abcdef"),
+        encode_base64("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"),
+        std::string("/var/run/secrets/token")}) {
+    CAPTURE(text);
+    CHECK(secret_in(text).empty());
+  }
+}
+
+TEST_CASE("is_name_of_secret: the secret itself, not where it is") {
+  for (const std::string_view name : {"token", "--client-secret", "MY_PASSWORD",
+                                      "AWS_SECRET_ACCESS_KEY", "clientKeyData", "apiKey"}) {
+    CAPTURE(name);
+    CHECK(lint::is_name_of_secret(name));
+  }
+  for (const std::string_view name :
+       {"token-file", "secretName", "subject-token-type", "key", "SECRET_DIR", ""}) {
+    CAPTURE(name);
+    CHECK_FALSE(lint::is_name_of_secret(name));
+  }
+}
+
+std::string quoted(const std::string& text) { return json::to_text(json::Value(text)); }
+
+// In every place of a document that holds text, and in names.
+std::vector<std::string> documents_with(const std::string& secret) {
+  const std::string head =
+      R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile",)";
+  const std::string exec =
+      R"({"providers":[{"name":"p","execConfig":{"apiVersion":"client.authentication.k8s.io/v1","command":"/x",)";
+  const std::string cluster =
+      R"("status":{"accessProviders":[{"name":"a","cluster":{"server":"https://h",)";
+  std::vector<std::string> documents;
+  const std::string text = quoted(secret);
+  for (const std::string& rest :
+       {R"("metadata":{"name":"c","annotations":{"x":)" + text + "}}}",
+        R"("metadata":{"name":)" + text + "}}",
+        R"("metadata":{"name":"c"},)" + cluster + R"("proxy-url":)" + text + "}}]}}",
+        R"("metadata":{"name":"c"},)" + cluster + text + ":1}}]}}",
+        R"("metadata":{"name":"c"},)" + cluster +
+            R"("extensions":[{"name":"client.authentication.k8s.io/exec","extension":{"a":[{"b":)" +
+            text + "}]}}]}}]}}"}) {
+    documents.push_back(head + rest);
+  }
+  documents.push_back(exec + R"("args":["--x",)" + text + "]}}]}");
+  documents.push_back(exec + R"("args":[)" + quoted("--x=" + secret) + "]}}]}");
+  documents.push_back(exec + R"("env":[{"name":"A","value":)" + text + "}]}}]}");
+  return documents;
+}
+
+TEST_CASE("lint: a secret is found wherever it stands, and never shown") {
+  for (const std::string& secret :
+       {kKey, kJwt, std::string("https://user:hunter2secret@h"), encode_base64(kKey)}) {
+    for (const std::string& document : documents_with(secret)) {
+      CAPTURE(document);
+      const std::vector<Finding> findings = lint_text(document);
+      const std::string told = lint::to_text(findings, 1) + json::to_text(lint::to_json(findings));
+      CAPTURE(told);
+      CHECK(contains(told, "hold"));
+      for (const std::string_view shown :
+           {"MHcCAQEEIsecretbytes", "c2lnbmF0dXJl", "hunter2secret", "LS0tLS1CRUdJTiBF"}) {
+        CHECK_FALSE(contains(told, shown));
+      }
+    }
+  }
+}
+
+TEST_CASE("lint: an error in a ClusterProfile, a warning in arguments and variables") {
+  const std::vector<std::string> documents = documents_with(kJwt);
+  const auto is_error = [](const Finding& finding) {
+    return finding.message == "holds a JSON Web Token" && finding.severity == Severity::error;
+  };
+  const std::vector<Finding> profile = lint_text(documents.front());
+  CHECK(std::any_of(profile.begin(), profile.end(), is_error));
+  const std::vector<Finding> mapping = lint_text(documents.back());
+  CHECK_FALSE(std::any_of(mapping.begin(), mapping.end(), is_error));
+  REQUIRE(mapping.size() == 1);
+  CHECK(mapping.front().path == "providers[0].execConfig.env[0].value");
+}
+
+}  // namespace
+}  // namespace execcred

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mappings and Kueue's block under lint, and what both say about the program that runs.
+#include "lint.hpp"
+
+namespace execcred {
+namespace {
+
+using test::check_findings;
+using test::Expected;
+using test::Severity;
+
+constexpr auto kWarning = Severity::warning;
+const std::string kVersion = R"("apiVersion":"client.authentication.k8s.io/v1")";
+
+std::string mapping(const std::string& exec, const std::string& entry = {}) {
+  return R"({"providers":[{"name":"p","execConfig":{)" + exec + "}" + entry + "}]}";
+}
+
+// Of a program that is not ours.
+std::string other(const std::string& more, const std::string& entry = {}) {
+  return mapping(kVersion + R"(,"command":"/bin/other")" + more, entry);
+}
+
+std::string ours(const std::string& plugin, const std::string& args, const std::string& more = {},
+                 const std::string& entry = {}) {
+  return mapping(
+      kVersion + R"(,"command":"/plugins/)" + plugin + R"(","args":[)" + args + "]" + more, entry);
+}
+
+const std::string kTold = R"(,"provideClusterInfo":true)";
+
+TEST_CASE("lint: a sound mapping has no findings") {
+  check_findings(
+      other(R"(,"args":null,"env":[{"name":"A","value":"b"}],"interactiveMode":"Never")"), {});
+  check_findings(
+      ours("execcred-token-file",
+           R"("--token-file=/t/{server.host}/token","--allow-server","https://*.e.com:6443",)"
+           R"("--timeout=5s","-audience","x","--from-profile")",
+           kTold, R"(,"profileSourcedCLIArgsPolicy":"Append")"),
+      {});
+  check_findings(
+      ours("execcred-token-file", R"("--token-file=/t/{server.host}/token")",
+           kTold + R"(,"env":[{"name":"EXECCRED_ALLOW_SERVER","value":"https://a,https://b"}])"),
+      {});
+  check_findings(ours("execcred-spiffe", R"("--type=x509","--socket","unix:///s")"), {});
+}
+
+TEST_CASE("lint: all problems of a mapping at once, each at its field") {
+  check_findings(
+      R"({"providers":[
+        {"name":"a","execConfig":{"command":"rel","args":["ok",5,"a\u0000"],"env":[{"name":"A=B"},7,{"value":1}],
+          "interactiveMode":"never","provideClusterInfo":"yes","installHint":[]},
+         "profileSourcedCLIArgsPolicy":"append","profileSourcedEnvVarsPolicy":9},
+        7,
+        {"name":"a","execConfig":null}]})",
+      {{"providers[0].execConfig.apiVersion", "is missing"},
+       {"providers[0].execConfig.command", "no absolute path"},
+       {"providers[0].execConfig.args[1]", "must be a string"},
+       {"providers[0].execConfig.args[2]", "NUL"},
+       {"providers[0].execConfig.env[0].name", "'='"},
+       {"providers[0].execConfig.env[1]", "must be an object"},
+       {"providers[0].execConfig.env[2].name", "is missing"},
+       {"providers[0].execConfig.env[2].value", "must be a string"},
+       {"providers[0].execConfig.interactiveMode", "'never'"},
+       {"providers[0].execConfig.provideClusterInfo", "true or false"},
+       {"providers[0].execConfig.installHint", "must be a string"},
+       {"providers[0].profileSourcedCLIArgsPolicy", "'append'"},
+       {"providers[0].profileSourcedEnvVarsPolicy", "must be a string"},
+       {"providers[1]", "must be an object"},
+       {"providers[2].name", "like that of an entry before it"},
+       {"providers[2].execConfig", "is missing"}});
+}
+
+TEST_CASE("lint: keys that Go takes all the same are warned of") {
+  check_findings(
+      R"({"Providers":[{"NAME":"p","execconfig":{)" + kVersion +
+          R"(,"command":"/x","arguments":[],"env":[{"name":"A","VALUE":"b"}]},"extra":1}],"v":2})",
+      {{"Providers", "'providers'", kWarning},
+       {"providers[0].NAME", "'name'", kWarning},
+       {"providers[0].execconfig", "'execConfig'", kWarning},
+       {"providers[0].execConfig.arguments", "is no field", kWarning},
+       {"providers[0].execConfig.env[0].VALUE", "'value'", kWarning},
+       {"providers[0].extra", "is no field", kWarning},
+       {"v", "is no field", kWarning}});
+}
+
+TEST_CASE("lint: keys that differ in case alone are an error, and hide nothing else") {
+  check_findings(mapping(kVersion + R"(,"command":"rel","Command":"/x")"),
+                 {{"", "more than once"},
+                  {"providers[0].execConfig.command", "no absolute path"},
+                  {"providers[0].execConfig.Command", "'command'", kWarning}});
+}
+
+TEST_CASE("lint: a mapping in YAML, or without a provider") {
+  check_findings("providers: []\n", {{"", "the document"}});
+  check_findings(R"({"providers":[]})", {{"providers", "is empty", kWarning}});
+}
+
+TEST_CASE("lint: policies that let a ClusterProfile choose a plugin's settings") {
+  const std::string token = R"("--token-file=/t/{server.host}")";
+  const std::string both =
+      R"(,"profileSourcedCLIArgsPolicy":"Append","profileSourcedEnvVarsPolicy":"AppendIfNotExists")";
+  check_findings(ours("execcred-token-file", token, kTold, both),
+                 {{"providers[0].profileSourcedCLIArgsPolicy", "any option of this plugin"},
+                  {"providers[0].profileSourcedEnvVarsPolicy", "this plugin's environment"}});
+  check_findings(other("", both),
+                 {{"providers[0].profileSourcedEnvVarsPolicy", "LD_PRELOAD", kWarning}});
+  check_findings(ours("execcred-token-file", token + R"(,"--from-profile","--audience=x")", kTold),
+                 {{"providers[0].execConfig.args[1]", "not the last", kWarning}});
+}
+
+TEST_CASE("lint: options that a plugin would refuse, each at its argument") {
+  check_findings(
+      ours(
+          "execcred-token-file",
+          R"("--token-file=/t/{server.host}","--bogus","x","--timeout=90m","--allow-server=ftp://x",)"
+          R"("--allow-server=https://ok","word","--max-age","0s","--max-age=1h","--debug=maybe","--audience=",)"
+          R"("--api-version=v2","--allow-proxy=https://p:*","--from-profile","--from-profile","--timeout=2s")",
+          kTold),
+      {{"providers[0].execConfig.args[1]", "unknown option '--bogus'"},
+       {"providers[0].execConfig.args[3]", "60s"},
+       {"providers[0].execConfig.args[4]", "--allow-server"},
+       {"providers[0].execConfig.args[6]", "is no option"},
+       {"providers[0].execConfig.args[7]", "below 1s"},
+       {"providers[0].execConfig.args[9]", "given twice"},
+       {"providers[0].execConfig.args[10]", "neither true nor false"},
+       {"providers[0].execConfig.args[11]", "empty value"},
+       {"providers[0].execConfig.args[12]", "--api-version"},
+       {"providers[0].execConfig.args[14]", "not the last", kWarning},
+       {"providers[0].execConfig.args[15]", "given twice"},
+       {"providers[0].execConfig.args[16]", "may not come from a ClusterProfile"}});
+  check_findings(ours("execcred-token-file", R"("--token-file={server.port}")", kTold),
+                 {{"providers[0].execConfig.args[0]", "{server.port}"},
+                  {"providers[0].execConfig.args[0]", "relative path", kWarning},
+                  {"providers[0].execConfig.args", "lacks --allow-server", kWarning}});
+  check_findings(ours("execcred-token-file", ""),
+                 {{"providers[0].execConfig.args", "--token-file, which is required"}});
+  // The options of this one are not all known.
+  check_findings(ours("execcred-static-secret", R"("--convention","cp-creds","--timeout=x")"),
+                 {{"providers[0].execConfig.args[2]", "no duration"}});
+}
+
+TEST_CASE("lint: variables that a plugin would refuse, or not read") {
+  check_findings(
+      ours(
+          "execcred-token-file", "",
+          R"(,"env":[{"name":"EXECCRED_TOKEN_FILE","value":"/t/{server.host}"},{"name":"EXECCRED_TIMEOUT","value":"x"},)"
+          R"({"name":"EXECCRED_TIMEOUT","value":"2s"},{"name":"EXECCRED_TOKENFILE","value":"/t"},)"
+          R"({"name":"EXECCRED_SERVER_CA_FILE","value":"/ca"},{"name":"HOME","value":"/"}])" +
+              kTold),
+      {{"providers[0].execConfig.env[1].value", "no duration"},
+       {"providers[0].execConfig.env[2].name", "the last counts", kWarning},
+       {"providers[0].execConfig.env[3].name", "does not read", kWarning},
+       {"providers[0].execConfig.env[4].name", "not read from the environment", kWarning}});
+}
+
+TEST_CASE("lint: options that need the cluster, where it is not told") {
+  for (const std::string arg : {R"("--allow-server=https://a")", R"("-server-ca-file","/ca")"}) {
+    check_findings(ours("execcred-spiffe", R"("--type=x509",)" + arg),
+                   {{"providers[0].execConfig.provideClusterInfo", "is not true"}});
+    check_findings(ours("execcred-spiffe", R"("--type=x509",)" + arg, kTold), {});
+  }
+  check_findings(ours("execcred-token-file", R"("--token-file=/t/{server.host}")"),
+                 {{"providers[0].execConfig.provideClusterInfo", "--token-file needs"}});
+  check_findings(ours("execcred-static-secret", R"("--secret-name={clusterName}")"),
+                 {{"providers[0].execConfig.provideClusterInfo", "--secret-name needs"}});
+  check_findings(ours("execcred-static-secret", R"("--secret-name={clusterName}","--cluster=c")"),
+                 {});
+}
+
+TEST_CASE("lint: tokens that are good at many servers want --allow-server") {
+  const Expected lacks{"providers[0].execConfig.args", "lacks --allow-server", kWarning};
+  for (const std::string plugin :
+       {"execcred-google", "execcred-azure", "execcred-aws", "execcred-oidc-federation"}) {
+    check_findings(ours(plugin, ""), {lacks});
+    check_findings(ours(plugin, R"("--allow-server=https://a")", kTold), {});
+  }
+  check_findings(ours("execcred-spiffe", R"("--type","jwt")"), {lacks});
+  check_findings(ours("execcred-token-file", R"("--token-file=/t")"), {lacks});
+  check_findings(ours("execcred-token-file", R"("--token-file=/t/{clusterName}")", kTold), {lacks});
+  check_findings(ours("execcred-static-secret", ""), {});
+}
+
+TEST_CASE("lint: options that weaken a check") {
+  check_findings(ours("execcred-static-secret",
+                      R"("--allow-hub-token","--allow-namespace=any","--allow-namespace=x")"),
+                 {{"providers[0].execConfig.args[0]", "hub's own", kWarning},
+                  {"providers[0].execConfig.args[1]", "any namespace", kWarning}});
+  check_findings(ours("execcred-google",
+                      R"("--allow-server=https://[0.0.0.0/0]","--allow-audience=any")", kTold),
+                 {{"providers[0].execConfig.args[0]", "every address", kWarning},
+                  {"providers[0].execConfig.args[1]", "for whom", kWarning}});
+  check_findings(other(R"(,"interactiveMode":"Always")"),
+                 {{"providers[0].execConfig.interactiveMode", "terminal", kWarning}});
+}
+
+std::string kueue(const std::string& block) {
+  return "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+         "multiKueue:\n  clusterProfile:\n" +
+         block;
+}
+
+TEST_CASE("lint: Kueue's block, where a command may be a file of /plugins") {
+  const std::string exec =
+      "execConfig: {apiVersion: client.authentication.k8s.io/v1beta1, interactiveMode: Never, "
+      "command: ";
+  check_findings(kueue("    accessProviders: [{name: a, " + exec + "other}}]"), {});
+  check_findings(kueue("    accessProviders: [{name: a, " + exec + "/x/other}}]"), {});
+  check_findings(
+      kueue("    accessProviders: [{name: a, " + exec + "../x}}]"),
+      {{"multiKueue.clusterProfile.accessProviders[0].execConfig.command", "no absolute path"}});
+  check_findings("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n", {});
+  const std::string at = "multiKueue.clusterProfile.";
+  check_findings(
+      kueue("    accessProviders: [{name: a, execConfig: {command: execcred-google, Args: []}}, 5,"
+            " {Name: a, execConfig: 5}, {name: a, " +
+            exec +
+            "x}}]\n"
+            "    credentialsProviders: []\n    other: 1\n"),
+      {{at + "accessProviders[0].execConfig.apiVersion", "is missing"},
+       {at + "accessProviders[0].execConfig.Args", "'args'"},
+       {at + "accessProviders[0].execConfig.interactiveMode", "which Kueue refuses"},
+       {at + "accessProviders[0].execConfig.args", "lacks --allow-server", kWarning},
+       {at + "accessProviders[1]", "must be an object"},
+       {at + "accessProviders[2].Name", "'name'"},
+       {at + "accessProviders[2].name", "is missing"},
+       {at + "accessProviders[2].execConfig", "must be an object"},
+       {at + "accessProviders[3].name", "like that of an entry before it"},
+       {at + "credentialsProviders", "stands beside accessProviders"},
+       {at + "other", "is no field"}});
+  check_findings(kueue("    credentialsProviders: [{name: a, " + exec + "x}}]"),
+                 {{at + "credentialsProviders", "deprecated", kWarning}});
+}
+
+}  // namespace
+}  // namespace execcred

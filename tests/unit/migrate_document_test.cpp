@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "expect.hpp"
+#include "migrate/document.hpp"
+#include "migrate/report.hpp"
+
+#include <doctest/doctest.h>
+#include <execcred/documents.hpp>
+#include <execcred/json.hpp>
+#include <execcred/provider_mapping.hpp>
+#include <execcred/url_pattern.hpp>
+
+#include <string>
+
+namespace execcred::migrate {
+namespace {
+
+using execcred::test::check_fails;
+using execcred::test::contains;
+
+std::string kubeconfig(const std::string& users, const std::string& rest = "") {
+  return "apiVersion: v1\nkind: Config\n" + rest + "users:\n" + users;
+}
+
+std::string user(const std::string& name, const std::string& exec) {
+  return "- {name: " + name + ", user: {exec: {" + exec + "}}}\n";
+}
+
+Rewritten rewritten(const std::string& text) {
+  Result<Rewritten> result = rewrite(text, "/opt/plugins");
+  if (!result) FAIL(result.error().message);
+  return std::move(result).value();
+}
+
+// The whole document as compact JSON.
+std::string compact(const std::string& text) {
+  const Result<std::vector<json::Value>> documents = parse_documents(text, 1 << 20);
+  REQUIRE(documents);
+  return json::to_text(documents->front());
+}
+
+// What becomes of the GKE user "u", with these clusters and contexts.
+std::string with_clusters(const std::string& clusters, const std::string& contexts) {
+  return compact(
+      rewritten(kubeconfig(user("u", "command: gke-auth-plugin"),
+                           "clusters: [" + clusters + "]\ncontexts: [" + contexts + "]\n"))
+          .text);
+}
+
+std::string cluster(const std::string& name, const std::string& members) {
+  return "{name: " + name + ", cluster: {" + members + "}},";
+}
+
+std::string context(const std::string& name) {
+  return "{name: " + name + ", context: {user: u, cluster: " + name + "}},";
+}
+
+TEST_CASE("rewrite: a user changes in what runs, and in nothing else") {
+  const Rewritten result = rewritten(kubeconfig(
+      user("eks",
+           "x-own: {a: 1e400}, command: aws, apiVersion: client.authentication.k8s.io/v1beta1, "
+           "args: [eks, get-token, --cluster-name, prod], env: null, installHint: get aws, "
+           "interactiveMode: IfAvailable, provideClusterInfo: false") +
+      "- {name: no, user: {token: t}}\n- {name: own, user: {exec: {command: ./aws-vault}}}\n"));
+  CHECK(compact(result.text) ==
+        R"({"apiVersion":"v1","kind":"Config","users":[{"name":"eks","user":{"exec":{)"
+        R"("x-own":{"a":"1e400"},"command":"/opt/plugins/execcred-aws",)"
+        R"("apiVersion":"client.authentication.k8s.io/v1beta1","args":["--cluster-id=prod"],)"
+        R"("installHint":"put the execcred plugins under /opt/plugins, or change this command to )"
+        R"(where they are","interactiveMode":"Never","provideClusterInfo":false}}},)"
+        R"({"name":false,"user":{"token":"t"}},)"
+        R"({"name":"own","user":{"exec":{"command":"./aws-vault"}}}]})");
+  CHECK(is_complete(result));
+  REQUIRE(result.findings.size() == 1);
+  CHECK(result.findings.front().path == "users[0].user.exec");
+}
+
+TEST_CASE("rewrite: a second time finds nothing, and gives the same bytes") {
+  const std::string text = kubeconfig(user("u", "command: gke-auth-plugin"), "# mine\n");
+  const Rewritten first = rewritten(text);
+  CHECK(first.has_lost_comments);
+  CHECK(first.text != text);
+  const Rewritten second = rewritten(first.text);
+  CHECK(second.findings.empty());
+  CHECK(second.text == first.text);
+  CHECK(contains(report(second, "/p"), "no user of a known plugin was found"));
+}
+
+TEST_CASE("rewrite: a user with one thing that cannot be carried over stays byte for byte") {
+  const std::string text =
+      kubeconfig(user("u", "command: aws, args: [eks, get-token, --cluster-name, c, --query, x]"));
+  const Rewritten result = rewritten(text);
+  CHECK(result.text == text);
+  CHECK_FALSE(is_complete(result));
+  const std::string told = report(result, "/p");
+  CHECK(contains(told, "users[0].user.exec 'u': aws eks get-token stays as it is\n"));
+  CHECK(contains(told, "  not carried over  --query: "));
+  CHECK(contains(told, "0 users carried over, 1 user left\n"));
+}
+
+TEST_CASE("rewrite: malformed args and env of a known plugin are told, not guessed") {
+  for (const std::string& members :
+       {std::string("args: [1]"), std::string("args: x"), std::string("env: {A: b}"),
+        std::string("env: [{value: b}]"), std::string("env: [{name: A, value: 1}]")}) {
+    CAPTURE(members);
+    const Rewritten result =
+        rewritten(kubeconfig(user("u", "command: gke-auth-plugin, " + members)));
+    CHECK_FALSE(is_complete(result));
+    CHECK(contains(report(result, "/p"), "it is malformed"));
+  }
+}
+
+TEST_CASE("rewrite: the version that clients dropped becomes v1, the others stay") {
+  const auto version = [](const std::string& text) {
+    const Rewritten result = rewritten(kubeconfig(user("u", "command: gke-auth-plugin" + text)));
+    const std::string after = compact(result.text);
+    CHECK(contains(report(result, "/p"), "apiVersion was ") ==
+          contains(after, "\"client.authentication.k8s.io/v1\""));
+    return after.substr(after.find("client.authentication"), 36);
+  };
+  CHECK(version(", apiVersion: client.authentication.k8s.io/v1beta1") ==
+        "client.authentication.k8s.io/v1beta1");
+  CHECK(version(", apiVersion: client.authentication.k8s.io/v1alpha1")
+            .starts_with("client.authentication.k8s.io/v1\""));
+  CHECK(version("").starts_with("client.authentication.k8s.io/v1\""));
+}
+
+TEST_CASE("rewrite: a token that is good at many servers is bound to those of its contexts") {
+  const std::string both = with_clusters(
+      cluster("a", "server: 'https://A.example.com:443/'") +
+          cluster("b", "server: 'https://[fd00::1]:6443/k8s', proxy-url: 'http://p:3128'") +
+          cluster("other", "server: 'https://other'"),
+      context("a") + context("b") + context("missing") + context("a"));
+  CHECK(contains(both,
+                 R"("args":["--allow-server=https://a.example.com",)"
+                 R"("--allow-server=https://[fd00::1]:6443/k8s","--allow-proxy=http://p:3128"])"));
+  CHECK(contains(both, R"("provideClusterInfo":true)"));
+  for (const std::string& pattern :
+       {std::string("https://a.example.com"), std::string("https://[fd00::1]:6443/k8s")}) {
+    CHECK(UrlPattern::parse(pattern, UrlPattern::Use::server));
+  }
+}
+
+TEST_CASE("rewrite: servers are not bound where that would break what works today") {
+  for (const std::string& members :
+       {std::string("server: 'https://a', insecure-skip-tls-verify: true"),
+        std::string("server: 'http://a'"), std::string("server: 'https://a?x=y'"),
+        std::string("server: 'https://a/b/*'"), std::string("server: 'https://u:S3CRET@a'"),
+        std::string("certificate-authority: /x"),
+        std::string("server: 'https://a', proxy-url: 'http://u:S3CRET@p'")}) {
+    CAPTURE(members);
+    const std::string text =
+        kubeconfig(user("u", "command: gke-auth-plugin"),
+                   "clusters: [" + cluster("ok", "server: 'https://ok'") + cluster("a", members) +
+                       "]\ncontexts: [" + context("ok") + context("a") + "]\n");
+    const Rewritten result = rewritten(text);
+    CHECK(is_complete(result));
+    CHECK_FALSE(contains(result.text, "allow-server"));
+    const std::string told = report(result, "/p");
+    CHECK(contains(told, "add --allow-server=PATTERN"));
+    CHECK(contains(told, "cluster 'a' has"));
+    CHECK_FALSE(contains(told, "S3CRET"));
+  }
+  CHECK(contains(report(rewritten(kubeconfig(user("u", "command: gke-auth-plugin"))), "/p"),
+                 "no context here names its clusters"));
+  std::string clusters;
+  std::string contexts;
+  for (int i = 0; i < 101; ++i) {
+    const std::string name = "c" + std::to_string(i);
+    clusters += cluster(name, "server: 'https://" + name + "'");
+    contexts += context(name);
+  }
+  CHECK_FALSE(contains(with_clusters(clusters, contexts), "allow-server"));
+}
+
+TEST_CASE("rewrite: a mapping keeps its order, its policies and the case of its keys") {
+  const Rewritten result = rewritten(
+      R"({"Providers":[{"name":"spire","EXECCONFIG":{"ApiVersion":"client.authentication.k8s.io/v1",)"
+      R"("Command":"/p/spire-agent","ARGS":["api","fetch","jwt"],"Env":[{"NAME":"HOME","Value":"/h"}]},)"
+      R"("profileSourcedCLIArgsPolicy":"Append"},{"name":"own","execConfig":{"command":"/x"}}]})");
+  CHECK(is_complete(result));
+  CHECK(
+      compact(result.text) ==
+      R"({"Providers":[{"name":"spire","EXECCONFIG":{)"
+      R"("ApiVersion":"client.authentication.k8s.io/v1","Command":"/opt/plugins/execcred-spiffe",)"
+      R"("ARGS":["--type=jwt","--from-profile"],"Env":[{"name":"HOME","value":"/h"}],)"
+      R"("installHint":"put the execcred plugins under /opt/plugins, or change this command to )"
+      R"(where they are","interactiveMode":"Never"},"profileSourcedCLIArgsPolicy":"Append"},)"
+      R"({"name":"own","execConfig":{"command":"/x"}}]})");
+  CHECK(contains(result.text, "\n  \"Providers\": ["));
+  const std::string told = report(result, "/opt/plugins");
+  CHECK(contains(told,
+                 "providers[0].execConfig 'spire': spire-agent api fetch jwt → "
+                 "/opt/plugins/execcred-spiffe\n"));
+  CHECK(contains(told, "add --allow-server=PATTERN"));
+}
+
+TEST_CASE("rewrite: a migrated mapping is one that can be used") {
+  const Rewritten result = rewritten(
+      R"({"providers":[{"name":"p","execConfig":{"apiVersion":"client.authentication.k8s.io/v1beta1",)"
+      R"("command":"cp-creds","args":["--managed-serviceaccount=m"],"provideClusterInfo":false}}]})");
+  const Result<ProviderMapping> mapping = parse_provider_mapping(result.text);
+  REQUIRE(mapping);
+  CHECK(mapping->providers.front().exec.command == "/opt/plugins/execcred-static-secret");
+  CHECK(mapping->providers.front().exec.provide_cluster_info);
+}
+
+TEST_CASE("rewrite: variables that ClusterProfiles set cannot be carried over") {
+  for (const std::string policy : {"Replace", "AppendIfNotExists"}) {
+    const Rewritten result =
+        rewritten(R"({"providers":[{"name":"p","execConfig":{"command":"secretreader"},)"
+                  R"("profilesourcedenvvarspolicy":")" +
+                  policy + "\"}]}");
+    CHECK_FALSE(is_complete(result));
+    CHECK(contains(report(result, "/p"), "profileSourcedEnvVarsPolicy '" + policy + "'"));
+  }
+}
+
+TEST_CASE("rewrite: JSON stays JSON, and flow-style YAML is YAML") {
+  const std::string json = R"({"kind":"Config","users":[{"name":"u","user":{"exec":)"
+                           R"({"command":"gke-auth-plugin"}}}]})";
+  CHECK(rewritten(json).text.starts_with("{\n  \"kind\": \"Config\",\n"));
+  CHECK(rewritten("{kind: Config, users: [{name: u, user: {exec: {command: gke-auth-plugin}}}]}")
+            .text.starts_with("kind: Config\nusers:\n"));
+}
+
+TEST_CASE("rewrite: anything else than one kubeconfig or JSON mapping is an error") {
+  constexpr auto kConfiguration = Error::Kind::configuration;
+  check_fails(rewrite("", "/p"), kConfiguration, "0 documents");
+  check_fails(rewrite("kind: Config\n---\nkind: Config\n", "/p"), kConfiguration, "2 documents");
+  check_fails(rewrite("kind: ConfigMap\n", "/p"), kConfiguration, "neither");
+  check_fails(rewrite("[]", "/p"), kConfiguration, "neither");
+  check_fails(rewrite("kind: Config\nusers: {}\n", "/p"), kConfiguration, "'users' must be");
+  check_fails(rewrite(R"({"providers":{}})", "/p"), kConfiguration, "'providers' must be");
+  check_fails(rewrite("providers: []\n", "/p"), kConfiguration, "mapping file is YAML");
+  check_fails(rewrite(R"({"providers":[],"Providers":[]})", "/p"), kConfiguration);
+  check_fails(rewrite(R"({"kind":"Config","kind":"Config"})", "/p"), kConfiguration);
+  check_fails(rewrite("{\"kind\":", "/p"), kConfiguration);
+  check_fails(rewrite(std::string("\x7f"
+                                  "ELF\0\1",
+                                  6),
+                      "/p"),
+              kConfiguration);
+  CHECK(rewritten("kind: Config\n").findings.empty());
+  CHECK(
+      rewritten("kind: Config\nusers: [1, {}, {user: x}, {user: {exec: []}}]\n").findings.empty());
+}
+
+}  // namespace
+}  // namespace execcred::migrate

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "migrate_case.hpp"
+
+#include <set>
+
+namespace execcred::migrate::test {
+namespace {
+
+using execcred::test::contains;
+
+TEST_CASE("migrate: what cannot be carried over is named, with a reason and without its value") {
+  const Texts oidc = {"kubectl", "oidc-login", "get-token", "--oidc-issuer-url=https://i",
+                      "--oidc-client-id=k"};
+  const auto with = [](Texts command, const Texts& more) {
+    command.insert(command.end(), more.begin(), more.end());
+    return command;
+  };
+  const Texts eks = {"aws", "eks", "get-token", "--cluster-name", "prod"};
+  const Texts iam = {"aws-iam-authenticator", "token", "-i", "prod"};
+  const Texts aks = {"kubelogin", "get-token", "--login=workloadidentity", "--server-id=s"};
+  const Texts pinniped = {"pinniped", "login", "static"};
+  for (const Refused& refused : std::vector<Refused>{
+           {with(iam, {"--token-only"}), {}, "--token-only"},
+           {with(iam, {"-c", "S3CRET"}), {}, "-c"},
+           {with(iam, {"-r", "arn:x", "--forward-session-name"}), {}, "--forward-session-name"},
+           {{"aws-iam-authenticator", "token"}, {}, "the cluster"},
+           {{"aws", "eks", "get-token"}, {}, "the cluster"},
+           {{"argocd-k8s-auth", "aws"}, {}, "the cluster"},
+           {with(eks, {"--no-verify-ssl"}), {}, "--no-verify-ssl"},
+           {with(eks, {"--ca-bundle", "/x"}), {}, "--ca-bundle"},
+           {with(eks, {"--unheard-of=S3CRET"}), {}, "--unheard-of"},
+           {with(eks, {"--unheard-of", "S3CRET"}), {}, "--unheard-of"},
+           {with(eks, {"-xS3CRET"}), {}, "-x"},
+           {with(eks, {"S3CRET"}), {}, "argument 5"},
+           {with(eks, {"--region"}), {}, "--region"},
+           {with(eks, {"--region", "a\nb"}), {}, "--region"},
+           {eks, {"SSL_CERT_FILE=/x"}, "variable SSL_CERT_FILE"},
+           {{"kubelogin", "get-token", "--server-id=s"}, {}, "login method 'devicecode'"},
+           {{"kubelogin", "get-token", "--login", "interactive", "--server-id=s"},
+            {},
+            "login method 'interactive'"},
+           {{"kubelogin", "get-token", "--login=azurecli", "--server-id=s"},
+            {},
+            "login method 'azurecli'"},
+           {{"kubelogin", "get-token", "--login=spn", "--server-id=s", "--client-secret=S3CRET"},
+            {},
+            "login method 'spn'"},
+           {{"kubelogin", "get-token", "--login=spn", "--server-id=s", "--client-secret=S3CRET"},
+            {},
+            "--client-secret"},
+           {aks, {"AAD_LOGIN_METHOD=ropc"}, "login method 'ropc'"},
+           {{"kubelogin", "get-token", "--login=msi"}, {}, "--server-id"},
+           {with(aks, {"--legacy"}), {}, "--legacy"},
+           {with(aks, {"--pop-enabled"}), {}, "--pop-enabled"},
+           {with(aks, {"--identity-resource-id=/x"}), {}, "--identity-resource-id"},
+           {with(aks, {"--environment=AzureStackCloud"}), {}, "--environment"},
+           {with(aks, {"--use-azurerm-env-vars"}), {}, "--use-azurerm-env-vars"},
+           {{"argocd-k8s-auth", "azure"}, {"AAD_LOGIN_METHOD=spn"}, "login method 'spn'"},
+           {{"argocd-k8s-auth", "azure"},
+            {"AAD_ENVIRONMENT_NAME=Custom"},
+            "variable AAD_ENVIRONMENT_NAME"},
+           {oidc, {}, "no --grant-type"},
+           {with(oidc, {"--grant-type=password", "--password=S3CRET"}),
+            {},
+            "--grant-type 'password'"},
+           {with(oidc, {"--grant-type", "authcode-keyboard"}),
+            {},
+            "--grant-type 'authcode-keyboard'"},
+           {with(oidc, {"--grant-type=client-credentials", "--oidc-client-secret=S3CRET"}),
+            {},
+            "--oidc-client-secret"},
+           {with(oidc, {"--grant-type=client-credentials", "--certificate-authority-data=S3CRET"}),
+            {},
+            "--certificate-authority-data"},
+           {with(oidc, {"--grant-type=client-credentials", "--certificate-authority=~/ca"}),
+            {},
+            "--certificate-authority"},
+           {with(oidc, {"--grant-type=client-credentials", "--insecure-skip-tls-verify"}),
+            {},
+            "--insecure-skip-tls-verify"},
+           {{"kubelogin", "get-token", "--oidc-client-id=k"}, {}, "--oidc-issuer-url"},
+           {{"gke-gcloud-auth-plugin", "--use_edge_cloud"}, {}, "--use_edge_cloud"},
+           {{"gke-gcloud-auth-plugin"},
+            {"CLOUDSDK_CORE_ACCOUNT=me"},
+            "variable CLOUDSDK_CORE_ACCOUNT"},
+           {{"cp-creds"}, {}, "--managed-serviceaccount"},
+           {with(pinniped, {"--token=S3CRET"}), {}, "--token"},
+           {with(pinniped,
+                 {"--token-env=T", "--enable-concierge", "--concierge-ca-bundle-data=S3CRET"}),
+            {"T=S3CRET"},
+            "--concierge-ca-bundle-data"},
+           {pinniped, {}, "--token-env"},
+           {{"pinniped", "login", "oidc", "--issuer=https://i", "--client-secret=S3CRET"},
+            {},
+            "pinniped login oidc"},
+           {{"k8s-spiffe-workload-jwt-exec-auth"},
+            {"SPIFFE_ENDPOINT_SOCKET=/s"},
+            "variable SPIFFE_ENDPOINT_SOCKET"},
+           {{"spire-agent", "api", "fetch", "jwt", "-socketPath", "/s"}, {}, "-audience"},
+           {{"argocd-k8s-auth", "oidc"}, {}, "--token-file"}}) {
+    check(refused);
+  }
+}
+
+TEST_CASE("migrate: flags are read as the peers' own parsers read them") {
+  const auto cluster = [](const Texts& flags) {
+    Texts command = {"aws-iam-authenticator", "token"};
+    command.insert(command.end(), flags.begin(), flags.end());
+    return lines(migrate(command, {}).args());
+  };
+  for (const Texts& flags : std::vector<Texts>{{"--cluster-id=c"},
+                                               {"--cluster-id", "c"},
+                                               {"-i", "c"},
+                                               {"-ic"},
+                                               {"-i=c"},
+                                               {"-cluster-id", "c"},
+                                               {"-i", "first", "--cluster-id=c"},
+                                               {"-i", "c", "--region="}}) {
+    CAPTURE(lines(flags));
+    CHECK(cluster(flags) == "--cluster-id=c\n");
+  }
+  CHECK(cluster({"-i", "--cluster-id"}) == "--cluster-id=--cluster-id\n");
+  CHECK(cluster({"-i", "a=b"}) == "--cluster-id=a=b\n");
+}
+
+TEST_CASE("migrate: passwords in URLs and values of variables are never told") {
+  const Migration migration =
+      migrate({"kubelogin", "get-token", "--oidc-issuer-url=https://u:S3CRET@i.example.com",
+               "--oidc-client-id=k", "--grant-type=client-credentials",
+               "--oidc-auth-request-extra-params=password=S3CRET"},
+              {"HTTPS_PROXY=http://u:S3CRET@p:1", "UNKNOWN=S3CRET", "SSL_CERT_FILE=/x"});
+  CHECK(migration.is_complete());
+  CHECK(contains(lines(migration.args()), "S3CRET"));
+  CHECK_MESSAGE(!contains(all_changes(migration), "S3CRET"), all_changes(migration));
+  CHECK(contains(changes(migration, Change::Kind::dropped), "variable UNKNOWN: "));
+}
+
+TEST_CASE("find_peer: other commands, and ours, are of no known peer") {
+  for (const Texts& command : std::vector<Texts>{{""},
+                                                 {"/plugins/execcred-aws", "--cluster-id=c"},
+                                                 {"aws"},
+                                                 {"aws", "eks", "update-kubeconfig"},
+                                                 {"aws", "get-token", "eks"},
+                                                 {"kubectl", "get-token"},
+                                                 {"kubelogin", "convert-kubeconfig"},
+                                                 {"my-aws", "eks", "get-token"},
+                                                 {"pinniped", "login"},
+                                                 {"tsh", "kube", "credentials"},
+                                                 {"argocd-k8s-auth"}}) {
+    CAPTURE(lines(command));
+    CHECK(find_peer({.command = command.front(), .args = {command.begin() + 1, command.end()}}) ==
+          nullptr);
+  }
+}
+
+TEST_CASE("all_peers: names differ, and every rule can be told") {
+  std::set<std::string_view> names;
+  for (const Peer& peer : all_peers()) {
+    CAPTURE(peer.name);
+    CHECK(names.insert(peer.name).second);
+    CHECK(peer.plugin.starts_with("execcred-"));
+    for (const std::span<const Rule> rules : {peer.flags, peer.variables}) {
+      std::set<std::string_view> seen;
+      for (const Rule& rule : rules) {
+        CAPTURE(rule.name);
+        CHECK(seen.insert(rule.name).second);
+        CHECK_FALSE(rule.name.starts_with('-'));
+        const bool needs_text =
+            rule.action == Rule::Action::drop || rule.action == Rule::Action::refuse;
+        CHECK_FALSE((needs_text && rule.text.empty()));
+        const bool is_flag = rules.data() == peer.flags.data();
+        if (rule.action == Rule::Action::keep && is_flag) CHECK(rule.text.starts_with("--"));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace execcred::migrate::test

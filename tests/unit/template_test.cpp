@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "expect.hpp"
+
+#include <doctest/doctest.h>
+#include <execcred/template.hpp>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace execcred {
+namespace {
+
+using test::check_fails;
+
+constexpr auto kConfiguration = Error::Kind::configuration;
+
+ExecInfo info(std::string server) {
+  return ExecInfo{.cluster = Cluster{.server = std::move(server)}};
+}
+
+TEST_CASE("expand_template: fills in the cluster's name and its server's host") {
+  struct Case {
+    std::string_view text, name, server, expanded;
+  };
+  for (const Case& c : std::array<Case, 9>{
+           {{"/plain/path", "", "https://h", "/plain/path"},
+            {"", "", "https://h", ""},
+            {"/t/{clusterName}/token", "spoke-1", "https://h", "/t/spoke-1/token"},
+            {"{clusterName}", "a.b-c.d0", "https://h", "a.b-c.d0"},
+            {"{clusterName}{clusterName}", "x", "https://h", "xx"},
+            {"/t/{server.host}", "", "https://API.Example.com:6443/p", "/t/api.example.com"},
+            {"/t/{server.host}", "", "https://10.0.0.1:6443", "/t/10.0.0.1"},
+            {"{clusterName}/{server.host}", "x", "https://h", "x/h"},
+            {"/t/$x %s *?", "", "https://h", "/t/$x %s *?"}}}) {
+    CAPTURE(c.text);
+    const Result<std::string> expanded =
+        expand_template(c.text, c.name, info(std::string(c.server)));
+    REQUIRE(expanded);
+    CHECK(*expanded == c.expanded);
+  }
+  CHECK(*expand_template("/t/{clusterName}", "x", ExecInfo()) == "/t/x");
+}
+
+TEST_CASE("expand_template: a value that is no DNS-1123 subdomain never enters a path") {
+  for (const std::string& name :
+       {std::string(".."), std::string("."), std::string("a/b"), std::string("../x"),
+        std::string("a..b"), std::string("-a"), std::string("a-"), std::string("A"),
+        std::string("a_b"), std::string("a b"), std::string("a\nb"), std::string("a\0b", 3),
+        std::string("{server.host}"), std::string("\u00e4"), std::string(254, 'a')}) {
+    CAPTURE(name);
+    check_fails(expand_template("/t/{clusterName}/token", name, info("https://h")), kConfiguration,
+                "no DNS name");
+  }
+  check_fails(expand_template("/t/{server.host}", "", info("https://[fd00::1]:6443")),
+              kConfiguration, "no DNS name");
+  check_fails(expand_template("/t/{server.host}", "", info("https://h/../x")), kConfiguration);
+  check_fails(expand_template("/t/{server.host}", "", info("nonsense")), kConfiguration,
+              "spec.cluster.server");
+}
+
+TEST_CASE("expand_template: what is missing is told with the remedy") {
+  check_fails(expand_template("{clusterName}", "", info("https://h")), kConfiguration,
+              "--cluster=NAME");
+  check_fails(expand_template("{clusterName}", "", ExecInfo()), kConfiguration,
+              "provideClusterInfo: true");
+  check_fails(expand_template("{server.host}", "x", ExecInfo()), kConfiguration,
+              "provideClusterInfo: true");
+}
+
+TEST_CASE("expand_template: unknown placeholders and stray braces are refused") {
+  for (const std::string_view text :
+       {"{", "}", "a{", "a}b", "{clusterName", "clusterName}", "{}", "{clustername}",
+        "{ clusterName }", "{{clusterName}}", "{clusterName}}", "{server}", "{server.port}",
+        "{clusterName{x}}", "{{.name}}"}) {
+    CAPTURE(text);
+    check_fails(expand_template(text, "x", info("https://h")), kConfiguration);
+  }
+}
+
+}  // namespace
+}  // namespace execcred
