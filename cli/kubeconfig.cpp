@@ -41,7 +41,7 @@ Status Kubeconfig::add_profiles(const ProviderMapping& mapping, KubeconfigWriter
     return writer.add(access);
   };
   for (const std::string& path : profiles_paths_) {
-    TRY(for_each_profile_in(path, [&](Result<ClusterProfile> profile) -> Status {
+    TRY(for_each_profile_in(path, [&](const Result<ClusterProfile>& profile) -> Status {
       Status added = add(profile);
       if (!added) problems.push_back(std::move(added).error());
       return {};

@@ -38,8 +38,7 @@ constexpr std::array<Entry, 5> kCommands = {
     {{"get", "Run the plugin of a ClusterProfile, print the credential.", make<Get>},
      {"resolve", "Show what would run for each ClusterProfile, and why.", make<Resolve>},
      {"kubeconfig", "Write one kubeconfig for a whole inventory.", make<Kubeconfig>},
-     {"lint", "Tell all that is wrong with mappings, ClusterProfiles and kubeconfigs.",
-      make<Lint>},
+     {"lint", "Tell all that is wrong with mappings, ClusterProfiles and kubeconfigs.", make<Lint>},
      {"migrate", "Make users of other plugins, in a kubeconfig or mapping, ours.", make<Migrate>}}};
 
 std::string help() {
@@ -96,7 +95,7 @@ int fail(const Error& error) {
   return exit_code(error.kind);
 }
 
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   const Status ready = set_up_process();
   if (!ready) return fail(ready.error());
   // Ignored by the caller, it would hide how a plugin ended.
@@ -114,7 +113,7 @@ int main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return execcred::cli::main(argc, argv);
+    return execcred::cli::run_program(argc, argv);
   } catch (...) {
     return execcred::cli::fail({.message = "internal error", .hint = "please report it"});
   }

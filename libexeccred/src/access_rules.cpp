@@ -20,6 +20,7 @@ Error refused(std::string message, std::string hint) {
 template <class Pattern>
 std::string list(const std::vector<Pattern>& patterns) {
   std::vector<std::string> texts;
+  texts.reserve(patterns.size());
   for (const Pattern& pattern : patterns) texts.push_back(in_quotes(pattern.text()));
   return join(texts, ", ");
 }

@@ -33,6 +33,7 @@ void read_fields(const std::array<Field<T>, N>& fields, const ObjectReader& obje
 template <class T, std::size_t N>
 std::vector<std::string_view> names_of(const std::array<Field<T>, N>& fields) {
   std::vector<std::string_view> names;
+  names.reserve(N);
   for (const Field<T>& field : fields) names.push_back(field.name);
   return names;
 }
@@ -71,14 +72,14 @@ Result<T> read_choice(const ObjectReader& object, std::string_view field,
 // The elements of an array; none where it is absent or no array.
 inline const json::Array& elements(const ObjectReader& object, std::string_view field,
                                    std::string_view wanted, Problems& problems) {
-  static const json::Array none;
+  static const json::Array kNone;
   const json::Value* value = object.find(field);
-  if (value == nullptr) return none;
+  if (value == nullptr) return kNone;
   if (value->array() != nullptr) return *value->array();
   problems.push_back(
       json::field_error(object.path_of(field),
                         "must be " + std::string(wanted) + ", not " + std::string(value->kind())));
-  return none;
+  return kNone;
 }
 
 inline std::string element_path(const ObjectReader& object, std::string_view field,

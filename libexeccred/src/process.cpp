@@ -60,6 +60,7 @@ Result<Pipe> make_pipe() {
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   return pointers;
@@ -103,11 +104,12 @@ int spawn(const Plan& plan, pid_t& pid) {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   volatile int problem = 0;
-  pid = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
-  if (pid == 0) become(plan, problem);
-  if (pid < 0) problem = errno;
+  const pid_t child = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  if (child == 0) become(plan, problem);
+  if (child < 0) problem = errno;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (pid > 0 && problem != 0) waitpid(pid, nullptr, 0);
+  if (child > 0 && problem != 0) waitpid(child, nullptr, 0);
+  pid = child;
   return problem;
 }
 

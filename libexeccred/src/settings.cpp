@@ -219,9 +219,9 @@ Status Settings::check_required() const {
 }
 
 const Setting& Settings::get(std::string_view name) const {
-  static const Setting unset;
+  static const Setting kUnset;
   const auto found = settings_.find(name);
-  return found == settings_.end() ? unset : found->second;
+  return found == settings_.end() ? kUnset : found->second;
 }
 
 std::string Settings::show() const {

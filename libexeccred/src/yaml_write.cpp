@@ -5,6 +5,8 @@
 #include <execcred/yaml_write.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <string_view>
 
 namespace execcred::yaml {
@@ -30,21 +32,66 @@ bool can_be_plain(std::string_view text) {
   return read && read->string() != nullptr;
 }
 
-// JSON's strings are YAML's double-quoted ones.
-void write_scalar(const Value& value, std::string& out) {
-  const std::string* text = value.string();
-  if (text != nullptr && can_be_plain(*text)) {
-    out += *text;
-  } else {
-    json::write(value, out);
+// The size of the character at the front, if YAML refuses, folds or drops it even in quotes (DEL,
+// C1 controls, U+2028, U+2029, a byte order mark, U+FFFE, U+FFFF), else 0. JSON has them as they
+// are.
+std::size_t foreign_length(std::string_view text) {
+  constexpr std::array<std::string_view, 5> kForeign = {"\u2028", "\u2029", "\ufeff", "\ufffe",
+                                                        "\uffff"};
+  if (text.front() == '\x7f') return 1;
+  if (text.front() == '\xc2' && text[1] <= '\x9f') return 2;
+  const bool is_foreign = std::any_of(kForeign.begin(), kForeign.end(), [text](auto character) {
+    return text.starts_with(character);
+  });
+  return is_foreign ? 3 : 0;
+}
+
+// JSON's strings are YAML's double-quoted ones, but for the foreign characters.
+void write_quoted(std::string_view text, std::string& out) {
+  std::string quoted;
+  json::write_string(text, quoted);
+  for (std::string_view rest = quoted; !rest.empty();) {
+    const std::size_t length = foreign_length(rest);
+    if (length == 0) {
+      out += rest.front();
+    } else {
+      const auto byte = [rest](std::size_t i) { return static_cast<unsigned>(rest[i]); };
+      const unsigned code =
+          length == 1   ? byte(0)
+          : length == 2 ? byte(1) & 0xffU
+                        : (byte(0) & 0xfU) << 12U | (byte(1) & 0x3fU) << 6U | (byte(2) & 0x3fU);
+      std::array<char, 8> escape = {};
+      std::snprintf(escape.data(), escape.size(), "\\u%04x", code);
+      out += escape.data();
+    }
+    rest.remove_prefix(std::max<std::size_t>(length, 1));
   }
 }
 
-void write_key(std::string_view name, std::string& out) {
-  if (can_be_plain(name)) {
-    out += name;
+void write_scalar(const Value& value, std::string& out) {
+  const std::string* text = value.string();
+  if (text == nullptr) {
+    json::write(value, out);
+  } else if (can_be_plain(*text)) {
+    out += *text;
   } else {
-    json::write_string(name, out);
+    write_quoted(*text, out);
+  }
+}
+
+// A reader looks for a key's ':' in 1024 bytes, unless a '?' announces the key.
+void write_key(std::string_view name, std::size_t level, std::string& out) {
+  constexpr std::size_t kMostSimple = 1000;
+  std::string key;
+  if (can_be_plain(name)) {
+    key = name;
+  } else {
+    write_quoted(name, key);
+  }
+  if (key.size() > kMostSimple) {
+    out.append("? ").append(key).append("\n").append(2 * level, ' ');
+  } else {
+    out += key;
   }
   out += ':';
 }
@@ -91,7 +138,7 @@ void write_block(const Value& value, std::size_t level, std::string& out) {
   }
   for (const json::Member& member : *value.object()) {
     start_line();
-    write_key(member.name, out);
+    write_key(member.name, level, out);
     write_child(member.value, level + 1, false, out);
   }
 }

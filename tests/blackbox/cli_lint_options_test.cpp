@@ -18,18 +18,18 @@ namespace {
 // "--timeout=DURATION EXECCRED_TIMEOUT" for each option of a help text: its form, and the notes
 // about who may set it. Defaults are the plugin's own business.
 std::set<std::string> options_of(const std::string& help) {
-  static const std::regex start(R"(^ +(-h, )?(--[a-z-]+)(=\S+)?)");
-  static const std::regex notes(R"(\(([^()]*)\)$)");
+  static const std::regex kStart(R"(^ +(-h, )?(--[a-z-]+)(=\S+)?)");
+  static const std::regex kNotes(R"(\(([^()]*)\)$)");
   std::set<std::string> options;
   std::string name;
   std::string line;
   const auto add = [&](const std::string& text) {
     std::smatch found;
     std::string told;
-    if (std::regex_search(text, found, notes)) {
-      static const std::regex known(R"(required|repeatable|EXECCRED_\w+|profile: \w+)");
+    if (std::regex_search(text, found, kNotes)) {
+      static const std::regex kKnown(R"(required|repeatable|EXECCRED_\w+|profile: \w+)");
       const std::string all = found[1];
-      for (std::sregex_iterator note(all.begin(), all.end(), known), end; note != end; ++note) {
+      for (std::sregex_iterator note(all.begin(), all.end(), kKnown), end; note != end; ++note) {
         told += " " + note->str();
       }
     }
@@ -40,11 +40,11 @@ std::set<std::string> options_of(const std::string& help) {
     line = help.substr(begin, end - begin);
     begin = end + 1;
     std::smatch found;
-    if (std::regex_search(line, found, start)) {
+    if (std::regex_search(line, found, kStart)) {
       if (!name.empty()) options.insert(name);
       name = found[2].str() + found[3].str();
     }
-    if (!name.empty() && std::regex_search(line, found, notes)) {
+    if (!name.empty() && std::regex_search(line, found, kNotes)) {
       add(line);
       name.clear();
     }

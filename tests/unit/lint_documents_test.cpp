@@ -8,8 +8,6 @@ namespace execcred {
 namespace {
 
 using test::check_findings;
-using test::Expected;
-using test::lint_text;
 using test::Severity;
 
 constexpr auto kWarning = Severity::warning;

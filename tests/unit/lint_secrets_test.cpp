@@ -79,18 +79,17 @@ std::vector<std::string> documents_with(const std::string& secret) {
       R"({"providers":[{"name":"p","execConfig":{"apiVersion":"client.authentication.k8s.io/v1","command":"/x",)";
   const std::string cluster =
       R"("status":{"accessProviders":[{"name":"a","cluster":{"server":"https://h",)";
-  std::vector<std::string> documents;
   const std::string text = quoted(secret);
-  for (const std::string& rest :
-       {R"("metadata":{"name":"c","annotations":{"x":)" + text + "}}}",
-        R"("metadata":{"name":)" + text + "}}",
-        R"("metadata":{"name":"c"},)" + cluster + R"("proxy-url":)" + text + "}}]}}",
-        R"("metadata":{"name":"c"},)" + cluster + text + ":1}}]}}",
-        R"("metadata":{"name":"c"},)" + cluster +
-            R"("extensions":[{"name":"client.authentication.k8s.io/exec","extension":{"a":[{"b":)" +
-            text + "}]}}]}}]}}"}) {
-    documents.push_back(head + rest);
-  }
+  const std::string named = head + R"("metadata":{"name":"c"},)" + cluster;
+  std::vector<std::string> documents;
+  documents.push_back(head + R"("metadata":{"name":"c","annotations":{"x":)" + text + "}}}");
+  documents.push_back(head + R"("metadata":{"name":)" + text + "}}");
+  documents.push_back(named + R"("proxy-url":)" + text + "}}]}}");
+  documents.push_back(named + text + ":1}}]}}");
+  documents.push_back(
+      named +
+      R"("extensions":[{"name":"client.authentication.k8s.io/exec","extension":{"a":[{"b":)" +
+      text + "}]}}]}}]}}");
   documents.push_back(exec + R"("args":["--x",)" + text + "]}}]}");
   documents.push_back(exec + R"("args":[)" + quoted("--x=" + secret) + "]}}]}");
   documents.push_back(exec + R"("env":[{"name":"A","value":)" + text + "}]}}]}");

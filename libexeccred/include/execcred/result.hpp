@@ -44,6 +44,7 @@ class [[nodiscard]] Result {
   }
 
   // Adds the remedy, unless the place of the error already gave a better one.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): moved from, which clang-tidy overlooks
   Result&& hint(std::string remedy) && {
     if (!has_value() && error().hint.empty()) error().hint = std::move(remedy);
     return std::move(*this);
@@ -74,6 +75,7 @@ class [[nodiscard]] Result<void> {
     return std::move(*this);
   }
 
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): as above
   Result&& hint(std::string remedy) && {
     if (error_ && error_->hint.empty()) error_->hint = std::move(remedy);
     return std::move(*this);
@@ -89,10 +91,12 @@ using Status = Result<void>;
 
 #define EXECCRED_JOIN_INNER(a, b) a##b
 #define EXECCRED_JOIN(a, b) EXECCRED_JOIN_INNER(a, b)
+// NOLINTBEGIN(bugprone-macro-parentheses): one argument is a declaration, one a new name
 #define EXECCRED_TRY_ASSIGN(result, declaration, expression)   \
   auto result = (expression);                                  \
   if (!(result).has_value()) return std::move(result).error(); \
   declaration = std::move(result).value()
+// NOLINTEND(bugprone-macro-parentheses)
 
 // TRY_ASSIGN(const Url url, parse_url(text)): declares the value, or returns the error.
 #define TRY_ASSIGN(declaration, expression) \

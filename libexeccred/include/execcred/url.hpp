@@ -51,7 +51,8 @@ struct Url {
 Result<Url> parse_url(std::string_view text);
 
 // HOST or [IPv6] as in a URL. A name with the root's dot ("a.example.") is another than the one
-// without; an address with a zone ([fe80::1%25eth0]) is kept as a name, brackets included. Fails as parse_url does.
+// without; an address with a zone ([fe80::1%25eth0]) is kept as a name, brackets included. Fails as
+// parse_url does.
 Result<Host> parse_host(std::string_view text);
 
 // A dotted quad or an IPv6 address, without brackets or zone.

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What the release binaries promise to someone who copies one file into an empty image. Sourced,
+# after common.sh.
+
+# shellcheck source=tests/bench/input.sh
+. "$EXECCRED_ROOT/tests/bench/input.sh"
+
+CHECK_PACKAGES=(binutils openssl coreutils)
+MAX_TOKEN_FILE_BYTES=1200000
+# No entry in /etc/passwd, as Kubernetes' runAsUser may be.
+ARBITRARY_UID=61234
+passed=0 failed=0
+
+# check WHAT COMMAND...
+check() {
+  local what=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+    echo "ok $what"
+  else
+    failed=$((failed + 1))
+    echo "not ok $what"
+  fi
+}
+
+# Sets RUNNER to what runs the architecture's binaries on this machine.
+runner_for() {
+  local machine
+  machine=$(musl_machine "$1")
+  RUNNER=()
+  [ "$machine" != "$(uname -m)" ] || return 0
+  need_packages qemu-user
+  RUNNER=("qemu-$machine")
+}
+
+is_for() {
+  readelf -hW "$2" | grep -qE "Machine:.*$(case $1 in x86_64) echo X86-64 ;; *) echo AArch64 ;; esac)"
+}
+# An interpreter or a needed library would be a second file that the image must have.
+is_self_contained() { ! readelf -lWd "$1" | grep -qE 'INTERP|\(NEEDED\)'; }
+is_position_independent() { readelf -hW "$1" | grep -qE 'Type: +DYN'; }
+has_no_symbols() { ! readelf -SW "$1" | grep -qE '\.(symtab|debug_)'; }
+has_safe_segments() {
+  readelf -lW "$1" | awk '
+    $1 == "GNU_STACK" { stack = !/ RWE / }
+    $1 == "GNU_RELRO" { relro = 1 }
+    $1 == "LOAD" && / RWE / { unsafe = 1 }
+    END { exit !(stack && relro && !unsafe) }'
+}
+# A path would tell who built it, and differ elsewhere.
+names_no_path_of() { ! grep -qaF -e "$EXECCRED_ROOT" -e "$CACHE" "$1"; }
+is_at_most() { [ "$(stat -c %s "$2")" -le "$1" ]; }
+tells_version() {
+  local name=${1##*/}
+  [[ $("${RUNNER[@]}" "$1" --version) =~ ^"$name "[0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+# gives_token COMMAND...: the whole credential, and nothing else on either stream.
+gives_token() {
+  local token
+  token=$(cat "$INPUT/volume/token")
+  "$@" >"$INPUT/stdout" 2>"$INPUT/stderr" || return 1
+  [ ! -s "$INPUT/stderr" ] && [ "$(wc -l <"$INPUT/stdout")" -eq 1 ] &&
+    grep -qF '"kind":"ExecCredential"' "$INPUT/stdout" &&
+    grep -qF "\"token\":\"$token\"" "$INPUT/stdout"
+}
+
+refuses_missing_file() {
+  local status=0
+  "${CLEAN[@]}" "${RUNNER[@]}" "$1" --token-file="$INPUT/nope" >"$INPUT/stdout" 2>"$INPUT/stderr" ||
+    status=$?
+  [ "$status" -ne 0 ] && [ ! -s "$INPUT/stdout" ] &&
+    grep -qF "cannot read '$INPUT/nope': No such file or directory" "$INPUT/stderr"
+}
+
+# A directory with the binary and the token, nothing else: no /dev, no /etc, no /proc.
+gives_token_in_empty_root() {
+  local root=$INPUT/root
+  mkdir -p "$root"
+  cp "$1" "$root/plugin"
+  cp "$INPUT/volume/token" "$root/token"
+  chmod 755 "$root"
+  gives_token as_root "${CLEAN[@]}" /usr/sbin/chroot \
+    --userspec="$ARBITRARY_UID:$ARBITRARY_UID" "$root" /plugin --token-file=/token
+}
+
+check_token_file() {
+  local arch=$1 binary=$2 name=$1\ ${2##*/}
+  check "$name: at most $MAX_TOKEN_FILE_BYTES bytes" is_at_most "$MAX_TOKEN_FILE_BYTES" "$binary"
+  check "$name: gives the token" \
+    gives_token "${CLEAN[@]}" "${RUNNER[@]}" "$binary" --token-file="$INPUT/volume/token"
+  check "$name: names a missing file, and prints no document" refuses_missing_file "$binary"
+  [ "${#RUNNER[@]}" -eq 0 ] || return 0
+  check "$name: gives the token alone in an empty root, as uid $ARBITRARY_UID, without HOME" \
+    gives_token_in_empty_root "$binary"
+}
+
+# check_binaries ARCH DIR: all that is in dist/ARCH.
+check_binaries() {
+  local arch=$1 binary name
+  INPUT=$2
+  need_packages "${CHECK_PACKAGES[@]}"
+  runner_for "$arch"
+  step "testing dist/$arch${RUNNER[0]:+ under ${RUNNER[0]}}"
+  mkdir -p "$INPUT"
+  make_input "$INPUT"
+  CLEAN=(env -i "KUBERNETES_EXEC_INFO=$(cat "$INPUT/exec-info.json")")
+  for binary in "$EXECCRED_ROOT/dist/$arch"/*; do
+    name="$arch ${binary##*/}"
+    check "$name: is for $arch" is_for "$arch" "$binary"
+    check "$name: needs no other file" is_self_contained "$binary"
+    check "$name: is position-independent" is_position_independent "$binary"
+    check "$name: is stripped" has_no_symbols "$binary"
+    check "$name: no writable code, no executable stack, RELRO" has_safe_segments "$binary"
+    check "$name: names no path of the build" names_no_path_of "$binary"
+    check "$name: --version" tells_version "$binary"
+  done
+  check_token_file "$arch" "$EXECCRED_ROOT/dist/$arch/execcred-token-file"
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <execcred/yaml.hpp>
+#include <execcred/yaml_write.hpp>
+
+#include <string>
+
+namespace execcred {
+namespace {
+
+json::Value read_back(const std::string& text) {
+  json::Value value;
+  const Status status = yaml::for_each_document(text, {.bytes = 1024 * 1024},
+                                                [&value](json::Value document) -> Status {
+                                                  value = std::move(document);
+                                                  return {};
+                                                });
+  CHECK(status);
+  return value;
+}
+
+TEST_CASE("yaml::to_text: any character reads back, as text and as a key") {
+  for (const std::string_view character :
+       {"\x01",       "\x1b",   "\x7f",   "\u0080", "\u0085",  "\u009b", "\u009f",
+        "\u00a0",     "\u2028", "\u2029", "\ufeff", "\ufffe",  "\uffff", "\U0001f600",
+        "\U0010ffff", "\t",     "\n",     "\"",     "\\",      "'",      "#",
+        "%",          "<<",     "=",      "~",      "\xc3\xa9"}) {
+    CAPTURE(character);
+    const std::string text = "x" + std::string(character) + "y";
+    for (const std::string& name : {std::string(character), text}) {
+      json::Value value((json::Object()));
+      value.add(name, json::Value(json::Array{json::Value(name)}));
+      CHECK(read_back(yaml::to_text(value)) == value);
+    }
+  }
+}
+
+TEST_CASE("yaml::to_text: a key longer than readers look ahead reads back") {
+  for (const std::size_t size : {990U, 1000U, 1001U, 1023U, 1024U, 1025U, 5000U}) {
+    CAPTURE(size);
+    for (const char c : {'a', ' ', '\x01'}) {
+      json::Value inner((json::Object()));
+      inner.add(std::string(size, c), json::Value(json::Array{json::Value("item")}));
+      inner.add("next", inner);
+      json::Value value((json::Object()));
+      value.add(std::string(size, c), inner);
+      value.add("last", json::Value(json::Array{inner, json::Value(true)}));
+      CHECK(read_back(yaml::to_text(value)) == value);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace execcred
