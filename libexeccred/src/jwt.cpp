@@ -36,7 +36,8 @@ Result<std::optional<TimePoint>> numeric_date(const json::Value& claims, std::st
   if (!std::isfinite(exact)) {
     return unfit("the token's " + in_quotes(name) + " claim is a number that is too large");
   }
-  const double since_epoch = std::clamp(std::floor(exact), -kLastSecond, kLastSecond);
+  // Cut to whole seconds; before 1970 it matters to nobody which way.
+  const double since_epoch = std::clamp(exact, -kLastSecond, kLastSecond);
   return std::optional(TimePoint(seconds(static_cast<std::int64_t>(since_epoch))));
 }
 
