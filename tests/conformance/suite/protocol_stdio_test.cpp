@@ -180,6 +180,8 @@ TEST_CASE("few descriptors are enough, and too few are an error") {
     const Outcome outcome = run(command);
     if (outcome.exit_code == 0 || count == 10) {
       CHECK_SUCCESS(outcome);
+    } else if (outcome.exit_code == 127) {
+      CHECK(outcome.output == "");  // the dynamic loader's end, before the program began
     } else {
       CHECK_FAILURE(outcome, outcome.exit_code);
       CHECK_MESSAGE(outcome.exit_code >= 0, describe(outcome));
