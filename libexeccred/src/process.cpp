@@ -104,8 +104,8 @@ int spawn(const Plan& plan, pid_t& pid) {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   volatile int problem = 0;
-  const pid_t child = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
-  if (child == 0) become(plan, problem);
+  const pid_t child = vfork();            // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  if (child == 0) become(plan, problem);  // NOLINT(clang-analyzer-unix.Vfork): it is fit for it
   if (child < 0) problem = errno;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (child > 0 && problem != 0) waitpid(child, nullptr, 0);
