@@ -36,9 +36,11 @@ Result<std::optional<TimePoint>> numeric_date(const json::Value& claims, std::st
   if (!std::isfinite(exact)) {
     return unfit("the token's " + in_quotes(name) + " claim is a number that is too large");
   }
-  // Cut to whole seconds; before 1970 it matters to nobody which way.
-  const double since_epoch = std::clamp(exact, -kLastSecond, kLastSecond);
-  return std::optional(TimePoint(seconds(static_cast<std::int64_t>(since_epoch))));
+  // Cut downwards to whole seconds, without libm: the loader would map it for this alone.
+  const double bounded = std::clamp(exact, -kLastSecond, kLastSecond);
+  auto whole = static_cast<std::int64_t>(bounded);
+  if (static_cast<double>(whole) > bounded) --whole;
+  return std::optional(TimePoint(seconds(whole)));
 }
 
 Result<UnverifiedClaims> read_claims(const json::Value& document) {
