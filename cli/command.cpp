@@ -58,18 +58,7 @@ Status read_text(const std::string& text, const std::string& source,
 }  // namespace
 
 void AccessOptions::add_to(OptionSet& options) {
-  options
-      .add("clusterprofile-provider-file", mapping_path_, "PATH",
-           "Mapping file: which program stands for which access provider")
-      .short_name('m')
-      .required()
-      .no_environment();
-  options
-      .add("clusterprofile", profiles_path_, "PATH|-",
-           "ClusterProfiles, YAML or JSON: a file, a folder, or standard input")
-      .short_name('f')
-      .required()
-      .no_environment();
+  add_input_options(options, mapping_path_, profiles_path_);
   options.add("name", name_, "[NAMESPACE/]NAME", "Only the ClusterProfile of this name")
       .no_environment();
   options

@@ -26,6 +26,23 @@ class Command {
   virtual Result<Outcome> run() = 0;
 };
 
+// -m and -f; -f repeats where `profiles` is a list.
+template <class Paths>
+void add_input_options(OptionSet& options, std::string& mapping, Paths& profiles) {
+  options
+      .add("clusterprofile-provider-file", mapping, "PATH",
+           "Mapping file: which program stands for which access provider")
+      .short_name('m')
+      .required()
+      .no_environment();
+  options
+      .add("clusterprofile", profiles, "PATH|-",
+           "ClusterProfiles, YAML or JSON: a file, a folder, or standard input")
+      .short_name('f')
+      .required()
+      .no_environment();
+}
+
 // -m, -f, --name and --provider: a mapping, and the ClusterProfiles to look at.
 class AccessOptions {
  public:

@@ -9,18 +9,7 @@
 namespace execcred::cli {
 
 void Kubeconfig::add_options(OptionSet& options) {
-  options
-      .add("clusterprofile-provider-file", mapping_path_, "PATH",
-           "Mapping file: which program stands for which access provider")
-      .short_name('m')
-      .required()
-      .no_environment();
-  options
-      .add("clusterprofile", profiles_paths_, "PATH|-",
-           "ClusterProfiles, YAML or JSON: a file, a folder, or standard input")
-      .short_name('f')
-      .required()
-      .no_environment();
+  add_input_options(options, mapping_path_, profiles_paths_);
   options
       .add("only-healthy", only_healthy_,
            "Leave out clusters whose condition ControlPlaneHealthy is not True")
