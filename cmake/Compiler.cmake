@@ -13,12 +13,18 @@ target_compile_options(execcred_warnings INTERFACE
 # _FORTIFY_SOURCE needs optimisation, and gets in the sanitizers' way.
 add_library(execcred_hardening INTERFACE)
 set(execcred_optimised $<CONFIG:Release,RelWithDebInfo,MinSizeRel>)
+string(CONCAT execcred_recent_clang "$<AND:$<CXX_COMPILER_ID:Clang>,"
+  "$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,16>>")
 target_compile_options(execcred_hardening INTERFACE
   -fstack-protector-strong -fstack-clash-protection
   # clang 14 knows it only behind another flag.
-  $<$<CXX_COMPILER_ID:GNU>:-ftrivial-auto-var-init=zero>
+  $<$<OR:$<CXX_COMPILER_ID:GNU>,${execcred_recent_clang}>:-ftrivial-auto-var-init=zero>
   -ffunction-sections -fdata-sections
   $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-fcf-protection=full>
+  $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},aarch64>:-mbranch-protection=standard>
+  # libc++'s counterpart of _GLIBCXX_ASSERTIONS; Zig's compiler sets it to none.
+  $<${execcred_recent_clang}:-U_LIBCPP_HARDENING_MODE>
+  $<${execcred_recent_clang}:-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_FAST>
   $<${execcred_optimised}:-U_FORTIFY_SOURCE>
   $<${execcred_optimised}:-D_FORTIFY_SOURCE=3>)
 target_compile_definitions(execcred_hardening INTERFACE _GLIBCXX_ASSERTIONS)

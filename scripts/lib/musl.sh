@@ -4,9 +4,12 @@
 # the libraries and headers built for it, in build/musl/ARCH. Sourced, after cache.sh and
 # debian_source.sh.
 
+# shellcheck source=scripts/lib/musl_tls.sh
+. "$EXECCRED_ROOT/scripts/lib/musl_tls.sh"
+
 LIBYAML_VERSION=0.2.5-1
 LIBRARY_FLAGS=(-O2 -g0 -fPIE -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
-  -fno-unwind-tables -Wno-unused-value)
+  -fno-unwind-tables -fstack-protector-strong -Wno-unused-value)
 
 # musl_machine ARCH: the machine's name in a target triple.
 musl_machine() {
@@ -76,8 +79,8 @@ musl_prefix() {
 
   key=$(
     echo "$ZIG"
-    cat "${BASH_SOURCE[0]}" "$EXECCRED_ROOT"/cmake/toolchains/* \
-      "$EXECCRED_ROOT"/scripts/requirements/*
+    cat "$EXECCRED_ROOT"/scripts/lib/{musl,musl_tls,crate_source,debian_source}.sh \
+      "$EXECCRED_ROOT"/cmake/toolchains/* "$EXECCRED_ROOT"/scripts/requirements/*
   )
   [ "$(cat "$MUSL/key" 2>/dev/null)" != "$key" ] || return 0
   step "preparing the musl prefix for $1"
@@ -90,5 +93,6 @@ musl_prefix() {
   chmod 755 "$MUSL"/bin/*
   build_libyaml
   build_runtime
+  tls_libraries "$1"
   printf '%s\n' "$key" >"$MUSL/key"
 }

@@ -4,6 +4,7 @@
 #include "sandbox.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -120,6 +121,7 @@ TEST_CASE("it ends with its parent") {
   const pid_t parent = fork();
   REQUIRE(parent >= 0);
   if (parent == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     Child child(command);
     const pid_t pid = child.pid();
     if (write(told.write_end(), &pid, sizeof pid) != sizeof pid) _exit(1);
@@ -143,10 +145,13 @@ TEST_CASE("it outlives the thread that started it") {
   Pipe input;
   Command reading = command;
   reading.before_exec = [&input] { replace_descriptor(0, input.read_end()); };
-  std::thread starter([&] { child = std::make_unique<Child>(reading); });
-  REQUIRE(wait_until([&child] { return child != nullptr; }));
-  REQUIRE(is_waiting(child->pid()));
+  bool is_set_up = false;
+  std::thread starter([&] {
+    child = std::make_unique<Child>(reading);
+    is_set_up = is_waiting(child->pid());
+  });
   starter.join();
+  REQUIRE(is_set_up);
   const std::string document = exec_info(kV1Beta1);
   REQUIRE(write(input.write_end(), document.data(), document.size()) > 0);
   input.close_read_end();

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands for a program of another architecture where a test wants one executable: becomes
+// EMULATOR with PROGRAM and the arguments it was given. Linked statically, so that nothing but the
+// program itself reads the environment or needs a descriptor.
+#include <stdlib.h>
+#include <unistd.h>
+
+int main(int argc, char** argv) {
+  char** const arguments = calloc((size_t)argc + 3, sizeof *arguments);
+  if (arguments == NULL) return 126;
+  arguments[0] = EMULATOR;
+  arguments[1] = PROGRAM;
+  for (int i = 1; i < argc; ++i) arguments[i + 1] = argv[i];
+  execv(EMULATOR, arguments);
+  return 126;
+}
