@@ -116,7 +116,7 @@ void PluginOptions::add_shared() {
   set_.add("server-ca-file", text_, "PATH", "").no_environment();
   set_.add_parsed("allow-audience", audiences_, "PATTERN|server|any", "",
                   [](const std::string& text) { return AudiencePattern::parse(text); });
-  set_.add("cluster", text_, "NAME", "").from_profile(Option::Profile::config, "clusterName");
+  set_.add("cluster", text_, "NAME", "").from_profile(Option::Profile::config, {"clusterName"});
   set_.add(kBoundaryFlag, switch_, "").no_environment();
   set_.add("show-config", switch_, "").no_environment();
   set_.add("debug", switch_, "");

@@ -56,18 +56,25 @@ Status check_server(const AccessRules& rules, const Cluster& cluster) {
           "; add --allow-server=PATTERN if this cluster is meant");
 }
 
-Status check_proxy(const AccessRules& rules, const Cluster& cluster) {
+Status check_proxy(const AccessRules& rules, const Cluster& cluster, std::string_view who) {
   if (cluster.proxy_url.empty()) return {};
   const Result<Url> url = parse_url(cluster.proxy_url);
   if (url && matches_any(rules.allow_proxy, *url)) return {};
   const std::string subject = "spec.cluster.proxy-url " + redacted_url(cluster.proxy_url) + " ";
   if (!url) {
-    return refused(
-        subject + url.error().message,
-        "with --allow-server a proxy must be plain http://, https:// or socks5://HOST:PORT");
+    return refused(subject + url.error().message,
+                   "with " + std::string(who) +
+                       " a proxy must be plain http://, https:// or socks5://HOST:PORT");
   }
-  return refused(subject + "matches no --allow-proxy",
-                 "with --allow-server a proxy must be allowed too: --allow-proxy=PATTERN");
+  return refused(
+      subject + "matches no --allow-proxy",
+      "with " + std::string(who) + " a proxy must be allowed too: --allow-proxy=PATTERN");
+}
+
+Status check_verified(const Cluster& cluster, std::string_view who) {
+  if (!cluster.insecure_skip_tls_verify) return {};
+  return refused("spec.cluster.insecure-skip-tls-verify is set",
+                 std::string(who) + " needs a server whose certificate is verified");
 }
 
 // Every certificate that the client would trust must be one of the pinned ones.
@@ -118,14 +125,16 @@ Status check_cluster(const AccessRules& rules, const ExecInfo& info) {
     return {};
   }
   TRY(check_server(rules, *info.cluster));
-  if ((is_bound || is_pinned) && info.cluster->insecure_skip_tls_verify) {
-    return refused("spec.cluster.insecure-skip-tls-verify is set",
-                   std::string(is_bound ? "--allow-server" : "--server-ca-file") +
-                       " needs a server whose certificate is verified");
-  }
-  if (is_bound) TRY(check_proxy(rules, *info.cluster));
+  if (is_bound) TRY(check_connection(rules, *info.cluster, "--allow-server", false));
+  if (is_pinned) TRY(check_verified(*info.cluster, "--server-ca-file"));
   if (is_pinned) TRY(check_certificate_authority(rules, *info.cluster));
   return {};
+}
+
+Status check_connection(const AccessRules& rules, const Cluster& cluster, std::string_view who,
+                        bool allow_insecure) {
+  if (!allow_insecure) TRY(check_verified(cluster, who));
+  return check_proxy(rules, cluster, who);
 }
 
 Status check_audience(const AccessRules& rules, std::string_view audience, const ExecInfo& info) {

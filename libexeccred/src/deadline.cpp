@@ -23,6 +23,8 @@ constexpr int kUnavailable = 3;
 struct Prepared {
   std::array<char, 256> head = {};
   std::size_t head_size = 0;
+  std::array<char, 160> hint = {};
+  std::size_t hint_size = 0;
   std::atomic<const char*> phase = nullptr;
 };
 Prepared prepared;
@@ -42,6 +44,12 @@ class Line {
   std::size_t size_ = 0;
 };
 
+template <std::size_t capacity>
+void prepare(std::string_view text, std::array<char, capacity>& target, std::size_t& size) {
+  size = std::min(text.size(), capacity);
+  std::memcpy(target.data(), text.data(), size);
+}
+
 void on_alarm(int /*signal*/) {
   Line line;
   line.append({prepared.head.data(), prepared.head_size});
@@ -50,19 +58,18 @@ void on_alarm(int /*signal*/) {
     line.append(phase);
     line.append("\n");
   }
-  line.append("  hint: --timeout=DURATION sets the limit, at most 60s\n");
+  line.append({prepared.hint.data(), prepared.hint_size});
   write_to_stderr(line.text());
   _exit(kUnavailable);
 }
 
 }  // namespace
 
-void start(std::string_view program, Duration limit) {
-  const std::string head =
-      format_error(program, Error{.kind = Error::Kind::unavailable,
-                                  .message = "timed out after " + format_duration(limit)});
-  prepared.head_size = std::min(head.size(), prepared.head.size());
-  std::memcpy(prepared.head.data(), head.data(), prepared.head_size);
+void start(std::string_view program, Duration limit, std::string_view hint) {
+  prepare(format_error(program, Error{.kind = Error::Kind::unavailable,
+                                      .message = "timed out after " + format_duration(limit)}),
+          prepared.head, prepared.head_size);
+  prepare("  hint: " + std::string(hint) + "\n", prepared.hint, prepared.hint_size);
 
   struct sigaction action = {};
   action.sa_handler = on_alarm;

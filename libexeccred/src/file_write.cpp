@@ -30,7 +30,7 @@ class SignalsHeld {
   SignalsHeld() {
     sigset_t ending;
     sigemptyset(&ending);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ending, signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGALRM}) sigaddset(&ending, signal);
     pthread_sigmask(SIG_BLOCK, &ending, &before_);
   }
   SignalsHeld(const SignalsHeld&) = delete;

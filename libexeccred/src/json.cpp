@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/json.hpp>
+#include <execcred/secret.hpp>
 #include <execcred/text.hpp>
 
 #include <array>
@@ -108,6 +109,16 @@ Value& Value::add(std::string_view name, Value value) {
 }
 
 bool Value::operator==(const Value& other) const { return data_ == other.data_; }
+
+void wipe(Value& value) {
+  if (std::string* text = value.string()) execcred::wipe(*text);
+  if (Array* array = value.array()) {
+    for (Value& item : *array) wipe(item);
+  }
+  if (Object* object = value.object()) {
+    for (Member& member : *object) wipe(member.value);
+  }
+}
 
 std::string fold_key(std::string_view name) {
   std::string folded;

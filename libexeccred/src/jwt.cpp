@@ -43,6 +43,11 @@ Result<std::optional<TimePoint>> numeric_date(const json::Value& claims, std::st
   return std::optional(TimePoint(seconds(whole)));
 }
 
+std::string text_or_empty(const json::Value& object, std::string_view name) {
+  const json::Value* value = object.find(name);
+  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
+}
+
 Result<UnverifiedClaims> read_claims(const json::Value& document) {
   UnverifiedClaims claims;
   TRY_ASSIGN(claims.expires_at, numeric_date(document, "exp"));
@@ -50,12 +55,8 @@ Result<UnverifiedClaims> read_claims(const json::Value& document) {
   if (const json::Value* audience = document.find("aud"); audience && !audience->is_null()) {
     TRY_ASSIGN(claims.audiences, json::read_strings(*audience, "the token's 'aud' claim"));
   }
-  const auto text = [&document](std::string_view name) {
-    const json::Value* value = document.find(name);
-    return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
-  };
-  claims.issuer = text("iss");
-  claims.subject = text("sub");
+  claims.issuer = text_or_empty(document, "iss");
+  claims.subject = text_or_empty(document, "sub");
   return claims;
 }
 
@@ -79,7 +80,10 @@ Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& to
   Result<UnverifiedClaims> claims =
       document ? parse_claims(parts[1])
                : unfit("the JSON of the token's header " + document.error().message);
-  if (claims) return std::optional(std::move(claims).value());
+  if (claims) {
+    claims->key_id = text_or_empty(*document, "kid");
+    return std::optional(std::move(claims).value());
+  }
   claims.error().kind = Error::Kind::no_credential;
   return std::move(claims)
       .hint("whatever made the token is at fault; the API server would refuse it too")

@@ -2,6 +2,7 @@
 #include <execcred/option_set.hpp>
 #include <execcred/text.hpp>
 
+#include <cassert>
 #include <utility>
 
 namespace execcred {
@@ -23,16 +24,20 @@ std::string notes(const Option& option) {
   if (option.is_repeatable) notes.emplace_back("repeatable");
   if (!option.default_text.empty()) notes.push_back("default " + option.default_text);
   if (option.has_environment) notes.push_back(environment_name(option.name));
-  if (!option.config_field.empty()) notes.push_back("profile: " + option.config_field);
+  if (!option.config_fields.empty()) {
+    notes.push_back("profile: " + join(option.config_fields, ", "));
+  }
   return notes.empty() ? std::string() : " (" + join(notes, "; ") + ")";
 }
 
 }  // namespace
 
-OptionBuilder& OptionBuilder::from_profile(Option::Profile profile, std::string_view config_field) {
-  return set([profile, config_field](Option& option) {
+OptionBuilder& OptionBuilder::from_profile(Option::Profile profile,
+                                           std::vector<std::string> config_fields) {
+  return set([profile, &config_fields](Option& option) {
     option.profile = profile;
-    option.config_field = config_field.empty() ? camel_case(option.name) : config_field;
+    if (config_fields.empty()) config_fields.push_back(camel_case(option.name));
+    option.config_fields = std::move(config_fields);
   });
 }
 
@@ -87,6 +92,12 @@ const Option* OptionSet::find(std::string_view name) const {
     if (option.name == name) return &option;
   }
   return nullptr;
+}
+
+OptionBuilder OptionSet::change(std::string_view name) {
+  const Option* option = find(name);
+  assert(option != nullptr);
+  return {options_, static_cast<std::size_t>(option - options_.data())};
 }
 
 const Option* OptionSet::find_short(char short_name) const {

@@ -88,7 +88,7 @@ void add_common_options(OptionSet& options, CommonOptions& common) {
       .default_text(format_duration(common.max_age));
   add_rule_options(options, common.rules);
   options.add("cluster", common.cluster_name, "NAME", "The cluster's name, for templates")
-      .from_profile(Option::Profile::config, "clusterName");
+      .from_profile(Option::Profile::config, {"clusterName"});
   options
       .add(kBoundaryFlag, common.from_profile,
            "A boundary: arguments after it come from a ClusterProfile")
@@ -122,6 +122,7 @@ class Run {
   CommonOptions common_;
   OptionSet options_;
   Settings settings_{options_};
+  std::chrono::steady_clock::time_point deadline_ = {};
 };
 
 Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
@@ -138,6 +139,9 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
   TRY(settings_.read_environment(environment_));
   TRY(settings_.store());
   deadline::start(plugin_.name, common_.timeout);
+  deadline_ = std::chrono::steady_clock::now() + common_.timeout;
+  TRY(provider_.change_options(options_, settings_));
+  TRY(settings_.check_profile_arguments());
   return credential(DebugLog(std::string(plugin_.name), common_.debug));
 }
 
@@ -151,6 +155,7 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
   if (request.info.cluster) TRY(settings_.read_config(request.info.cluster->config));
   TRY(settings_.store());
   request.cluster_name = common_.cluster_name;
+  request.rules = common_.rules;
   if (common_.show_config) return SecretString(settings_.show());
   TRY(settings_.check_required());
 
@@ -166,7 +171,8 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
 }
 
 Result<SecretString> Run::ask_provider(const CredentialRequest& request, const DebugLog& debug) {
-  const Services services{.clock = clock_, .environment = environment_, .debug = debug};
+  const Services services{
+      .clock = clock_, .environment = environment_, .debug = debug, .deadline = deadline_};
   deadline::enter_phase("getting the credential");
   TRY_ASSIGN(const Credential credential, provider_.get_credential(request, services));
   TRY_ASSIGN(const std::chrono::sys_seconds expiration,

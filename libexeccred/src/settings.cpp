@@ -33,7 +33,7 @@ std::string where_from(const Option& option, const Setting& setting) {
     case Setting::Origin::environment:
       return environment_name(option.name);
     case Setting::Origin::profile_config:
-      return std::string(kConfigPath) + "." + option.config_field;
+      return std::string(kConfigPath) + "." + setting.config_field;
     case Setting::Origin::unset:
       return option.default_text.empty() ? "unset" : "default";
   }
@@ -44,13 +44,46 @@ bool contains(const std::vector<std::string>& texts, std::string_view text) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
-// The option that this member of spec.cluster.config would set, in any of its spellings.
+// The option that this member of spec.cluster.config would set, in any of its spellings. One that
+// declares the spelling goes before one whose name it happens to be.
 const Option* option_of_field(const OptionSet& options, std::string_view field) {
-  if (field.empty()) return nullptr;  // options that no profile may set have no field's name
   for (const Option& option : options.all()) {
-    if (option.config_field == field || camel_case(option.name) == field) return &option;
+    if (contains(option.config_fields, field)) return &option;
+  }
+  for (const Option& option : options.all()) {
+    if (camel_case(option.name) == field) return &option;
   }
   return nullptr;
+}
+
+Error not_from_arguments(const Option& option) {
+  return wrong(
+      option.flag() + " stands behind --from-profile, and may not come from a ClusterProfile",
+      "set it in the mapping's args, before --from-profile");
+}
+
+// Of a field that names an option, but may not set it.
+Error not_from_field(const Option& option, const std::string& path) {
+  if (!option.config_fields.empty()) {
+    return wrong(path + " is not the field of " + option.flag(),
+                 "write it as " + std::string(kConfigPath) + "." + option.config_fields.front());
+  }
+  return wrong(path + " sets " + option.flag() + ", which may not come from a ClusterProfile",
+               "set it in the mapping's args, and remove it from the extension "
+               "client.authentication.k8s.io/exec");
+}
+
+Result<std::vector<std::string>> read_field(const Option& option, const json::Value& value,
+                                            const std::string& path) {
+  std::vector<std::string> texts;
+  if (option.is_repeatable) {
+    TRY_ASSIGN(texts, json::read_strings(value, path));
+  } else {
+    TRY_ASSIGN(std::string text, json::read_string(value, path));
+    texts.push_back(std::move(text));
+  }
+  for (const std::string& text : texts) TRY(check_value(path, text));
+  return texts;
 }
 
 // A mapping whose last option lacks its value must not lose the boundary to it.
@@ -122,9 +155,7 @@ Status Settings::add_value(const Option& option, std::string value) {
 
 Status Settings::add_profile_value(const Option& option, Setting& setting, std::string value) {
   if (option.profile != Option::Profile::config_and_arguments) {
-    return wrong(
-        option.flag() + " stands behind --from-profile, and may not come from a ClusterProfile",
-        "set it in the mapping's args, before --from-profile");
+    return not_from_arguments(option);
   }
   if (contains(setting.texts, value)) return {};
   if (!setting.texts.empty()) {
@@ -170,27 +201,29 @@ Status Settings::read_config(const json::Value& config) {
     const Option* option = option_of_field(options_, member.name);
     if (option == nullptr || member.value.is_null()) continue;
     const std::string path = std::string(kConfigPath) + "." + member.name;
-    if (option->config_field != member.name && !option->config_field.empty()) {
-      return wrong(path + " is not the field of " + option->flag(),
-                   "write it as " + std::string(kConfigPath) + "." + option->config_field);
-    }
-    if (option->config_field != member.name) {
-      return wrong(path + " sets " + option->flag() + ", which may not come from a ClusterProfile",
-                   "set it in the mapping's args, and remove it from the extension "
-                   "client.authentication.k8s.io/exec");
-    }
+    if (!contains(option->config_fields, member.name)) return not_from_field(*option, path);
     Setting& setting = settings_[option->name];
-    if (setting.origin != Setting::Origin::unset) continue;
-    std::vector<std::string> texts;
-    if (option->is_repeatable) {
-      TRY_ASSIGN(texts, json::read_strings(member.value, path));
-    } else {
-      TRY_ASSIGN(std::string text, json::read_string(member.value, path));
-      texts.push_back(std::move(text));
+    const bool is_second = setting.origin == Setting::Origin::profile_config;
+    if (setting.origin != Setting::Origin::unset && !is_second) continue;
+    TRY_ASSIGN(std::vector<std::string> texts, read_field(*option, member.value, path));
+    if (is_second && texts != setting.texts) {
+      return wrong(path + " differs from " + where_from(*option, setting),
+                   "both set " + option->flag() + "; leave one out");
     }
-    for (const std::string& text : texts) TRY(check_value(path, text));
-    if (texts.empty()) continue;
-    setting = {.origin = Setting::Origin::profile_config, .texts = std::move(texts)};
+    if (texts.empty() || is_second) continue;
+    setting = {.origin = Setting::Origin::profile_config,
+               .texts = std::move(texts),
+               .config_field = member.name};
+  }
+  return {};
+}
+
+Status Settings::check_profile_arguments() const {
+  for (const Option& option : options_.all()) {
+    const bool is_behind = get(option.name).origin == Setting::Origin::profile_argument;
+    if (is_behind && option.profile != Option::Profile::config_and_arguments) {
+      return not_from_arguments(option);
+    }
   }
   return {};
 }

@@ -11,6 +11,8 @@ fail() {
   exit 1
 }
 
+can_become_root() { [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null; }
+
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then
     "$@"
@@ -29,6 +31,8 @@ need_packages() {
       missing+=("$package")
   done
   [ "${#missing[@]}" -gt 0 ] || return 0
+  can_become_root || fail "packages are missing, and there is no sudo to install them with: run" \
+    "'apt-get install ${missing[*]}' as root"
   step "installing ${missing[*]}"
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
@@ -37,9 +41,9 @@ need_packages() {
 }
 
 # shellcheck disable=SC2034
-BUILD_PACKAGES=(g++ cmake ninja-build pkg-config libyaml-dev)
+BUILD_PACKAGES=(g++ cmake ninja-build pkg-config libcurl4-openssl-dev libssl-dev libyaml-dev)
 # shellcheck disable=SC2034
-TEST_PACKAGES=(doctest-dev libssl-dev nlohmann-json3-dev python3-jsonschema)
+TEST_PACKAGES=(doctest-dev nlohmann-json3-dev python3-jsonschema)
 
 # build_preset PRESET [TARGET...]: configures and builds into build/PRESET.
 build_preset() {

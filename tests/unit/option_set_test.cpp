@@ -48,9 +48,9 @@ TEST_CASE("options: nothing may come from a ClusterProfile unless that is said")
   options.add("some-config", in_config, "X", "x").from_profile(Option::Profile::config);
   options.add("some-any", anywhere, "X", "x").from_profile();
   CHECK(options.find("some-plain")->profile == Option::Profile::never);
-  CHECK(options.find("some-plain")->config_field.empty());
+  CHECK(options.find("some-plain")->config_fields.empty());
   CHECK(options.find("some-config")->profile == Option::Profile::config);
-  CHECK(options.find("some-config")->config_field == "someConfig");
+  CHECK(options.find("some-config")->config_fields == std::vector<std::string>{"someConfig"});
   CHECK(options.find("some-any")->profile == Option::Profile::config_and_arguments);
 }
 

@@ -35,7 +35,7 @@ struct Program {
     options.add("scope", scopes, "SCOPE", "a scope").from_profile();
     options.add("allow-server", patterns, "PATTERN", "a pattern");
     options.add("cluster", cluster, "NAME", "a name")
-        .from_profile(Option::Profile::config, "clusterName");
+        .from_profile(Option::Profile::config, {"clusterName"});
     options.add("region", region, "REGION", "a region").from_profile();
     options.add(kBoundaryFlag, from_profile, "a boundary").no_environment();
     options.add("debug", debug, "tell each step");

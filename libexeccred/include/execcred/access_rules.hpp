@@ -29,6 +29,12 @@ struct AccessRules {
 // needs cluster information that is missing or malformed, or the CA file cannot be read.
 Status check_cluster(const AccessRules& rules, const ExecInfo& info);
 
+// For a credential that is bound to its server: what would lead its bearer elsewhere. A proxy-url
+// must match --allow-proxy, and insecure-skip-tls-verify may not be set unless `allow_insecure`.
+// `who` demands it, for the message. Fails with no_credential.
+Status check_connection(const AccessRules& rules, const Cluster& cluster, std::string_view who,
+                        bool allow_insecure);
+
 // `field` names it in errors. Fails with configuration (no URL at all, or none that is sure to
 // mean one host), or no_credential (not https: no client runs a plugin for it).
 Status check_server_is_https(std::string_view server, std::string_view field);

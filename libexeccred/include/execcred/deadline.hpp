@@ -14,12 +14,14 @@
 
 namespace execcred::deadline {
 
+inline constexpr std::string_view kTimeoutHint = "--timeout=DURATION sets the limit, at most 60s";
+
 // Ends the process with exit code 3 after `limit`, counted from now. Called again, it replaces
-// the former limit.
-void start(std::string_view program, Duration limit);
+// the former limit. The hint, at most 128 bytes, says what to do about it.
+void start(std::string_view program, Duration limit, std::string_view hint = kTimeoutHint);
 
 // What the run is busy with, for the message: "timed out after 8s while PHASE". Text with static
-// storage duration only: the handler reads it.
+// storage duration only: the handler reads it. nullptr: nothing to tell.
 void enter_phase(const char* phase);
 
 // Writes all of `text` to standard error if that can be done without waiting: a reader that

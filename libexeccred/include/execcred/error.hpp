@@ -24,6 +24,7 @@ struct Error {
   std::string message = {};
   std::vector<std::string> context = {};  // innermost first, each printed after "while "
   std::string hint = {};
+  bool is_transient = false;  // the same attempt may succeed moments later
 };
 
 int exit_code(Error::Kind kind);

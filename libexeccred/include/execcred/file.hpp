@@ -19,7 +19,9 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace execcred {
 
@@ -31,6 +33,16 @@ inline constexpr std::size_t kMaxKubeconfig = 1024 * 1024;
 Result<SecretString> read_secret_file(const std::filesystem::path& path,
                                       std::size_t max_bytes = kMaxSecretFile);
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes);
+
+// The same, but nullopt where the directory has no such entry.
+Result<std::optional<SecretString>> read_secret_file_if_there(
+    const std::filesystem::path& path, std::size_t max_bytes = kMaxSecretFile);
+
+// Several files of one directory, in the order of `names`; nullopt for each that is not there. In
+// a volume of the kubelet's, all of one state of it.
+Result<std::vector<std::optional<SecretString>>> read_secret_directory(
+    const std::filesystem::path& directory, const std::vector<std::string>& names,
+    std::size_t max_bytes = kMaxSecretFile);
 
 // A file whose content decides nothing by itself (a ClusterProfile): anybody may own it, and
 // symlinks are followed. Still regular, and of bounded size.

@@ -99,6 +99,9 @@ struct Limits {
 // "line L, column C" where the syntax is at fault.
 Result<Value> parse(std::string_view text, const Limits& limits = {});
 
+// Overwrites and empties every string in the tree: for a document that held a secret.
+void wipe(Value& value);
+
 // The name as encoding/json folds it (ASCII case, and the two letters that Unicode folds to
 // ASCII: U+017F to s, U+212A to k).
 std::string fold_key(std::string_view name);

@@ -20,6 +20,7 @@ struct UnverifiedClaims {
   std::vector<std::string> audiences;   // aud, a string or an array
   std::string issuer;                   // iss, or empty
   std::string subject;                  // sub, or empty
+  std::string key_id;                   // kid of the header, or empty
 };
 
 // nullopt for an opaque token: one that is not three parts of which the first is base64url of

@@ -34,7 +34,7 @@ struct Option {
   bool is_required = false;
   bool has_environment = true;  // EXECCRED_<NAME>
   Profile profile = Profile::never;
-  std::string config_field = {};  // its spelling in spec.cluster.config
+  std::vector<std::string> config_fields = {};  // its spellings in spec.cluster.config
   // Reads the texts, one unless the option repeats, into the program's variable.
   std::function<Status(const std::vector<std::string>&)> store = {};
 
@@ -62,7 +62,13 @@ class OptionBuilder {
   }
   // May come from a ClusterProfile; its field is the name in camelCase unless given.
   OptionBuilder& from_profile(Option::Profile profile = Option::Profile::config_and_arguments,
-                              std::string_view config_field = {});
+                              std::vector<std::string> config_fields = {});
+  OptionBuilder& not_from_profile() {
+    return set([](Option& o) {
+      o.profile = Option::Profile::never;
+      o.config_fields.clear();
+    });
+  }
 
  private:
   template <class Change>
@@ -99,6 +105,8 @@ class OptionSet {
   std::vector<std::string>* operands() const { return operands_; }
 
   const Option* find(std::string_view name) const;
+  // Says more about an option that was added earlier, and must be there.
+  OptionBuilder change(std::string_view name);
   const Option* find_short(char short_name) const;
   const std::vector<Option>& all() const { return options_; }
 

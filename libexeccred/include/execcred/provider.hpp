@@ -2,11 +2,13 @@
 // What a plugin is: its options, and how it comes by a credential.
 #pragma once
 
+#include <execcred/access_rules.hpp>
 #include <execcred/clock.hpp>
 #include <execcred/environment.hpp>
 #include <execcred/exec_credential.hpp>
 #include <execcred/option_set.hpp>
 #include <execcred/result.hpp>
+#include <execcred/settings.hpp>
 
 #include <chrono>
 #include <string>
@@ -32,12 +34,15 @@ struct Services {
   const Clock& clock;
   const Environment& environment;
   const DebugLog& debug;
+  // When --timeout ends the run.
+  std::chrono::steady_clock::time_point deadline = {};
 };
 
 // What is asked for: the client's document, and what the common options say about it.
 struct CredentialRequest {
   ExecInfo info;
   std::string cluster_name;  // --cluster, or spec.cluster.config.clusterName; may be empty
+  AccessRules rules;         // which the cluster has passed
 
   // See template.hpp; `option` is named in errors.
   Result<std::string> expand(std::string_view option, std::string_view text) const;
@@ -49,6 +54,11 @@ class Provider {
 
   // Called once, before anything else. The variables must live as long as the provider.
   virtual void add_options(OptionSet& options) = 0;
+
+  // Called once, when the flags and the environment were read, and before the ClusterProfile's
+  // fields are: for options whose value decides what a ClusterProfile may set
+  // (OptionSet::change).
+  virtual Status change_options(OptionSet& /*options*/, const Settings& /*settings*/) { return {}; }
 
   // Called once, after the options were read and the cluster was checked against the access
   // rules. Returns the credential with its own end; the runner sets the claimed one.

@@ -27,6 +27,7 @@ struct Setting {
   enum class Origin { unset, flag, profile_argument, environment, profile_config };
   Origin origin = Origin::unset;
   std::vector<std::string> texts = {};
+  std::string config_field = {};  // of profile_config
 
   bool is_from_profile() const {
     return origin == Origin::profile_argument || origin == Origin::profile_config;
@@ -43,6 +44,9 @@ class Settings {
   // secret that lost its flag.
   Status read_arguments(const std::vector<std::string>& arguments);
   Status read_environment(const Environment& environment);
+  // Fails where an argument behind the boundary set an option that no longer may come from there,
+  // because what the controller set decides about it (OptionSet::change).
+  Status check_profile_arguments() const;
   // Values that the flags or the environment did not set. `config` may be of any kind; only an
   // object holds settings.
   Status read_config(const json::Value& config);

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// HTTP/1.1 requests (RFC 9110), one at a time, for credentials: what a browser or a download tool
+// would do to be helpful is left out.
+//
+// TLS 1.2 or newer, the server always verified, by its subject alternative names alone. No
+// redirect is followed, no .netrc, cookie or configuration file read, no content decoded; proxies
+// only where the settings name them. Replies are bounded while they arrive. Plain http only where
+// a request says so (metadata servers).
+#pragma once
+
+#include <execcred/duration.hpp>
+#include <execcred/environment.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace execcred {
+
+struct HttpHeader {
+  std::string name = {};
+  SecretString value = {};
+};
+
+struct HttpRequest {
+  std::string method = "GET";
+  std::string url = {};  // checked and built with parse_url's parts; no user info
+  std::vector<HttpHeader> headers = {};
+  SecretString body = {};
+  bool allow_plain_http = false;
+  std::size_t max_reply_bytes = 1024 * 1024;
+
+  // Appends a header. Neither part may hold control characters; send() refuses them.
+  void add_header(std::string_view name, std::string_view value);
+};
+
+struct HttpResponse {
+  int status = 0;
+  std::vector<std::pair<std::string, std::string>> headers = {};  // names in lower case
+  SecretString body = {};
+
+  // The first header of that name (lower case).
+  std::optional<std::string_view> header(std::string_view name) const;
+};
+
+struct TlsSettings {
+  std::string ca_certificates = {};     // PEM; empty: those of the system
+  std::string server_name = {};         // to verify instead of the URL's host
+  std::string client_certificate = {};  // PEM, leaf first
+  SecretString client_key = {};         // PEM
+};
+
+// For https only: plain http is for metadata servers, which a proxy would answer in place of.
+struct ProxySettings {
+  std::string url = {};         // http://, https:// or socks5://, with user info; empty: none
+  std::string exceptions = {};  // as NO_PROXY has them: names, addresses, networks, "*"
+};
+
+// HTTPS_PROXY and NO_PROXY, or their lower-case spellings. As in Go, loopback is never proxied.
+ProxySettings proxy_of(const Environment& environment);
+
+struct HttpSettings {
+  TlsSettings tls = {};
+  ProxySettings proxy = {};
+  Duration timeout = std::chrono::seconds(30);  // of one request; the deadline may end it sooner
+};
+
+class HttpClient {
+ public:
+  virtual ~HttpClient() = default;
+
+  // A reply of any status is a response. Fails with unavailable (no connection, TLS, cut reply,
+  // time-out), with no_credential (a reply larger than asked for, or no HTTP), or with
+  // configuration (a URL, header or PEM that cannot be used). Error::is_transient tells failures
+  // after which the same request may be sent again: those which surely came before the server
+  // acted on it, and for GET also a connection that was cut. Messages name host and port, never a
+  // path, header or body.
+  virtual Result<HttpResponse> send(const HttpRequest& request) = 0;
+};
+
+// By libcurl, which is started by the first request. Connections are kept for the next GET or HEAD
+// to the same server; what may change something gets a new one, because libcurl would send it twice
+// where a kept one turns out to be dead. The program must ignore SIGPIPE (set_up_process does).
+std::unique_ptr<HttpClient> make_http_client(HttpSettings settings);
+
+}  // namespace execcred

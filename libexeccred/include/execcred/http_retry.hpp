@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one retry policy for HTTP.
+//
+// Sent again: after a failure that is transient (http.hpp), and after 429, 500, 502, 503 and 504.
+// Pauses double and are jittered; a Retry-After (seconds or a date) is honoured where it fits
+// into the time that is left, and otherwise ends the attempts. What the last attempt brought is
+// the result, so that a refused connection is reported as one and not as a time-out.
+#pragma once
+
+#include <execcred/clock.hpp>
+#include <execcred/duration.hpp>
+#include <execcred/http.hpp>
+#include <execcred/result.hpp>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace execcred {
+
+struct RetryPolicy {
+  int attempts = 4;
+  Duration first_pause = std::chrono::milliseconds(100);
+  Duration longest_pause = std::chrono::seconds(2);
+  // No attempt starts after it.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  std::function<void(std::string_view)> debug = [](std::string_view) {};
+};
+
+Result<HttpResponse> send_with_retries(HttpClient& client, const HttpRequest& request,
+                                       const RetryPolicy& policy, const Clock& clock);
+
+// The pause that a Retry-After header asks for: seconds, or an IMF-fixdate (RFC 9110, section
+// 10.2.3); nullopt for anything else. Never negative, at most a day.
+std::optional<Duration> parse_retry_after(std::string_view text, TimePoint now);
+
+}  // namespace execcred

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Kubernetes API of the hub, where ClusterProfiles and stored credentials are: reading, with
+// an identity that needs to be allowed no more than that.
+//
+// Who we are there comes from a kubeconfig (token, token file or client certificate; one whose
+// user needs another program is refused) or from the Pod's service account.
+#pragma once
+
+#include <execcred/clock.hpp>
+#include <execcred/environment.hpp>
+#include <execcred/http.hpp>
+#include <execcred/http_retry.hpp>
+#include <execcred/json.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+struct Hub {
+  std::string server = {};      // https://HOST[:PORT][/PATH], without a final slash
+  std::string name_space = {};  // this identity's own; empty where it has none
+  SecretString token = {};      // empty for a client certificate
+  HttpSettings http = {};
+  std::string origin = {};  // "--kubeconfig '/x'", for messages
+};
+
+// The kubeconfig that the flag names, else those of KUBECONFIG, else the Pod's service account.
+// Fails with configuration where none of them is there or one cannot be used.
+Result<Hub> find_hub(std::string_view kubeconfig, const Environment& environment);
+
+// Of the Pod's service account; empty where this is no Pod.
+std::string in_cluster_namespace();
+// The service account's token, where this is a Pod (KUBERNETES_SERVICE_HOST is set).
+Result<SecretString> in_cluster_token(const Environment& environment);
+
+// What is asked of the API, for its path and for the RBAC rule that a refusal lacks.
+struct HubResource {
+  std::string group = {};  // "" is core
+  std::string version = {};
+  std::string resource = {};    // "secrets"
+  std::string name_space = {};  // empty: all
+  std::string name = {};        // empty: a list
+};
+
+class HubClient {
+ public:
+  // `clock` must outlive the client.
+  HubClient(Hub hub, RetryPolicy retries, const Clock& clock);
+  // For tests: by another client than libcurl's.
+  HubClient(Hub hub, std::unique_ptr<HttpClient> http, RetryPolicy retries, const Clock& clock);
+
+  const Hub& hub() const { return hub_; }
+
+  // One object; nullopt where the hub says that there is none of this name. Fails as send() does,
+  // and with no_credential for what the hub refuses: the message of its Status, and as the hint the
+  // RBAC rule that would allow it.
+  Result<std::optional<json::Value>> find(const HubResource& resource);
+
+  // What matches the label selector (may be empty), a page of `page_size` at a time, never two
+  // pages at once. `receive` returns false to stop.
+  using Receive = std::function<Result<bool>(json::Value item)>;
+  Status list(const HubResource& resource, std::string_view label_selector, std::size_t page_size,
+              const Receive& receive);
+
+ private:
+  Result<HttpResponse> send(const HubResource& resource, const std::string& query);
+
+  Hub hub_;
+  std::unique_ptr<HttpClient> http_;
+  RetryPolicy retries_;
+  const Clock& clock_;
+};
+
+}  // namespace execcred

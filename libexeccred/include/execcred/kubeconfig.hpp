@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading kubeconfigs (k8s.io/client-go/tools/clientcmd/api/v1): the hub's, which this user wrote,
+// and those stored in Secrets, which others did.
+//
+// A stored kubeconfig may not make its reader run code, or send the reader's own files to a
+// server of the writer's choice, or act as somebody else than its user: such fields are refused in
+// every user of the file, never ignored, as Istio and Kueue do.
+#pragma once
+
+#include <execcred/cluster.hpp>
+#include <execcred/error.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred {
+
+struct KubeconfigCluster {
+  std::string name = {};
+  // CA data in canonical base64. The server may be empty where no context that is asked for uses
+  // it. Never with a config: its extensions are passed over.
+  Cluster cluster = {};
+  std::string certificate_authority = {};  // a path, or empty
+};
+
+struct KubeconfigUser {
+  std::string name = {};
+  SecretString token = {};  // as it stands, white space included
+  std::string token_file = {};
+  std::string client_certificate = {};       // a path
+  std::string client_certificate_data = {};  // base64, as it stands
+  std::string client_key = {};               // a path
+  SecretString client_key_data = {};         // base64, as it stands
+  std::string auth_provider = {};            // its name
+  SecretString oidc_id_token = {};           // of an auth-provider named oidc; perhaps expired
+  bool has_password = false;                 // username or password
+  bool has_exec = false;
+  std::vector<std::string> impersonation = {};  // the fields that are set: "as", "as-groups"
+  std::vector<std::string> unknown_fields = {};
+
+  KubeconfigUser copy() const;
+};
+
+// What one context names.
+struct KubeconfigContext {
+  std::string name = {};
+  std::string name_space = {};  // empty where it has none
+  KubeconfigCluster cluster = {};
+  KubeconfigUser user = {};
+};
+
+class Kubeconfig {
+ public:
+  // Decides the kind of every error of parse() and context(): the hub's is configuration, a
+  // stored one is data (no_credential).
+  enum class Source { hub, stored };
+
+  // YAML or JSON, one document of at most 1 MiB. Fails for malformed fields, whoever's they are,
+  // and where two clusters, users or contexts have one name.
+  static Result<Kubeconfig> parse(std::string_view text, Source source = Source::stored);
+
+  // Relative paths in it are meant from the folder of its file, as in clientcmd.
+  void resolve_paths(const std::filesystem::path& folder);
+
+  // As clientcmd merges the files of KUBECONFIG: what is here already stays, whole.
+  void merge(Kubeconfig other);
+
+  // The context of that name; for an empty name the current one, or the only one where none is
+  // current. Fails: there is no such context, it is not clear which, its cluster or user is
+  // missing, its cluster has no server.
+  Result<KubeconfigContext> context(std::string_view name) const;
+
+  std::vector<std::string> context_names() const;  // in the file's order
+
+  // What the writer of a stored kubeconfig may not have. `allowed_fields`: "clientKey",
+  // "clientCertificate", "tokenFile". `allow_insecure` permits insecure-skip-tls-verify. Names the
+  // user or cluster, the field, and what would allow it. Fails (no_credential).
+  Status check_stored(const std::set<std::string, std::less<>>& allowed_fields,
+                      bool allow_insecure) const;
+
+  // A context as it is written: cluster and user by their names.
+  struct ContextEntry {
+    std::string name = {};
+    std::string name_space = {};
+    std::string cluster = {};
+    std::string user = {};
+  };
+
+ private:
+  Result<const ContextEntry*> choose(std::string_view name) const;
+  Error wrong(std::string message, std::string hint) const;
+
+  Source source_ = Source::stored;
+  std::string current_context_;
+  std::vector<KubeconfigCluster> clusters_;
+  std::vector<KubeconfigUser> users_;
+  std::vector<ContextEntry> contexts_;
+};
+
+}  // namespace execcred

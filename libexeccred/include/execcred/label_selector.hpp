@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Label selectors in the form that kubectl's -l takes (k8s.io/apimachinery/pkg/labels):
+//
+//   app=web   app==web   tier!=db   region   !legacy   env in (a,b)   env notin (c)
+//
+// joined by commas. They are sent to the API server, and what it answers is matched again here.
+#pragma once
+
+#include <execcred/result.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred {
+
+using Labels = std::map<std::string, std::string, std::less<>>;
+
+class LabelSelector {
+ public:
+  // Everything, for an empty text. Fails (configuration) for what the API server would refuse.
+  static Result<LabelSelector> parse(std::string_view text);
+
+  bool matches(const Labels& labels) const;
+
+  // These requirements, and those of `defaults` about keys that none of these names.
+  LabelSelector with_defaults(const LabelSelector& defaults) const;
+
+  bool empty() const { return requirements_.empty(); }
+  // As the API server takes it.
+  std::string text() const;
+
+ private:
+  enum class Operator { in, not_in, exists, does_not_exist };
+  struct Requirement {
+    std::string key = {};
+    Operator op = Operator::exists;
+    std::vector<std::string> values = {};
+  };
+
+  static Result<Requirement> parse_requirement(std::string_view text);
+  static Result<Requirement> parse_equality(std::string_view text);
+  static Result<Requirement> parse_set(std::string_view text, std::size_t open);
+
+  std::vector<Requirement> requirements_;
+};
+
+// "[PREFIX/]NAME": a DNS-1123 subdomain, and at most 63 of [-_.a-zA-Z0-9] that start and end with
+// a letter or digit.
+bool is_label_key(std::string_view text);
+// Likewise without a prefix; may be empty.
+bool is_label_value(std::string_view text);
+
+}  // namespace execcred

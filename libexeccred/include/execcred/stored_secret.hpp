@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Secret (core/v1), from the API or from a volume: named values, and what the API says about it.
+#pragma once
+
+#include <execcred/json.hpp>
+#include <execcred/label_selector.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+struct StoredSecret {
+  std::string name_space = {};
+  std::string name = {};
+  std::string type = {};
+  Labels labels = {};
+  Labels annotations = {};
+  // In base64, as the API has them, unless is_decoded: a value that is none harms only who asks
+  // for it.
+  std::map<std::string, SecretString, std::less<>> data = {};
+  bool is_decoded = false;
+
+  std::string full_name() const { return name_space + "/" + name; }
+  bool has(std::string_view key) const { return data.find(key) != data.end(); }
+  // nullopt where there is no such key. Fails (no_credential) for bad base64.
+  Result<std::optional<SecretString>> value(std::string_view key) const;
+};
+
+// Takes the values out of the document and wipes what is left of it. `is_item` of a list: those
+// carry no kind. Fails (no_credential) for what is no Secret.
+Result<StoredSecret> take_secret(json::Value document, bool is_item = false);
+
+// [-._a-zA-Z0-9]+, at most 253.
+bool is_secret_key(std::string_view text);
+
+}  // namespace execcred

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "file_walk.hpp"
+
+#include <execcred/text.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMaxSymlinks = 16;
+
+bool is_trusted_owner(uid_t owner) { return owner == 0 || owner == geteuid(); }
+bool is_writable_by_others(mode_t mode) { return (mode & (S_IWGRP | S_IWOTH)) != 0; }
+
+// Why what `status` describes could have been made or changed by another user; empty if not.
+std::string distrust(const struct stat& status) {
+  if (!is_trusted_owner(status.st_uid)) {
+    return "belongs to user " + std::to_string(status.st_uid) + ", not to root or user " +
+           std::to_string(geteuid());
+  }
+  if (S_ISLNK(status.st_mode) || !is_writable_by_others(status.st_mode)) return {};
+  const bool is_sticky_of_root =
+      S_ISDIR(status.st_mode) && status.st_uid == 0 && (status.st_mode & S_ISVTX) != 0;
+  return is_sticky_of_root ? std::string() : "is writable by other users";
+}
+
+Error leaves_its_directory(const fs::path& path) {
+  Error error = cannot_read(path, "it is a symbolic link that leaves its directory");
+  error.hint = "name the file that the link points to";
+  return error;
+}
+
+}  // namespace
+
+Error cannot_read(const fs::path& path, const std::string& why) {
+  return Error{.kind = Error::Kind::configuration,
+               .message = "cannot read " + in_quotes(path.native()) + ": " + why};
+}
+
+std::string_view file_kind_name(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFDIR:
+      return "a directory";
+    case S_IFIFO:
+      return "a named pipe";
+    case S_IFSOCK:
+      return "a socket";
+    case S_IFCHR:
+    case S_IFBLK:
+      return "a device";
+    default:
+      return "a special file";
+  }
+}
+
+Status Walk::start() {
+  fs::path path = asked_;
+  if (path.is_relative()) {
+    std::error_code problem;
+    path = fs::current_path(problem) / path;
+    if (problem) return cannot_read(asked_, problem.message());
+  }
+  for (const fs::path& name : path.relative_path()) {
+    // A trailing slash gives an empty last name: it asks for a directory.
+    if (name != ".") names_.push_back(name.native());
+  }
+  if (names_.empty() || names_.back().empty()) return cannot_read(asked_, "is a directory");
+  go_to_root();
+  return {};
+}
+
+void Walk::go_to_root() {
+  held_.reset();
+  below_ = "/";
+  here_ = "/";
+  is_shared_ = false;
+}
+
+int Walk::base() const { return held_ ? held_.get() : AT_FDCWD; }
+
+std::string Walk::path_of(const std::string& name) const { return below_ + name; }
+
+Status Walk::check(const struct stat& status, const std::string& name) const {
+  const std::string why = distrust(status);
+  if (why.empty()) return {};
+  const fs::path at = here_ / name;
+  Error error =
+      cannot_read(asked_, at == asked_ ? "it " + why : in_quotes(at.native()) + " " + why);
+  error.hint = "let root or this user own it, and take write permission from group and others";
+  return error;
+}
+
+bool Walk::look_at(const std::string& name, Entry& entry) const {
+  const std::string path = path_of(name);
+  if (!is_shared_) {
+    return fstatat(base(), path.c_str(), &entry.status, AT_SYMLINK_NOFOLLOW) == 0;
+  }
+  // Another may take the name of an entry that its owner removes.
+  entry.held.reset(openat(base(), path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  return entry.held && fstat(entry.held.get(), &entry.status) == 0;
+}
+
+Result<Walk::Step> Walk::follow(const std::string& name, const Entry& entry, bool is_last) {
+  TRY(check(entry.status, name));
+  if (++symlinks_ > kMaxSymlinks) return cannot_read(asked_, "too many symbolic links");
+  std::array<char, 4096> target = {};
+  const int from = entry.held ? entry.held.get() : base();
+  const std::string path = entry.held ? std::string() : path_of(name);
+  const ssize_t size = readlinkat(from, path.c_str(), target.data(), target.size());
+  if (size < 0) return Step::swapped;
+  const fs::path to(std::string_view(target.data(), static_cast<std::size_t>(size)));
+  names_.pop_front();
+  is_confined_ = is_confined_ || is_last;
+  if (is_confined_ && to.is_absolute()) return leaves_its_directory(asked_);
+  std::deque<std::string> expanded;
+  for (const fs::path& part : to.relative_path()) {
+    if (part != "." && !part.empty()) expanded.push_back(part.native());
+  }
+  names_.insert(names_.begin(), expanded.begin(), expanded.end());
+  if (to.is_absolute()) go_to_root();
+  return Step::walked;
+}
+
+Result<Walk::Step> Walk::enter(const std::string& name, Entry entry) {
+  if (entry.held) {
+    held_ = std::move(entry.held);
+    below_.clear();
+  } else {
+    below_ += name;
+    below_ += '/';
+  }
+  is_shared_ = is_writable_by_others(entry.status.st_mode);
+  here_ /= name;
+  if (is_confined_) depth_ = name == ".." ? depth_ - 1 : depth_ + 1;
+  names_.pop_front();
+  return Step::walked;
+}
+
+Result<Walk::Step> Walk::open_regular(const std::string& name, OpenFile& file) const {
+  constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  file.descriptor.reset(openat(base(), path_of(name).c_str(), kFlags));
+  if (!file.descriptor) {
+    if (errno == ENOENT || errno == ELOOP) return Step::swapped;
+    return cannot_read(asked_, system_message(errno));
+  }
+  if (fstat(file.descriptor.get(), &file.status) != 0) {
+    return cannot_read(asked_, system_message(errno));
+  }
+  if (!S_ISREG(file.status.st_mode)) return Step::swapped;
+  TRY(check(file.status, name));
+  return Step::opened;
+}
+
+Result<Walk::Step> Walk::step(OpenFile& file) {
+  const std::string name = names_.front();
+  const bool is_last = names_.size() == 1;
+  if (name == ".." && is_confined_ && depth_ == 0) return leaves_its_directory(asked_);
+  Entry entry;
+  if (!look_at(name, entry)) {
+    is_absent_ = errno == ENOENT && is_last && !is_confined_;
+    if (errno == ENOENT && (is_absent_ || symlinks_ > 0)) return Step::swapped;
+    return cannot_read(asked_, system_message(errno));
+  }
+  const mode_t mode = entry.status.st_mode;
+  if (S_ISLNK(mode)) return follow(name, entry, is_last);
+  if (is_last && !S_ISREG(mode)) {
+    return cannot_read(asked_,
+                       "it is " + std::string(file_kind_name(mode)) + ", not a regular file");
+  }
+  if (!is_last && !S_ISDIR(mode)) return cannot_read(asked_, system_message(ENOTDIR));
+  TRY(check(entry.status, name));
+  if (is_last) return open_regular(name, file);
+  return enter(name, std::move(entry));
+}
+
+Result<std::optional<OpenFile>> Walk::open_file() {
+  TRY(start());
+  while (!names_.empty()) {
+    OpenFile file;
+    TRY_ASSIGN(const Step step, this->step(file));
+    if (step == Step::swapped) return std::optional<OpenFile>();
+    if (step == Step::opened) return std::optional(std::move(file));
+  }
+  return cannot_read(asked_, "it is a directory, not a regular file");
+}
+
+}  // namespace execcred

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way from the root to a file that decides something; file.hpp has the rules.
+#pragma once
+
+#include <execcred/file.hpp>
+#include <execcred/result.hpp>
+
+#include <sys/stat.h>
+
+#include <deque>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace execcred {
+
+Error cannot_read(const std::filesystem::path& path, const std::string& why);
+
+// "a directory", "a named pipe": what is no regular file.
+std::string_view file_kind_name(mode_t mode);
+
+struct OpenFile {
+  FileDescriptor descriptor;
+  struct stat status = {};
+};
+
+// One walk. A directory that only trusted users change stays what it was when it was looked at, so
+// names below it are looked up by path; below one that others may put entries into, the entry
+// itself is held open.
+class Walk {
+ public:
+  explicit Walk(std::filesystem::path path) : asked_(std::move(path)) {}
+
+  // nullopt: the file is not there, or was swapped on the way (is_absent() tells which).
+  Result<std::optional<OpenFile>> open_file();
+  // The last directory has no entry of that name.
+  bool is_absent() const { return is_absent_; }
+  // The directory in which the walk ended, symlinks resolved; and whether there were any, so that
+  // another walk may end elsewhere.
+  const std::filesystem::path& reached() const { return here_; }
+  bool followed_symlinks() const { return symlinks_ > 0; }
+
+ private:
+  struct Entry {
+    FileDescriptor held;  // where it must not become another
+    struct stat status = {};
+  };
+  // What one step came to. A name that is gone, or is another kind of thing, since it was looked
+  // at means that the volume was swapped.
+  enum class Step { walked, opened, swapped };
+
+  Status start();
+  Result<Step> step(OpenFile& file);
+  bool look_at(const std::string& name, Entry& entry) const;
+  Result<Step> follow(const std::string& name, const Entry& entry, bool is_last);
+  Result<Step> enter(const std::string& name, Entry entry);
+  Result<Step> open_regular(const std::string& name, OpenFile& file) const;
+  Status check(const struct stat& status, const std::string& name) const;
+
+  void go_to_root();
+  int base() const;
+  std::string path_of(const std::string& name) const;
+
+  std::filesystem::path asked_;
+  std::filesystem::path here_;     // for messages
+  FileDescriptor held_;            // the last directory that is held, if any
+  std::string below_;              // from there, or from the root; ends in '/' unless empty
+  bool is_shared_ = false;         // it is sticky, and others may put entries into it
+  std::deque<std::string> names_;  // still to be walked
+  int symlinks_ = 0;
+  bool is_confined_ = false;  // a symlink of the last name was followed
+  std::size_t depth_ = 0;     // below the directory that confines
+  bool is_absent_ = false;
+};
+
+}  // namespace execcred

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "curl_options.hpp"
+#include "http_failure.hpp"
+#include "http_reply.hpp"
+#include "http_request.hpp"
+#include "http_route.hpp"
+#include "http_tls.hpp"
+
+#include <execcred/http.hpp>
+#include <execcred/text.hpp>
+#include <execcred/version.hpp>
+
+#include <curl/curl.h>
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+using CurlOwner = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
+
+constexpr std::chrono::seconds kConnectTimeout(10);
+
+Error unusable(std::string message) {
+  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
+}
+
+Error broken(std::string message) {
+  return Error{.kind = Error::Kind::internal, .message = std::move(message)};
+}
+
+// Before libcurl does it: no configuration file (it can load code), and no tables of error texts,
+// which take a tenth of a request's time to fill.
+Status start_libraries() {
+  static const bool kIsReady = [] {
+    constexpr std::uint64_t kOptions = OPENSSL_INIT_NO_LOAD_SSL_STRINGS |
+                                       OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS |
+                                       OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT;
+    return OPENSSL_init_ssl(kOptions, nullptr) == 1 &&
+           curl_global_init(CURL_GLOBAL_ALL) == CURLE_OK;
+  }();
+  if (kIsReady) return {};
+  return broken("cannot start libcurl");
+}
+
+// RFC 9110, section 7.2: the default port is left out.
+std::string host_header(const Url& url) {
+  const std::string authority = authority_of(url.host, url.port);
+  return url.port == default_port(url.scheme) ? authority.substr(0, authority.rfind(':'))
+                                              : authority;
+}
+
+std::size_t on_header(char* data, std::size_t /*one*/, std::size_t size, void* reply) {
+  return static_cast<HttpReply*>(reply)->take_header_line({data, size}) ? size : 0;
+}
+
+std::size_t on_body(char* data, std::size_t /*one*/, std::size_t size, void* reply) {
+  return static_cast<HttpReply*>(reply)->take_body({data, size}) ? size : 0;
+}
+
+CURLcode on_tls_context(CURL* /*curl*/, void* context, void* tls) {
+  return static_cast<Tls*>(tls)->set_up(*static_cast<SSL_CTX*>(context)) ? CURLE_OK
+                                                                         : CURLE_SSL_CERTPROBLEM;
+}
+
+class CurlClient final : public HttpClient {
+ public:
+  explicit CurlClient(HttpSettings settings) : settings_(std::move(settings)) {}
+
+  Result<HttpResponse> send(const HttpRequest& request) override;
+
+ private:
+  Status start();
+  Status start_tls();
+  void set_transfer(CurlOptions& options, const HttpRequest& request, HttpReply& reply);
+  void set_route(CurlOptions& options, const Url& url);
+  void set_tls(CurlOptions& options) const;
+  void set_message(CurlOptions& options, const HttpRequest& request, HeaderLines& lines) const;
+  bool is_cut(const HttpRequest& request, const HttpReply& reply) const;
+  Error failure(CURLcode code, const HttpRequest& request, const Url& url, HttpReply& reply);
+
+  // Tls outlives the connections, whose callbacks refer to it.
+  HttpSettings settings_;
+  std::unique_ptr<Tls> tls_;
+  std::optional<Proxy> proxy_;
+  std::optional<Host> server_name_;
+  CurlOwner curl_{nullptr, curl_easy_cleanup};
+  std::array<char, CURL_ERROR_SIZE> detail_ = {};
+
+  // Of the request being sent.
+  bool uses_proxy_ = false;
+  bool uses_tls_ = false;
+};
+
+Status CurlClient::start() {
+  if (curl_ != nullptr) return {};
+  TRY(start_libraries());
+  if (!settings_.proxy.url.empty()) {
+    TRY_ASSIGN(proxy_, parse_proxy(settings_.proxy.url));
+  }
+  if (!settings_.tls.server_name.empty()) {
+    Result<Host> host = parse_host(settings_.tls.server_name);
+    if (!host) return unusable("the TLS server name " + host.error().message);
+    server_name_ = *std::move(host);
+  }
+  curl_.reset(curl_easy_init());
+  if (curl_ == nullptr) return broken("cannot start libcurl");
+  return {};
+}
+
+Status CurlClient::start_tls() {
+  if (tls_ != nullptr) return {};
+  TRY_ASSIGN(tls_, Tls::make(settings_.tls));
+  return {};
+}
+
+void CurlClient::set_transfer(CurlOptions& options, const HttpRequest& request, HttpReply& reply) {
+  const auto timeout = std::max<std::int64_t>(
+      1, std::chrono::ceil<std::chrono::milliseconds>(settings_.timeout).count());
+  const auto connect_timeout =
+      std::min<std::int64_t>(timeout, std::chrono::milliseconds(kConnectTimeout).count());
+  options.set(CURLOPT_ERRORBUFFER, detail_.data());
+  options.set(CURLOPT_NOSIGNAL, 1);
+  options.set(CURLOPT_TIMEOUT_MS, static_cast<long>(timeout));
+  options.set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(connect_timeout));
+  options.set(CURLOPT_PROTOCOLS_STR, request.allow_plain_http ? "http,https" : "https");
+  options.set(CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1});
+  options.set(CURLOPT_HTTP09_ALLOWED, 0);
+  options.set(CURLOPT_FOLLOWLOCATION, 0);
+  options.set(CURLOPT_HEADERFUNCTION, on_header);
+  options.set(CURLOPT_HEADERDATA, &reply);
+  options.set(CURLOPT_WRITEFUNCTION, on_body);
+  options.set(CURLOPT_WRITEDATA, &reply);
+}
+
+void CurlClient::set_route(CurlOptions& options, const Url& url) {
+  // Plain http is for metadata servers, which a proxy would answer in place of.
+  uses_proxy_ = proxy_ && uses_tls_ && !is_proxy_exception(settings_.proxy.exceptions, url);
+  const Host& host = uses_tls_ && server_name_ ? *server_name_ : url.host;
+  options.set(CURLOPT_URL, text_of_url(url, host));
+  options.set(CURLOPT_PATH_AS_IS, 1);
+  options.set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1);
+  options.set(CURLOPT_NOPROXY, "");
+  if (!uses_proxy_) {
+    options.set(CURLOPT_PROXY, "");  // not what the environment says
+    return;
+  }
+  // socks5h: the proxy resolves the name, as Go has it do.
+  const std::string scheme = proxy_->url.scheme == "socks5" ? "socks5h" : proxy_->url.scheme;
+  options.set(CURLOPT_PROXY, scheme + "://" + authority_of(proxy_->url.host, proxy_->url.port));
+  options.set(CURLOPT_HTTPPROXYTUNNEL, 1);
+  options.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
+  options.set(CURLOPT_PROXYAUTH, CURLAUTH_BASIC);
+  if (!proxy_->user.empty()) options.set(CURLOPT_PROXYUSERNAME, proxy_->user);
+  if (!proxy_->password.empty()) {
+    std::string password(proxy_->password.reveal());
+    options.set(CURLOPT_PROXYPASSWORD, password);
+    wipe(password);
+  }
+}
+
+void CurlClient::set_tls(CurlOptions& options) const {
+  // libcurl would load its own default CA files beside ours.
+  for (const CURLoption option :
+       {CURLOPT_CAINFO, CURLOPT_CAPATH, CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH}) {
+    options.set(option, static_cast<const char*>(nullptr));
+  }
+  options.set(CURLOPT_CA_CACHE_TIMEOUT, 0);
+  options.set(CURLOPT_SSL_SESSIONID_CACHE, 0);
+  for (const CURLoption option : {CURLOPT_SSLVERSION, CURLOPT_PROXY_SSLVERSION}) {
+    options.set(option, long{CURL_SSLVERSION_TLSv1_2});
+  }
+  for (const CURLoption option : {CURLOPT_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYPEER}) {
+    options.set(option, 1);
+  }
+  for (const CURLoption option : {CURLOPT_SSL_VERIFYHOST, CURLOPT_PROXY_SSL_VERIFYHOST}) {
+    options.set(option, 2);
+  }
+  options.set(CURLOPT_SSL_CTX_FUNCTION, on_tls_context);
+  options.set(CURLOPT_SSL_CTX_DATA, tls_.get());
+}
+
+void CurlClient::set_message(CurlOptions& options, const HttpRequest& request,
+                             HeaderLines& lines) const {
+  const std::string_view body = request.body.reveal();
+  const bool is_safe = request.method == "GET" || request.method == "HEAD";
+  bool has_type = false;
+  for (const HttpHeader& header : request.headers) {
+    has_type = has_type || ascii_lower(header.name) == "content-type";
+    lines.add(header.name, header.value.reveal());
+  }
+  lines.leave_out("Expect");
+  if (!has_type) lines.leave_out("Content-Type");
+  if (request.method == "HEAD") {
+    options.set(CURLOPT_NOBODY, 1);
+  } else if (!body.empty() || request.method == "POST" || request.method == "PUT" ||
+             request.method == "PATCH") {
+    options.set(CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
+    options.set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+  }
+  options.set(CURLOPT_CUSTOMREQUEST, request.method);
+  // On a connection that the server closes meanwhile, libcurl would send the request again.
+  if (!is_safe) options.set(CURLOPT_FRESH_CONNECT, 1);
+  options.set(CURLOPT_USERAGENT, std::string("execcred/") + kVersion);
+  options.set(CURLOPT_HEADEROPT, long{CURLHEADER_SEPARATE});
+}
+
+// What libcurl lets pass: an end within the headers, and one without close_notify where the end of
+// the connection is the end of the body, which anybody on the way could have brought about.
+bool CurlClient::is_cut(const HttpRequest& request, const HttpReply& reply) const {
+  if (!reply.has_head()) return true;
+  return uses_tls_ && reply.ends_with_connection(request.method) &&
+         !tls_->events().has_close_notify;
+}
+
+Error CurlClient::failure(CURLcode code, const HttpRequest& request, const Url& url,
+                          HttpReply& reply) {
+  long system_error = 0;
+  long connect_status = 0;
+  long request_size = 0;  // a CONNECT counts too
+  long new_connections = 0;
+  curl_easy_getinfo(curl_.get(), CURLINFO_OS_ERRNO, &system_error);
+  curl_easy_getinfo(curl_.get(), CURLINFO_HTTP_CONNECTCODE, &connect_status);
+  curl_easy_getinfo(curl_.get(), CURLINFO_REQUEST_SIZE, &request_size);
+  curl_easy_getinfo(curl_.get(), CURLINFO_NUM_CONNECTS, &new_connections);
+  const bool is_connected = !uses_tls_ || new_connections == 0 || tls_->events().is_connected;
+  const std::string detail = detail_.data();
+  return describe({.code = code,
+                   .detail = detail,
+                   .url = url,
+                   .verified_host = server_name_ ? *server_name_ : url.host,
+                   .proxy = uses_proxy_ ? &*proxy_ : nullptr,
+                   .tls = uses_tls_ ? tls_.get() : nullptr,
+                   .refusal = reply.refusal(),
+                   .has_reply = reply.has_begun(),
+                   .was_sent = request_size > 0 && is_connected,
+                   .is_safe_to_repeat = request.method == "GET" || request.method == "HEAD",
+                   .system_error = static_cast<int>(system_error),
+                   .connect_status = static_cast<int>(connect_status),
+                   .max_reply_bytes = request.max_reply_bytes,
+                   .timeout = settings_.timeout});
+}
+
+Result<HttpResponse> CurlClient::send(const HttpRequest& request) {
+  TRY_ASSIGN(const Url url, parse_target(request));
+  TRY(check_request(request));
+  TRY(start());
+  uses_tls_ = url.scheme == "https";
+  if (uses_tls_) TRY(start_tls());
+
+  curl_easy_reset(curl_.get());
+  detail_.fill('\0');
+  HttpReply reply(request.max_reply_bytes);
+  HeaderLines lines;
+  CurlOptions options(curl_.get());
+  set_transfer(options, request, reply);
+  set_route(options, url);
+  if (uses_tls_) {
+    set_tls(options);
+    std::vector<Host> peers;
+    if (uses_proxy_ && proxy_->url.scheme == "https") peers.push_back(proxy_->url.host);
+    peers.push_back(server_name_ ? *server_name_ : url.host);
+    tls_->expect(std::move(peers));
+    if (server_name_) lines.add("Host", host_header(url));
+  }
+  const std::string connect_to = "::" + authority_of(url.host, url.port);
+  curl_slist target = {.data = const_cast<char*>(connect_to.c_str()), .next = nullptr};
+  if (uses_tls_ && server_name_) options.set(CURLOPT_CONNECT_TO, &target);
+  set_message(options, request, lines);
+  options.set(CURLOPT_HTTPHEADER, lines.list());
+  TRY(options.status());
+
+  CURLcode code = curl_easy_perform(curl_.get());
+  if (code == CURLE_OK && is_cut(request, reply)) code = CURLE_PARTIAL_FILE;
+  Result<HttpResponse> result = code == CURLE_OK
+                                    ? Result<HttpResponse>(std::move(reply.response()))
+                                    : Result<HttpResponse>(failure(code, request, url, reply));
+  curl_easy_reset(curl_.get());  // nothing of this call is left to refer to
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<HttpClient> make_http_client(HttpSettings settings) {
+  return std::make_unique<CurlClient>(std::move(settings));
+}
+
+}  // namespace execcred

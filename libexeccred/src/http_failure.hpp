@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What libcurl and OpenSSL say about a failed request, in words that tell what to do.
+#pragma once
+
+#include "http_reply.hpp"
+#include "http_route.hpp"
+#include "http_tls.hpp"
+
+#include <execcred/duration.hpp>
+#include <execcred/error.hpp>
+
+#include <curl/curl.h>
+
+#include <cstddef>
+#include <string>
+
+namespace execcred {
+
+struct HttpFailure {
+  CURLcode code = CURLE_OK;
+  std::string detail = {};  // CURLOPT_ERRORBUFFER
+  const Url& url;
+  const Host& verified_host;  // the URL's, or TlsSettings::server_name
+  const Proxy* proxy = nullptr;
+  const Tls* tls = nullptr;  // where TLS was spoken
+  HttpReply::Refusal refusal = HttpReply::Refusal::none;
+  bool has_reply = false;          // some of it
+  bool was_sent = false;           // perhaps only a part
+  bool is_safe_to_repeat = false;  // GET and HEAD
+  int system_error = 0;            // errno of the last connect
+  int connect_status = 0;          // the proxy's answer to CONNECT
+  std::size_t max_reply_bytes = 0;
+  Duration timeout = {};
+};
+
+Error describe(const HttpFailure& failure);
+
+// The part of it that is about TLS, in http_tls_failure.cpp.
+Error describe_tls(const HttpFailure& failure);
+
+// Whether OpenSSL's callbacks or libcurl saw TLS fail.
+bool is_tls_failure(const HttpFailure& failure);
+
+}  // namespace execcred

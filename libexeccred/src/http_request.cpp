@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http_request.hpp"
+
+#include "http_reply.hpp"
+#include "http_route.hpp"
+
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+Error unusable(std::string message) {
+  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
+}
+
+// What decides where one message ends and the next begins is libcurl's to send.
+bool is_reserved_header(const std::string& name) {
+  constexpr std::array<std::string_view, 8> kReserved = {
+      "connection", "content-length", "expect",  "host",
+      "te",         "trailer",        "upgrade", "transfer-encoding"};
+  return std::find(kReserved.begin(), kReserved.end(), ascii_lower(name)) != kReserved.end();
+}
+
+}  // namespace
+
+Status check_request(const HttpRequest& request) {
+  if (!is_http_token(request.method) || request.method == "CONNECT") {
+    return unusable(in_quotes(request.method) + " is no HTTP method");
+  }
+  for (const HttpHeader& header : request.headers) {
+    if (!is_http_token(header.name)) {
+      return unusable(in_quotes(header.name) + " is no name of an HTTP header");
+    }
+    if (is_reserved_header(header.name)) {
+      return unusable("the HTTP header " + in_quotes(header.name) + " cannot be set");
+    }
+    if (has_control_character(header.value.reveal())) {
+      return unusable("the value of the HTTP header " + in_quotes(header.name) +
+                      " has a control character");
+    }
+  }
+  return {};
+}
+
+Result<Url> parse_target(const HttpRequest& request) {
+  Result<Url> url = parse_url(request.url);
+  if (!url) return unusable("the URL to ask " + url.error().message);
+  const bool is_plain = url->scheme == "http";
+  if (url->scheme == "https" || (is_plain && request.allow_plain_http)) return url;
+  Error error = unusable(in_quotes(origin_of(*url)) + " is no https URL");
+  if (is_plain) error.hint = "without TLS anybody on the way could read and change what is sent";
+  return error;
+}
+
+void HttpRequest::add_header(std::string_view name, std::string_view value) {
+  headers.push_back(HttpHeader{.name = std::string(name), .value = SecretString(value)});
+}
+
+std::optional<std::string_view> HttpResponse::header(std::string_view name) const {
+  for (const auto& [header_name, value] : headers) {
+    if (header_name == name) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace execcred

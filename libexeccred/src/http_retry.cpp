@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http_date.hpp"
+#include "http_route.hpp"
+
+#include <execcred/http_retry.hpp>
+#include <execcred/text.hpp>
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <ctime>
+#include <string>
+
+namespace execcred {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr Duration kLongestRetryAfter = std::chrono::hours(24);
+
+bool is_passing_status(int status) {
+  constexpr std::array<int, 5> kPassing = {429, 500, 502, 503, 504};
+  return std::find(kPassing.begin(), kPassing.end(), status) != kPassing.end();
+}
+
+bool may_pass(const Result<HttpResponse>& result) {
+  return result ? is_passing_status(result->status) : result.error().is_transient;
+}
+
+std::string outcome(const Result<HttpResponse>& result) {
+  return result ? "answered " + std::to_string(result->status) : result.error().message;
+}
+
+// Half of the pause is left to chance, so that those who failed together do not return together.
+Duration jittered(Duration pause) {
+  std::uint32_t random = 0;
+  if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random) random = 0;
+  const Duration::rep half = pause.count() / 2;
+  const auto part = static_cast<double>(random) / 4294967296.0;
+  return Duration(pause.count() - static_cast<Duration::rep>(static_cast<double>(half) * part));
+}
+
+std::optional<Duration> asked_pause(const Result<HttpResponse>& result, const Clock& clock) {
+  if (!result) return std::nullopt;
+  const std::optional<std::string_view> text = result->header("retry-after");
+  return text ? parse_retry_after(*text, clock.now()) : std::nullopt;
+}
+
+void sleep_for(Duration pause) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(pause);
+  timespec left = {.tv_sec = static_cast<time_t>(whole.count()),
+                   .tv_nsec = static_cast<long>((pause - whole).count())};
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+
+std::string target_of(const HttpRequest& request) {
+  const Result<Url> url = parse_url(request.url);
+  return url ? origin_of(*url) : std::string("the server");
+}
+
+}  // namespace
+
+Result<HttpResponse> send_with_retries(HttpClient& client, const HttpRequest& request,
+                                       const RetryPolicy& policy, const Clock& clock) {
+  Duration pause = policy.first_pause;
+  for (int attempt = 1;; ++attempt) {
+    Result<HttpResponse> result = client.send(request);
+    const std::string told = request.method + " " + target_of(request) + ", attempt " +
+                             std::to_string(attempt) + " of " + std::to_string(policy.attempts) +
+                             ": " + outcome(result);
+    if (!may_pass(result) || attempt >= policy.attempts) {
+      policy.debug(told);
+      return result;
+    }
+    const std::optional<Duration> asked = asked_pause(result, clock);
+    const Duration wait = asked ? *asked : jittered(pause);
+    const Duration left = policy.deadline - steady_clock::now();
+    if (wait >= left) {
+      policy.debug(told + "; no time is left to wait " + format_duration(wait));
+      return result;
+    }
+    policy.debug(told + "; again in " + format_duration(wait));
+    sleep_for(wait);
+    pause = std::min(2 * pause, policy.longest_pause);
+  }
+}
+
+std::optional<Duration> parse_retry_after(std::string_view text, TimePoint now) {
+  text = trim(text);
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_digit)) {
+    std::int64_t seconds = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (problem == std::errc::result_out_of_range) return kLongestRetryAfter;
+    return std::min<Duration>(
+        std::chrono::seconds(std::min<std::int64_t>(seconds, std::int64_t{24} * 60 * 60)),
+        kLongestRetryAfter);
+  }
+  const std::optional<TimePoint> date = parse_http_date(text, now);
+  if (!date) return std::nullopt;
+  // Compared first: the difference of two times may be more than a Duration holds.
+  if (*date <= now) return Duration(0);
+  if (now < *date - kLongestRetryAfter) return kLongestRetryAfter;
+  return *date - now;
+}
+
+}  // namespace execcred

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http_route.hpp"
+
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+int hex_digit(char c) {
+  if (is_digit(c)) return c - '0';
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+std::optional<SecretString> percent_decoded(std::string_view text) {
+  SecretString decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '%') {
+      if (text.size() - i < 3 || hex_digit(text[i + 1]) < 0 || hex_digit(text[i + 2]) < 0) {
+        return std::nullopt;
+      }
+      c = static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
+      i += 2;
+    }
+    decoded.append(std::string_view(&c, 1));
+  }
+  if (has_control_character(decoded.reveal())) return std::nullopt;
+  return decoded;
+}
+
+bool has_bits_of(const IpAddress& address, const IpAddress& network, unsigned bits) {
+  if (address.v6 != network.v6) return false;
+  for (unsigned i = 0; i < bits; ++i) {
+    const auto mask = static_cast<std::uint8_t>(0x80U >> (i % 8));
+    if (((address.bytes[i / 8] ^ network.bytes[i / 8]) & mask) != 0) return false;
+  }
+  return true;
+}
+
+// ADDRESS/BITS
+bool is_in_network(std::string_view network, const Host& host) {
+  const std::size_t slash = network.find('/');
+  if (slash == std::string_view::npos || host.kind != Host::Kind::address) return false;
+  const std::string_view size = network.substr(slash + 1);
+  unsigned bits = 0;
+  const auto [end, problem] = std::from_chars(size.data(), size.data() + size.size(), bits);
+  IpAddress base;
+  return problem == std::errc() && end == size.data() + size.size() &&
+         parse_ip_address(network.substr(0, slash), base) && bits <= (base.v6 ? 128U : 32U) &&
+         has_bits_of(host.address, base, bits);
+}
+
+bool is_name_or_below(std::string_view exception, std::string_view name) {
+  if (exception.starts_with("*.")) exception.remove_prefix(1);
+  if (exception.empty() || exception == ".") return false;
+  if (exception.front() == '.') return name.ends_with(exception);
+  return name == exception || name.ends_with("." + std::string(exception));
+}
+
+// HOST[:PORT]
+bool is_meant(std::string_view exception, const Url& url) {
+  IpAddress address;
+  std::string_view host = exception;
+  const std::size_t colon = exception.rfind(':');
+  if (colon != std::string_view::npos && !parse_ip_address(exception, address) &&
+      !exception.ends_with(']')) {
+    if (exception.substr(colon + 1) != std::to_string(url.port)) return false;
+    host = exception.substr(0, colon);
+  }
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (parse_ip_address(host, address)) {
+    return url.host.kind == Host::Kind::address && url.host.address == address;
+  }
+  if (url.host.kind == Host::Kind::address) return false;
+  std::string_view name = url.host.name;
+  if (name.ends_with('.')) name.remove_suffix(1);
+  return is_name_or_below(host, name);
+}
+
+}  // namespace
+
+Result<Proxy> parse_proxy(std::string_view url) {
+  const auto unusable = [](const std::string& why) {
+    return Error{.kind = Error::Kind::configuration, .message = "the proxy's URL " + why};
+  };
+  const std::size_t scheme_end = url.find("://");
+  const std::size_t host = scheme_end == std::string_view::npos ? 0 : scheme_end + 3;
+  const std::size_t at = url.substr(0, url.find('/', host)).rfind('@');
+  const bool has_user = at != std::string_view::npos && at >= host;
+  std::string plain(url);
+  if (has_user) plain.erase(host, at + 1 - host);
+  Result<Url> parsed = parse_url(plain);
+  if (!parsed) return unusable(parsed.error().message);
+  Proxy proxy = {.url = *std::move(parsed)};
+  if (proxy.url.scheme != "http" && proxy.url.scheme != "https" && proxy.url.scheme != "socks5") {
+    return unusable("starts with none of http://, https:// and socks5://");
+  }
+  if (!proxy.url.path.empty() || !proxy.url.query.empty()) return unusable("has a path or query");
+  if (!has_user) return proxy;
+  const std::string_view info = url.substr(host, at - host);
+  const std::size_t colon = std::min(info.find(':'), info.size());
+  std::optional<SecretString> user = percent_decoded(info.substr(0, colon));
+  std::optional<SecretString> password =
+      percent_decoded(info.substr(std::min(colon + 1, info.size())));
+  if (!user || !password || user->reveal().find(':') != std::string_view::npos) {
+    return unusable("has malformed user info");
+  }
+  proxy.user = user->reveal();
+  proxy.password = *std::move(password);
+  return proxy;
+}
+
+bool is_proxy_exception(std::string_view exceptions, const Url& url) {
+  std::string list = ascii_lower(exceptions);
+  for (char& c : list) c = is_space(c) ? ',' : c;
+  const std::vector<std::string_view> parts = split(list, ',');
+  return std::any_of(parts.begin(), parts.end(), [&url](std::string_view part) {
+    return !part.empty() && (part == "*" || is_in_network(part, url.host) || is_meant(part, url));
+  });
+}
+
+std::string authority_of(const Host& host, std::uint16_t port) {
+  const bool needs_brackets = host.kind == Host::Kind::address && host.address.v6;
+  const std::string name = needs_brackets ? "[" + host.name + "]" : host.name;
+  return name + ":" + std::to_string(port);
+}
+
+std::string origin_of(const Url& url) {
+  return url.scheme + "://" + authority_of(url.host, url.port);
+}
+
+std::string text_of_url(const Url& url, const Host& host) {
+  std::string text = url.scheme + "://" + authority_of(host, url.port);
+  text += url.path.empty() ? "/" : url.path;
+  if (!url.query.empty()) text += "?" + url.query;
+  return text;
+}
+
+}  // namespace execcred

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http_tls.hpp"
+
+#include "system_roots.hpp"
+
+#include <execcred/pem.hpp>
+
+#include <arpa/inet.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+constexpr std::size_t kMaxPem = 1024 * 1024;
+constexpr int kSecurityLevel = 2;  // 112 bits: RSA of 2048 bits, no SHA-1
+
+Error unusable(std::string message) {
+  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
+}
+
+Result<std::vector<X509Owner>> parse_certificates(std::string_view pem, const std::string& what) {
+  if (pem.size() > kMaxPem) return unusable(what + " is larger than 1 MiB");
+  Result<std::vector<std::string>> ders = parse_pem_certificates(pem);
+  if (!ders) return unusable(what + " " + ders.error().message);
+  std::vector<X509Owner> certificates;
+  for (const std::string& der : *ders) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());
+    const unsigned char* const end = bytes + der.size();
+    X509Owner certificate(d2i_X509(nullptr, &bytes, static_cast<long>(der.size())));
+    if (certificate == nullptr || bytes != end) {
+      return unusable(what + " holds a malformed certificate");
+    }
+    certificates.push_back(std::move(certificate));
+  }
+  return certificates;
+}
+
+// Without it OpenSSL would ask on the terminal.
+int refuse_pass_phrase(char* /*buffer*/, int /*size*/, int /*is_writing*/, void* was_asked) {
+  *static_cast<bool*>(was_asked) = true;
+  return -1;
+}
+
+Result<KeyOwner> parse_key(const SecretString& pem) {
+  if (pem.size() > kMaxPem) return unusable("the client's key is larger than 1 MiB");
+  const BioOwner bio(BIO_new_mem_buf(pem.reveal().data(), static_cast<int>(pem.size())));
+  bool was_asked = false;
+  KeyOwner key(PEM_read_bio_PrivateKey(bio.get(), nullptr, refuse_pass_phrase, &was_asked));
+  ERR_clear_error();
+  if (was_asked) return unusable("the client's key is encrypted");
+  if (key == nullptr) return unusable("the client's key is no private key in PEM");
+  return key;
+}
+
+std::string text_of(const ASN1_STRING& string) {
+  const auto* data = reinterpret_cast<const char*>(ASN1_STRING_get0_data(&string));
+  return {data, static_cast<std::size_t>(ASN1_STRING_length(&string))};
+}
+
+std::string address_text(const ASN1_STRING& bytes) {
+  std::array<char, INET6_ADDRSTRLEN> text = {};
+  const int size = ASN1_STRING_length(&bytes);
+  if (size != 4 && size != 16) return "?";
+  inet_ntop(size == 4 ? AF_INET : AF_INET6, ASN1_STRING_get0_data(&bytes), text.data(),
+            text.size());
+  return text.data();
+}
+
+std::vector<std::string> alternative_names(const X509& certificate) {
+  std::vector<std::string> texts;
+  auto* const names = static_cast<GENERAL_NAMES*>(
+      X509_get_ext_d2i(&certificate, NID_subject_alt_name, nullptr, nullptr));
+  for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
+    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names, i);
+    if (name->type == GEN_DNS) texts.push_back(text_of(*name->d.dNSName));
+    if (name->type == GEN_IPADD) texts.push_back(address_text(*name->d.iPAddress));
+  }
+  GENERAL_NAMES_free(names);
+  return texts;
+}
+
+template <class Print>
+std::string printed(Print print) {
+  const BioOwner memory(BIO_new(BIO_s_mem()));
+  if (memory == nullptr) return {};
+  print(memory.get());
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(memory.get(), &text);
+  return size > 0 ? std::string(text, static_cast<std::size_t>(size)) : std::string();
+}
+
+std::string name_text(const X509_NAME* name) {
+  return printed([name](BIO* out) { X509_NAME_print_ex(out, name, 0, XN_FLAG_RFC2253); });
+}
+
+std::string time_text(const ASN1_TIME* time) {
+  return printed([time](BIO* out) { ASN1_TIME_print_ex(out, time, ASN1_DTFLGS_ISO8601); });
+}
+
+// The text of an address without its zone, which no certificate names.
+std::string address_of(const Host& host) {
+  if (host.kind == Host::Kind::address) return host.name;
+  if (!host.name.starts_with('[')) return {};
+  return host.name.substr(1, host.name.find('%') - 1);
+}
+
+bool require_name(X509_VERIFY_PARAM& rules, const Host& host) {
+  X509_VERIFY_PARAM_set_hostflags(
+      &rules, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  const std::string address = address_of(host);
+  if (!address.empty()) return X509_VERIFY_PARAM_set1_ip_asc(&rules, address.c_str()) == 1;
+  std::string_view name = host.name;
+  if (name.ends_with('.')) name.remove_suffix(1);
+  return !name.empty() && X509_VERIFY_PARAM_set1_host(&rules, name.data(), name.size()) == 1;
+}
+
+// Where an SSL_CTX keeps its Tls.
+int owner_index() {
+  static const int kIndex = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  return kIndex;
+}
+
+// Where it says that it is the server's and not a proxy's.
+int server_index() {
+  static const int kIndex = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  return kIndex;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Tls>> Tls::make(const TlsSettings& settings) {
+  std::unique_ptr<Tls> tls(new Tls);
+  TRY(tls->load_roots(settings.ca_certificates));
+  TRY(tls->load_client_certificate(settings));
+  return tls;
+}
+
+Status Tls::load_roots(const std::string& pem) {
+  store_.reset(X509_STORE_new());
+  if (store_ == nullptr) return unusable("cannot set up the CA certificates");
+  // A CA that is given is trusted although it is no root, as Go does.
+  X509_STORE_set_flags(store_.get(), X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
+  uses_system_roots_ = pem.empty();
+  if (pem.empty()) return add_roots(*store_, system_root_paths());
+  TRY_ASSIGN(const std::vector<X509Owner> roots, parse_certificates(pem, "the PEM of the CA"));
+  for (const X509Owner& root : roots) X509_STORE_add_cert(store_.get(), root.get());
+  return {};
+}
+
+Status Tls::load_client_certificate(const TlsSettings& settings) {
+  if (settings.client_certificate.empty() && settings.client_key.empty()) return {};
+  if (settings.client_certificate.empty()) return unusable("a client key needs its certificate");
+  if (settings.client_key.empty()) return unusable("a client certificate needs its key");
+  TRY_ASSIGN(chain_, parse_certificates(settings.client_certificate, "the client's certificate"));
+  TRY_ASSIGN(key_, parse_key(settings.client_key));
+  if (X509_check_private_key(chain_.front().get(), key_.get()) == 1) return {};
+  ERR_clear_error();
+  return unusable("the client's key does not belong to its certificate");
+}
+
+void Tls::expect(std::vector<Host> peers) {
+  peers_ = std::move(peers);
+  handshakes_ = 0;
+  events_ = {};
+}
+
+bool Tls::use_client_certificate(SSL_CTX& context) const {
+  if (SSL_CTX_use_certificate(&context, chain_.front().get()) != 1) return false;
+  for (std::size_t i = 1; i < chain_.size(); ++i) {
+    if (SSL_CTX_add1_chain_cert(&context, chain_[i].get()) != 1) return false;
+  }
+  return SSL_CTX_use_PrivateKey(&context, key_.get()) == 1;
+}
+
+bool Tls::set_up_server(SSL_CTX& context) const {
+  static char is_server = 1;
+  if (SSL_CTX_set_ex_data(&context, server_index(), &is_server) != 1) return false;
+  return key_ == nullptr || use_client_certificate(context);
+}
+
+bool Tls::set_up(SSL_CTX& context) {
+  if (handshakes_ >= peers_.size()) return false;
+  const bool is_server = handshakes_ + 1 == peers_.size();
+  const Host& peer = peers_[handshakes_++];
+  events_ = {};
+  X509_VERIFY_PARAM* const rules = SSL_CTX_get0_param(&context);
+  if (rules == nullptr || !require_name(*rules, peer)) return false;
+  if (SSL_CTX_set_ex_data(&context, owner_index(), this) != 1) return false;
+  if (SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION) != 1) return false;
+  SSL_CTX_set_security_level(&context, kSecurityLevel);
+  // An end without close_notify may be an attacker's, and is none.
+  SSL_CTX_clear_options(&context, SSL_OP_IGNORE_UNEXPECTED_EOF);
+  // libcurl's writes the keys to the file that SSLKEYLOGFILE names.
+  SSL_CTX_set_keylog_callback(&context, nullptr);
+  SSL_CTX_set1_cert_store(&context, store_.get());
+  SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, on_verify);
+  SSL_CTX_set_client_cert_cb(&context, on_client_certificate);
+  SSL_CTX_set_info_callback(&context, on_info);
+  return !is_server || set_up_server(context);
+}
+
+Tls& Tls::of(const SSL& ssl) {
+  return *static_cast<Tls*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(&ssl), owner_index()));
+}
+
+int Tls::on_verify(int is_ok, X509_STORE_CTX* context) {
+  if (is_ok == 1) return 1;
+  const auto* const ssl = static_cast<const SSL*>(
+      X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  TlsEvents& events = of(*ssl).events_;
+  events.verify_error = X509_STORE_CTX_get_error(context);
+  if (const X509* const certificate = X509_STORE_CTX_get_current_cert(context)) {
+    events.subject = name_text(X509_get_subject_name(certificate));
+    events.issuer = name_text(X509_get_issuer_name(certificate));
+    events.not_before = time_text(X509_get0_notBefore(certificate));
+    events.not_after = time_text(X509_get0_notAfter(certificate));
+    events.names = alternative_names(*certificate);
+  }
+  return 0;
+}
+
+// Called only where a client certificate is wanted and none was set.
+int Tls::on_client_certificate(SSL* ssl, X509** /*certificate*/, EVP_PKEY** /*key*/) {
+  of(*ssl).events_.wants_client_certificate = true;
+  return 0;
+}
+
+void Tls::on_info(const SSL* ssl, int where, int value) {
+  constexpr int kFatal = 2;
+  constexpr int kCloseNotify = 0;
+  TlsEvents& events = of(*ssl).events_;
+  const bool is_server = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), server_index()) != nullptr;
+  if (where == SSL_CB_HANDSHAKE_DONE && is_server) events.is_connected = true;
+  if ((where & SSL_CB_READ_ALERT) != SSL_CB_READ_ALERT) return;
+  const int alert = value & 0xff;
+  if ((value >> 8) == kFatal) {
+    events.alert = alert;
+  } else if (alert == kCloseNotify) {
+    events.has_close_notify = is_server;
+  }
+}
+
+}  // namespace execcred

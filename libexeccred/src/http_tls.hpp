@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// TLS for libcurl, which verifies more loosely than Go (a common name counts for it where a
+// certificate has no alternative names) and tells less about a failure. So OpenSSL verifies by the
+// rules of ours; libcurl's own check stays on behind it.
+#pragma once
+
+#include "openssl_owner.hpp"
+
+#include <execcred/http.hpp>
+#include <execcred/result.hpp>
+#include <execcred/url.hpp>
+
+#include <openssl/ssl.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace execcred {
+
+// What OpenSSL's callbacks saw of the last handshake.
+struct TlsEvents {
+  int verify_error = 0;      // X509_V_ERR_…, the first
+  std::string subject = {};  // of the certificate with that error, and so on
+  std::string issuer = {};
+  std::string not_before = {};
+  std::string not_after = {};
+  std::vector<std::string> names = {};  // alternative names: DNS names and addresses
+  bool wants_client_certificate = false;
+  int alert = -1;                 // fatal, from the peer (RFC 8446, section 6)
+  bool is_connected = false;      // with the server: the handshake is complete
+  bool has_close_notify = false;  // from the server: no more will come
+};
+
+class Tls {
+ public:
+  // Fails (configuration) for PEM that cannot be used, or where the system has no roots.
+  static Result<std::unique_ptr<Tls>> make(const TlsSettings& settings);
+
+  Tls(const Tls&) = delete;
+  Tls& operator=(const Tls&) = delete;
+
+  // Prepares for a request: its handshakes, in this order, are with these peers. The last one is
+  // the server, which alone is shown the client certificate.
+  void expect(std::vector<Host> peers);
+
+  // Sets up the SSL_CTX of the next handshake. It keeps a reference to this.
+  bool set_up(SSL_CTX& context);
+
+  const TlsEvents& events() const { return events_; }
+  // How many of the peers a handshake was begun with.
+  std::size_t handshakes() const { return handshakes_; }
+  bool has_client_certificate() const { return key_ != nullptr; }
+  bool uses_system_roots() const { return uses_system_roots_; }
+
+ private:
+  Tls() = default;
+  Status load_roots(const std::string& pem);
+  Status load_client_certificate(const TlsSettings& settings);
+  bool use_client_certificate(SSL_CTX& context) const;
+  bool set_up_server(SSL_CTX& context) const;
+
+  static Tls& of(const SSL& ssl);
+  static int on_verify(int is_ok, X509_STORE_CTX* context);
+  static int on_client_certificate(SSL* ssl, X509** certificate, EVP_PKEY** key);
+  static void on_info(const SSL* ssl, int where, int value);
+
+  StoreOwner store_;
+  bool uses_system_roots_ = false;
+  std::vector<X509Owner> chain_;  // leaf first
+  KeyOwner key_;
+  std::vector<Host> peers_;
+  std::size_t handshakes_ = 0;
+  TlsEvents events_;
+};
+
+}  // namespace execcred

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/base64.hpp>
+#include <execcred/bearer_token.hpp>
+#include <execcred/file.hpp>
+#include <execcred/hub.hpp>
+#include <execcred/kubeconfig.hpp>
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
+
+#include <filesystem>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kServiceAccount = "/var/run/secrets/kubernetes.io/serviceaccount/";
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+// What a kubeconfig is at fault with is configuration here: this side wrote it.
+template <class T>
+Result<T> of_hub(Result<T> result, const std::string& origin) {
+  if (!result) result.error().kind = Error::Kind::configuration;
+  return std::move(result).context("reading the hub's kubeconfig, " + origin);
+}
+
+Result<Kubeconfig> read_kubeconfig(const fs::path& path) {
+  TRY_ASSIGN(const SecretString text,
+             read_secret_file(path, kMaxKubeconfig)
+                 .hint("--kubeconfig, or else KUBECONFIG, names the file that says how to reach "
+                       "the hub"));
+  TRY_ASSIGN(Kubeconfig config, Kubeconfig::parse(text.reveal(), Kubeconfig::Source::hub));
+  std::error_code problem;
+  const fs::path absolute = fs::absolute(path, problem);
+  if (problem) return wrong("cannot read " + in_quotes(path.native()) + ": " + problem.message());
+  config.resolve_paths(absolute.parent_path());
+  return config;
+}
+
+// KUBECONFIG names several files as PATH does; clientcmd passes over those that are missing, as
+// long as one is there.
+Result<Kubeconfig> read_kubeconfigs(std::string_view paths) {
+  std::optional<Kubeconfig> merged;
+  std::optional<Error> first_missing;
+  for (const std::string_view path : split(paths, ':')) {
+    if (path.empty()) continue;
+    std::error_code problem;
+    Result<Kubeconfig> config = read_kubeconfig(path);
+    if (!config && !fs::exists(path, problem)) {
+      if (!first_missing) first_missing = std::move(config).error();
+      continue;
+    }
+    if (!config) return config;
+    if (merged) {
+      merged->merge(std::move(config).value());
+    } else {
+      merged = std::move(config).value();
+    }
+  }
+  if (merged) return *std::move(merged);
+  if (first_missing) return *std::move(first_missing);
+  return wrong("KUBECONFIG names no file");
+}
+
+Error not_alone(const std::string& user, const std::string& what) {
+  return wrong("user " + in_quotes(user) + " of the hub's kubeconfig has " + what,
+               "the hub is read with a token, a token file or a client certificate of its own; "
+               "make a kubeconfig with one of them for this");
+}
+
+Status check_user(const KubeconfigUser& user) {
+  if (user.has_exec) {
+    return not_alone(user.name, "an exec section, which would start another plugin");
+  }
+  if (!user.auth_provider.empty()) return not_alone(user.name, "an auth-provider section");
+  if (user.has_password) return not_alone(user.name, "a username or password");
+  if (!user.impersonation.empty()) {
+    return not_alone(user.name, in_quotes(user.impersonation.front()) + ", to act as another user");
+  }
+  return {};
+}
+
+// Base64 in the file, or a file of its own; the data wins, as in client-go.
+Result<std::string> data_or_file(std::string_view data, const std::string& path,
+                                 std::string_view field) {
+  if (data.empty()) return path.empty() ? Result<std::string>("") : read_file(path, kMaxKubeconfig);
+  std::optional<std::string> decoded = decode_base64(data);
+  if (!decoded) return wrong(std::string(field) + " of the hub's kubeconfig is no base64");
+  return *std::move(decoded);
+}
+
+Status take_user(const KubeconfigUser& user, Hub& hub) {
+  TRY(check_user(user));
+  // client-go reads the file again and again, and so prefers it to the text.
+  if (!user.token_file.empty()) {
+    TRY_ASSIGN(const SecretString content, read_secret_file(user.token_file));
+    TRY_ASSIGN(hub.token, bearer_token(content));
+  } else if (!user.token.empty()) {
+    TRY_ASSIGN(hub.token, bearer_token(user.token));
+  }
+  TlsSettings& tls = hub.http.tls;
+  TRY_ASSIGN(tls.client_certificate,
+             data_or_file(user.client_certificate_data, user.client_certificate,
+                          "client-certificate-data"));
+  TRY_ASSIGN(std::string key,
+             data_or_file(user.client_key_data.reveal(), user.client_key, "client-key-data"));
+  tls.client_key = SecretString(key);
+  wipe(key);
+  if (tls.client_certificate.empty() != tls.client_key.empty()) {
+    return wrong("user " + in_quotes(user.name) +
+                 " of the hub's kubeconfig has a client certificate or a key, but not both");
+  }
+  if (hub.token.empty() && tls.client_certificate.empty()) {
+    return not_alone(user.name, "neither a token nor a client certificate");
+  }
+  return {};
+}
+
+Status take_cluster(const KubeconfigCluster& entry, Hub& hub) {
+  const Cluster& cluster = entry.cluster;
+  const Result<Url> url = parse_url(cluster.server);
+  if (!url || url->scheme != "https" || !url->query.empty()) {
+    return wrong("the hub's server " + redacted_url(cluster.server) + " " +
+                     (url ? "is not https" : url.error().message),
+                 "it must be https://HOST[:PORT][/PATH]");
+  }
+  if (cluster.insecure_skip_tls_verify) {
+    return wrong("the hub's kubeconfig sets insecure-skip-tls-verify",
+                 "give it the hub's CA as certificate-authority-data");
+  }
+  hub.server = cluster.server;
+  while (hub.server.ends_with('/')) hub.server.pop_back();
+  TRY_ASSIGN(hub.http.tls.ca_certificates,
+             data_or_file(cluster.certificate_authority_data, entry.certificate_authority,
+                          "certificate-authority-data"));
+  hub.http.tls.server_name = cluster.tls_server_name;
+  if (!cluster.proxy_url.empty()) hub.http.proxy = {.url = cluster.proxy_url};
+  return {};
+}
+
+Result<Hub> hub_of_kubeconfig(Result<Kubeconfig> read, const std::string& origin,
+                              const Environment& environment) {
+  TRY_ASSIGN(const Kubeconfig config, of_hub(std::move(read), origin));
+  TRY_ASSIGN(const KubeconfigContext context, of_hub(config.context(""), origin));
+  Hub hub{.name_space = context.name_space, .http = {.proxy = proxy_of(environment)}};
+  hub.origin = origin;
+  TRY(of_hub(take_cluster(context.cluster, hub), origin));
+  TRY(of_hub(take_user(context.user, hub), origin));
+  return hub;
+}
+
+Result<Hub> hub_of_pod(const Environment& environment) {
+  const std::string directory(kServiceAccount);
+  std::string host(environment.get("KUBERNETES_SERVICE_HOST").value_or(""));
+  const std::string port(environment.get("KUBERNETES_SERVICE_PORT").value_or("443"));
+  if (host.find(':') != std::string::npos) host = "[" + host + "]";
+  Hub hub{.server = "https://" + host + ":" + port, .origin = "the Pod's service account"};
+  const Result<Url> url = parse_url(hub.server);
+  if (!url) {
+    return wrong("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT make no URL: it " +
+                 url.error().message);
+  }
+  hub.http.proxy = proxy_of(environment);
+  hub.name_space = in_cluster_namespace();
+  TRY_ASSIGN(hub.token, in_cluster_token(environment));
+  TRY_ASSIGN(hub.http.tls.ca_certificates, read_file(directory + "ca.crt", kMaxKubeconfig));
+  return hub;
+}
+
+}  // namespace
+
+std::string in_cluster_namespace() {
+  const Result<std::string> text = read_file(std::string(kServiceAccount) + "namespace", 4096);
+  if (!text) return {};
+  const std::string_view name = trim(*text);
+  return is_dns1123_label(name) ? std::string(name) : std::string();
+}
+
+Result<SecretString> in_cluster_token(const Environment& environment) {
+  if (!environment.get("KUBERNETES_SERVICE_HOST")) return wrong("this is no Pod");
+  TRY_ASSIGN(const SecretString content,
+             read_secret_file(std::string(kServiceAccount) + "token")
+                 .hint("the Pod needs automountServiceAccountToken: true, or --kubeconfig=PATH"));
+  return bearer_token(content);
+}
+
+Result<Hub> find_hub(std::string_view kubeconfig, const Environment& environment) {
+  if (!kubeconfig.empty()) {
+    return hub_of_kubeconfig(read_kubeconfig(kubeconfig), "--kubeconfig " + in_quotes(kubeconfig),
+                             environment);
+  }
+  if (const auto paths = environment.get("KUBECONFIG")) {
+    return hub_of_kubeconfig(read_kubeconfigs(*paths), "KUBECONFIG", environment);
+  }
+  if (environment.get("KUBERNETES_SERVICE_HOST")) return hub_of_pod(environment);
+  return wrong("no hub is known: there is no --kubeconfig, no KUBECONFIG, and this is no Pod",
+               "pass --kubeconfig=PATH, or run where a service account is mounted");
+}
+
+}  // namespace execcred

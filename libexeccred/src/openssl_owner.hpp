@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owners of OpenSSL's objects.
+#pragma once
+
+#include <openssl/bio.h>
+#include <openssl/evp.h>
+#include <openssl/x509.h>
+
+#include <memory>
+
+namespace execcred {
+
+template <auto Free>
+struct OpensslFree {
+  template <class Object>
+  void operator()(Object* object) const {
+    Free(object);
+  }
+};
+
+using BioOwner = std::unique_ptr<BIO, OpensslFree<BIO_free_all>>;
+using KeyOwner = std::unique_ptr<EVP_PKEY, OpensslFree<EVP_PKEY_free>>;
+using NameOwner = std::unique_ptr<X509_NAME, OpensslFree<X509_NAME_free>>;
+using StoreOwner = std::unique_ptr<X509_STORE, OpensslFree<X509_STORE_free>>;
+using X509Owner = std::unique_ptr<X509, OpensslFree<X509_free>>;
+
+}  // namespace execcred

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "private_key.hpp"
+
+#include "pem_block.hpp"
+
+#include <execcred/text.hpp>
+
+#include <utility>
+#include <vector>
+
+#include <openssl/err.h>
+
+namespace execcred {
+namespace {
+
+using Pkcs8Ptr = std::unique_ptr<PKCS8_PRIV_KEY_INFO, OpensslDeleter<PKCS8_PRIV_KEY_INFO_free>>;
+using EncryptedPtr = std::unique_ptr<X509_SIG, OpensslDeleter<X509_SIG_free>>;
+
+Error wrong(const std::string& problem, std::string hint = {}) {
+  return Error{.kind = Error::Kind::no_credential,
+               .message = "the private key " + problem,
+               .hint = std::move(hint)};
+}
+
+Error encrypted() {
+  return wrong("is encrypted",
+               "nobody is there to type its password: decrypt it with openssl pkey -in FILE, and "
+               "protect it by permissions");
+}
+
+// A DER value with nothing behind it, read by one of OpenSSL's d2i functions.
+template <class Read>
+auto read_whole(std::string_view der, Read read) {
+  const auto* at = reinterpret_cast<const unsigned char*>(der.data());
+  const auto* const end = at + der.size();
+  auto value = read(&at, static_cast<long>(der.size()));
+  if (at != end) value.reset();
+  ERR_clear_error();
+  return value;
+}
+
+KeyPtr read_pkcs8(std::string_view der) {
+  const auto info = read_whole(der, [](const unsigned char** at, long size) {
+    return Pkcs8Ptr(d2i_PKCS8_PRIV_KEY_INFO(nullptr, at, size));
+  });
+  KeyPtr key(info ? EVP_PKCS82PKEY(info.get()) : nullptr);
+  ERR_clear_error();
+  return key;
+}
+
+KeyPtr read_of_type(int type, std::string_view der) {
+  return read_whole(der, [type](const unsigned char** at, long size) {
+    return KeyPtr(d2i_PrivateKey(type, nullptr, at, size));
+  });
+}
+
+bool is_encrypted_pkcs8(std::string_view der) {
+  return read_whole(der, [](const unsigned char** at, long size) {
+           return EncryptedPtr(d2i_X509_SIG(nullptr, at, size));
+         }) != nullptr;
+}
+
+Result<PrivateKey> read_der(std::string_view der) {
+  PrivateKey found;
+  std::string_view label = "PRIVATE KEY";
+  found.key = read_pkcs8(der);
+  if (!found.key) {
+    label = "EC PRIVATE KEY";
+    found.key = read_of_type(EVP_PKEY_EC, der);
+  }
+  if (!found.key) {
+    label = "RSA PRIVATE KEY";
+    found.key = read_of_type(EVP_PKEY_RSA, der);
+  }
+  if (!found.key && is_encrypted_pkcs8(der)) return encrypted();
+  if (!found.key) {
+    return wrong("is neither PKCS#8 nor SEC 1 nor PKCS#1, or damaged",
+                 "it must be PEM, base64 of PEM, or DER of an RSA, EC or Ed25519 key");
+  }
+  append_pem(label, der, found.pem);
+  return found;
+}
+
+Result<PrivateKey> read_pem(std::string_view text) {
+  Result<std::vector<PemBlock>> blocks = parse_pem_blocks(text);
+  if (!blocks) return wrong(blocks.error().message, blocks.error().hint);
+  const PemBlock* found = nullptr;
+  for (const PemBlock& block : *blocks) {
+    if (!block.label.ends_with("PRIVATE KEY")) continue;
+    if (found != nullptr) return wrong("is not the only one: there are several PRIVATE KEY blocks");
+    found = &block;
+  }
+  if (found == nullptr) {
+    return wrong("is missing: there is PEM, but of " +
+                 (blocks->empty() ? "nothing" : in_quotes(blocks->front().label)));
+  }
+  if (found->is_encrypted || found->label == "ENCRYPTED PRIVATE KEY") return encrypted();
+  if (found->label == "OPENSSH PRIVATE KEY") {
+    return wrong("is in OpenSSH's own form", "rewrite it: ssh-keygen -p -m PKCS8 -f FILE");
+  }
+  return read_der(found->der.reveal());
+}
+
+}  // namespace
+
+Result<PrivateKey> read_private_key(const SecretString& text) {
+  return looks_like_pem(text.reveal()) ? read_pem(text.reveal()) : read_der(text.reveal());
+}
+
+}  // namespace execcred

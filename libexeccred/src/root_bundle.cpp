@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "root_bundle.hpp"
+
+#include <execcred/base64.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+using Bytes = std::string_view;
+
+constexpr unsigned char kInteger = 0x02;
+constexpr unsigned char kObjectIdentifier = 0x06;
+constexpr unsigned char kUniversalString = 0x1c;
+constexpr unsigned char kBmpString = 0x1e;
+constexpr unsigned char kSequence = 0x30;
+constexpr unsigned char kSet = 0x31;
+constexpr unsigned char kVersion = 0xa0;
+
+struct Block {
+  std::string_view label = {};
+  std::string_view text = {};  // base64 in lines
+};
+
+// Takes the next PEM block off the front of `rest`. A BEGIN line without its END is passed over.
+std::optional<Block> next_block(std::string_view& rest) {
+  constexpr std::string_view kBegin = "-----BEGIN ";
+  constexpr std::string_view kEnd = "-----END ";
+  constexpr std::string_view kDashes = "-----";
+  for (;;) {
+    const std::size_t begin = rest.find(kBegin);
+    if (begin == std::string_view::npos) return std::nullopt;
+    const bool starts_a_line = begin == 0 || rest[begin - 1] == '\n';
+    rest.remove_prefix(begin + kBegin.size());
+    const std::size_t label_end = rest.find(kDashes);
+    if (!starts_a_line || label_end == std::string_view::npos) continue;
+    const std::string_view label = rest.substr(0, label_end);
+    const std::string_view body = rest.substr(label_end + kDashes.size());
+    const std::size_t end = body.find(kDashes);
+    if (end == std::string_view::npos || !body.substr(end).starts_with(kEnd)) continue;
+    if (!body.substr(end + kEnd.size()).starts_with(label)) continue;
+    rest = body.substr(end + kEnd.size());
+    return Block{.label = label, .text = body.substr(0, end)};
+  }
+}
+
+// The bytes of base64 in lines: all of them, or those of the first `most` digits.
+std::optional<std::string> decode_lines(std::string_view text, std::size_t most = SIZE_MAX) {
+  std::string digits;
+  digits.reserve(std::min(text.size(), most));
+  for (std::size_t i = 0; i < text.size() && digits.size() < most; ++i) {
+    if (!is_space(text[i])) digits.push_back(text[i]);
+  }
+  return decode_base64(digits);
+}
+
+struct Element {
+  unsigned char tag = 0;
+  Bytes content = {};
+  Bytes whole = {};
+};
+
+// Takes the DER element (X.690) at the front of `rest` off it.
+std::optional<Element> take_element(Bytes& rest) {
+  const auto byte = [&rest](std::size_t i) { return static_cast<unsigned char>(rest[i]); };
+  if (rest.size() < 2) return std::nullopt;
+  std::size_t head = 2;
+  std::size_t size = byte(1);
+  if (size >= 0x80) {
+    const std::size_t count = size & 0x7f;
+    if (count == 0 || count > 3 || rest.size() < 2 + count) return std::nullopt;
+    size = 0;
+    for (std::size_t i = 0; i < count; ++i) size = (size << 8) | byte(2 + i);
+    head += count;
+  }
+  if (rest.size() - head < size) return std::nullopt;
+  const Element element = {
+      .tag = byte(0), .content = rest.substr(head, size), .whole = rest.substr(0, head + size)};
+  rest.remove_prefix(head + size);
+  return element;
+}
+
+// The same, empty where the tag is another.
+Bytes take(Bytes& rest, unsigned char tag) {
+  if (rest.empty() || static_cast<unsigned char>(rest.front()) != tag) return {};
+  const std::optional<Element> element = take_element(rest);
+  return element ? element->content : Bytes();
+}
+
+// The contents of an element of which perhaps only the front is there.
+Bytes enter(Bytes rest, unsigned char tag) {
+  if (rest.size() < 2 || static_cast<unsigned char>(rest[0]) != tag) return {};
+  const std::size_t size = static_cast<unsigned char>(rest[1]);
+  return rest.substr(std::min(rest.size(), size < 0x80 ? 2 : 2 + (size & 0x7f)));
+}
+
+// The DER of a certificate's subject (RFC 5280, section 4.1); empty for what is no certificate, or
+// where its front is too short.
+Bytes subject_of(Bytes certificate) {
+  Bytes rest = enter(enter(certificate, kSequence), kSequence);
+  take(rest, kVersion);
+  if (take(rest, kInteger).empty()) return {};
+  for (int i = 0; i < 3; ++i) {  // signature algorithm, issuer, validity
+    if (take(rest, kSequence).empty()) return {};
+  }
+  const std::optional<Element> subject = take_element(rest);
+  return subject && subject->tag == kSequence ? subject->whole : Bytes();
+}
+
+// Most subjects end within the first hundreds of bytes, and decoding is most of the work.
+std::string decode_subject(std::string_view text) {
+  constexpr std::size_t kFront = 800;  // digits
+  for (const std::size_t most : {kFront, SIZE_MAX}) {
+    const std::optional<std::string> der = decode_lines(text, most);
+    const Bytes subject = der ? subject_of(*der) : Bytes();
+    if (!subject.empty()) return std::string(subject);
+  }
+  return {};
+}
+
+// Names are equal to OpenSSL also where case, white space or the type of string differ, but finding
+// that out means decoding both. Equal names have equal folded forms: types of attributes, and
+// letters and digits of values in lower case. nullopt for a name of which that cannot be said.
+std::optional<std::string> fold_name(Bytes name) {
+  std::string folded;
+  Bytes rest = take(name, kSequence);
+  while (!rest.empty()) {
+    Bytes set = take(rest, kSet);
+    Bytes attribute = take(set, kSequence);
+    const Bytes type = take(attribute, kObjectIdentifier);
+    const std::optional<Element> value = take_element(attribute);
+    if (!set.empty() || type.empty() || !value) return std::nullopt;
+    if (value->tag == kBmpString || value->tag == kUniversalString) return std::nullopt;
+    folded.append(type).push_back('=');
+    for (const char c : value->content) {
+      if (is_alphanumeric(c)) folded.push_back(c);
+    }
+    folded.push_back(',');
+  }
+  return ascii_lower(folded);
+}
+
+std::string der_of(const X509_NAME& name) {
+  const unsigned char* der = nullptr;
+  std::size_t size = 0;
+  if (X509_NAME_get0_der(&name, &der, &size) != 1) return {};
+  return {reinterpret_cast<const char*>(der), size};
+}
+
+bool is_equal(Bytes der, const X509_NAME& wanted) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());
+  const NameOwner name(d2i_X509_NAME(nullptr, &bytes, static_cast<long>(der.size())));
+  return name != nullptr && X509_NAME_cmp(name.get(), &wanted) == 0;
+}
+
+}  // namespace
+
+RootBundle::RootBundle(std::string pem) : pem_(std::move(pem)) {
+  constexpr std::string_view kTrusted = "TRUSTED CERTIFICATE";
+  std::string_view rest = pem_;
+  while (const std::optional<Block> block = next_block(rest)) {
+    if (block->label != "CERTIFICATE" && block->label != "X509 CERTIFICATE" &&
+        block->label != kTrusted) {
+      continue;
+    }
+    std::string subject = decode_subject(block->text);
+    if (subject.empty()) continue;
+    std::optional<std::string> folded = fold_name(subject);
+    entries_.push_back({.text = block->text,
+                        .is_trusted_form = block->label == kTrusted,
+                        .subject = std::move(subject),
+                        .folded = std::move(folded)});
+  }
+}
+
+std::vector<X509Owner> RootBundle::find(const X509_NAME& subject) const {
+  const std::string wanted = der_of(subject);
+  const std::optional<std::string> folded = fold_name(wanted);
+  std::vector<X509Owner> found;
+  for (const Entry& entry : entries_) {
+    if (entry.subject != wanted) {
+      if (entry.folded && folded && *entry.folded != *folded) continue;
+      if (!is_equal(entry.subject, subject)) continue;
+    }
+    const std::optional<std::string> der = decode_lines(entry.text);
+    if (!der) continue;
+    const auto* bytes = reinterpret_cast<const unsigned char*>(der->data());
+    const auto size = static_cast<long>(der->size());
+    X509Owner certificate(entry.is_trusted_form ? d2i_X509_AUX(nullptr, &bytes, size)
+                                                : d2i_X509(nullptr, &bytes, size));
+    if (certificate != nullptr) found.push_back(std::move(certificate));
+  }
+  return found;
+}
+
+}  // namespace execcred

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/base64.hpp>
+#include <execcred/stored_secret.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+constexpr std::size_t kMaxKey = 253;
+
+Error no_secret(const std::string& why) {
+  return Error{.kind = Error::Kind::no_credential, .message = "the hub's reply " + why};
+}
+
+std::string text_of(const json::Value* value) {
+  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
+}
+
+Result<Labels> labels_of(const json::Value& metadata, std::string_view name) {
+  Labels labels;
+  const json::Value* value = metadata.find(name);
+  if (value == nullptr || value->is_null()) return labels;
+  if (value->object() == nullptr) return no_secret("has " + std::string(name) + " of another kind");
+  for (const json::Member& member : *value->object()) {
+    if (const std::string* text = member.value.string()) labels.emplace(member.name, *text);
+  }
+  return labels;
+}
+
+Result<StoredSecret> read(json::Value& document, bool is_item) {
+  StoredSecret secret;
+  const std::string kind = text_of(document.find("kind"));
+  if (kind != "Secret" && !(is_item && kind.empty())) {
+    return no_secret("is of kind " + in_quotes(kind) + ", not Secret");
+  }
+  const json::Value* metadata = document.find("metadata");
+  if (metadata == nullptr || metadata->object() == nullptr) return no_secret("has no metadata");
+  secret.name_space = text_of(metadata->find("namespace"));
+  secret.name = text_of(metadata->find("name"));
+  secret.type = text_of(document.find("type"));
+  TRY_ASSIGN(secret.labels, labels_of(*metadata, "labels"));
+  TRY_ASSIGN(secret.annotations, labels_of(*metadata, "annotations"));
+  const json::Value* data = document.find("data");
+  if (data == nullptr || data->is_null()) return secret;
+  if (data->object() == nullptr) return no_secret("has data that is no object");
+  for (const json::Member& member : *data->object()) {
+    if (const std::string* text = member.value.string()) {
+      secret.data.emplace(member.name, SecretString(*text));
+    }
+  }
+  return secret;
+}
+
+}  // namespace
+
+Result<std::optional<SecretString>> StoredSecret::value(std::string_view key) const {
+  const auto found = data.find(key);
+  if (found == data.end()) return std::optional<SecretString>();
+  if (is_decoded) return std::optional(found->second.copy());
+  std::optional<std::string> decoded = decode_base64(found->second.reveal());
+  if (!decoded) {
+    return Error{.kind = Error::Kind::no_credential,
+                 .message = "key " + in_quotes(key) + " of Secret " + in_quotes(full_name()) +
+                            " is no base64"};
+  }
+  SecretString value(*decoded);
+  wipe(*decoded);
+  return std::optional(std::move(value));
+}
+
+Result<StoredSecret> take_secret(json::Value document, bool is_item) {
+  Result<StoredSecret> secret = read(document, is_item);
+  json::wipe(document);
+  return secret;
+}
+
+bool is_secret_key(std::string_view text) {
+  const auto is_allowed = [](char c) {
+    return is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
+  };
+  return !text.empty() && text.size() <= kMaxKey && text != "." && text != ".." &&
+         std::all_of(text.begin(), text.end(), is_allowed);
+}
+
+}  // namespace execcred

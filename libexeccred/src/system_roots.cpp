@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system_roots.hpp"
+
+#include "root_bundle.hpp"
+
+#include <execcred/file.hpp>
+#include <execcred/text.hpp>
+
+#include <dirent.h>
+#include <openssl/x509_vfy.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+constexpr std::size_t kMaxBundle = 16 * 1024 * 1024;
+
+// What one X509_LOOKUP owns.
+class LazyBundle {
+ public:
+  explicit LazyBundle(const RootPaths& paths) : paths_(paths) {}
+
+  // Puts all certificates with this subject into the store: OpenSSL tries each that is there.
+  // Returns one of them, which this keeps alive, or nullptr.
+  X509* give(X509_STORE& store, const X509_NAME& subject) {
+    const std::size_t before = given_.size();
+    for (X509Owner& certificate : bundle().find(subject)) {
+      if (X509_STORE_add_cert(&store, certificate.get()) == 1) {
+        given_.push_back(std::move(certificate));
+      }
+    }
+    return given_.size() > before ? given_[before].get() : nullptr;
+  }
+
+ private:
+  const RootBundle& bundle() {
+    for (auto path = paths_.bundles.begin(); !bundle_ && path != paths_.bundles.end(); ++path) {
+      Result<std::string> pem = read_untrusted_file(*path, kMaxBundle);
+      if (pem) bundle_.emplace(std::move(pem).value());
+    }
+    if (!bundle_) bundle_.emplace(std::string());
+    return *bundle_;
+  }
+
+  const RootPaths& paths_;
+  std::optional<RootBundle> bundle_;
+  std::vector<X509Owner> given_;
+};
+
+int on_lookup(X509_LOOKUP* lookup, X509_LOOKUP_TYPE type, const X509_NAME* name,
+              X509_OBJECT* found) {
+  if (type != X509_LU_X509) return 0;
+  auto& lazy = *static_cast<LazyBundle*>(X509_LOOKUP_get_method_data(lookup));
+  X509* const certificate = lazy.give(*X509_LOOKUP_get_store(lookup), *name);
+  if (certificate == nullptr || X509_OBJECT_set1_X509(found, certificate) != 1) return 0;
+  X509_free(certificate);  // a lookup lends: OpenSSL takes a reference of its own
+  return 1;
+}
+
+void on_free(X509_LOOKUP* lookup) {
+  delete static_cast<LazyBundle*>(X509_LOOKUP_get_method_data(lookup));
+}
+
+X509_LOOKUP_METHOD* lookup_method() {
+  static X509_LOOKUP_METHOD* const kMethod = [] {
+    X509_LOOKUP_METHOD* const method = X509_LOOKUP_meth_new("bundle");
+    if (method != nullptr) {
+      X509_LOOKUP_meth_set_get_by_subject(method, on_lookup);
+      X509_LOOKUP_meth_set_free(method, on_free);
+    }
+    return method;
+  }();
+  return kMethod;
+}
+
+bool is_hash_link(std::string_view name) {
+  const auto is_hex = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); };
+  return name.size() > 9 && name[8] == '.' && std::all_of(name.begin(), name.begin() + 8, is_hex) &&
+         std::all_of(name.begin() + 9, name.end(), is_digit);
+}
+
+bool has_hash_links(const std::string& directory) {
+  DIR* const stream = opendir(directory.c_str());
+  if (stream == nullptr) return false;
+  bool found = false;
+  for (const dirent* entry = readdir(stream); entry != nullptr && !found; entry = readdir(stream)) {
+    found = is_hash_link(static_cast<const char*>(entry->d_name));
+  }
+  closedir(stream);
+  return found;
+}
+
+bool can_read(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
+
+}  // namespace
+
+const RootPaths& system_root_paths() {
+  static const RootPaths kPaths = {
+      .directories = {"/etc/ssl/certs", "/etc/pki/tls/certs"},
+      .bundles = {"/etc/ssl/certs/ca-certificates.crt",                 // Debian, Alpine, Arch
+                  "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // Fedora, RHEL
+                  "/etc/pki/tls/certs/ca-bundle.crt",                   // CentOS
+                  "/etc/ssl/ca-bundle.pem",                             // SUSE
+                  "/var/lib/ca-certificates/ca-bundle.pem",             // SUSE
+                  "/etc/ssl/cert.pem"}};                                // Alpine, BSD
+  return kPaths;
+}
+
+Status add_roots(X509_STORE& store, const RootPaths& paths) {
+  if (std::none_of(paths.bundles.begin(), paths.bundles.end(), can_read) &&
+      std::none_of(paths.directories.begin(), paths.directories.end(), has_hash_links)) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "the system has no CA certificates to verify servers with",
+                 .hint = "install the package ca-certificates, mount " + paths.bundles.front() +
+                         ", or pass the CA's certificate"};
+  }
+  X509_LOOKUP* const directories = X509_STORE_add_lookup(&store, X509_LOOKUP_hash_dir());
+  X509_LOOKUP* const bundles = X509_STORE_add_lookup(&store, lookup_method());
+  auto lazy = std::make_unique<LazyBundle>(paths);
+  bool is_ready = directories != nullptr && bundles != nullptr &&
+                  X509_LOOKUP_set_method_data(bundles, lazy.get()) == 1;
+  // NOLINTNEXTLINE(bugprone-unused-return-value): on_free's now
+  if (is_ready) static_cast<void>(lazy.release());
+  for (const std::string& directory : paths.directories) {
+    is_ready =
+        is_ready && X509_LOOKUP_add_dir(directories, directory.c_str(), X509_FILETYPE_PEM) == 1;
+  }
+  if (is_ready) return {};
+  return Error{.kind = Error::Kind::internal, .message = "cannot set up the system's CA lookup"};
+}
+
+}  // namespace execcred

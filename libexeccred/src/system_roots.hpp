@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CA certificates of the system, read only as far as a handshake needs them: decoding a whole
+// bundle costs more than all the rest of a request.
+#pragma once
+
+#include <execcred/result.hpp>
+
+#include <openssl/x509.h>
+
+#include <string>
+#include <vector>
+
+namespace execcred {
+
+struct RootPaths {
+  std::vector<std::string> directories = {};  // with OpenSSL's hash links (002c0b4f.0)
+  std::vector<std::string> bundles = {};      // PEM files; the first that can be read is used
+};
+
+// Where the distributions keep them. No environment variable changes that.
+const RootPaths& system_root_paths();
+
+// Lets the store look into the directories, and for a subject that none of them has, into the
+// bundle, which is not read before. `paths` must outlive the store. Fails (configuration) where
+// there is nothing to look into.
+Status add_roots(X509_STORE& store, const RootPaths& paths);
+
+}  // namespace execcred

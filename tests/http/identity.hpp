@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Certificates made for one test, good ones and every kind of bad one.
+#pragma once
+
+#include "support/openssl_handles.hpp"
+
+#include <string>
+
+namespace execcred::test {
+
+struct Identity {
+  KeyPtr key = {};
+  CertificatePtr certificate = {};
+  std::string pem = {};
+  std::string key_pem = {};
+};
+
+struct IdentityOptions {
+  std::string common_name = "test server";
+  std::string alternative_names = "IP:127.0.0.1,DNS:localhost";  // empty: no such extension
+  long begins = -3600;                                           // seconds from now
+  long ends = 86400;
+  bool is_ca = false;
+  const Identity* issuer = nullptr;  // nullptr: signed by itself
+  const Identity* key_of = nullptr;  // whose key to use, instead of a new one
+  int rsa_bits = 0;                  // 0: ECDSA P-256
+  bool sha1 = false;
+  bool printable_name = false;  // the common name as PrintableString instead of UTF8String
+};
+
+// Throws std::runtime_error when OpenSSL fails.
+Identity make_identity(const IdentityOptions& options);
+
+Identity make_ca(const std::string& common_name);
+
+}  // namespace execcred::test

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "expect.hpp"
+#include "kubeconfig_text.hpp"
+
+#include <doctest/doctest.h>
+#include <execcred/file.hpp>
+#include <execcred/kubeconfig.hpp>
+
+namespace execcred {
+namespace {
+
+using test::check_fails;
+using test::contains;
+using test::KubeconfigText;
+
+const std::string kSecret = "S3CRET-CANARY";
+
+void check_malformed(const std::string& text, std::string_view part = {}) {
+  const std::string shown = text.substr(0, 400);
+  CAPTURE(shown);
+  const Result<Kubeconfig> stored = Kubeconfig::parse(text);
+  check_fails(stored, Error::Kind::no_credential, part);
+  CHECK_FALSE(contains(test::story(stored.error()), kSecret));
+  check_fails(Kubeconfig::parse(text, Kubeconfig::Source::hub), Error::Kind::configuration, part);
+}
+
+void check_token(const std::string& text, std::string_view token) {
+  const std::string shown = text.substr(0, 400);
+  CAPTURE(shown);
+  const Result<Kubeconfig> config = Kubeconfig::parse(text);
+  if (!config) FAIL(test::story(config.error()));
+  const Result<KubeconfigContext> context = config->context("");
+  if (!context) FAIL(test::story(context.error()));
+  CHECK(context->user.token.reveal() == token);
+}
+
+TEST_CASE("kubeconfig: exactly one document, and a mapping") {
+  check_malformed("", "the kubeconfig is empty");
+  check_malformed("# nothing\n---\n", "the kubeconfig is empty");
+  check_malformed("null", "the kubeconfig is empty");
+  check_malformed(KubeconfigText().text() + "---\n" + KubeconfigText().text(),
+                  "the kubeconfig holds more than one document");
+  check_malformed("[]", "the kubeconfig is an array, not a mapping");
+  check_malformed(kSecret, "the kubeconfig is a string, not a mapping");
+  check_malformed("eyJhbGciOiJSUzI1NiJ9." + kSecret, "the kubeconfig is a string");
+  check_malformed("-----BEGIN PRIVATE KEY-----\n" + kSecret + "\n-----END PRIVATE KEY-----\n");
+  check_token("---\n" + KubeconfigText().text() + "...\n", "t");
+}
+
+TEST_CASE("kubeconfig: another kind of document is not one") {
+  check_malformed("apiVersion: v1\nkind: Secret\ndata: {}\n",
+                  "the kubeconfig is 'Secret' of 'v1', not Config of v1");
+  check_malformed("apiVersion: v2\nkind: Config\n", "'Config' of 'v2'");
+  check_malformed("kind: [Config]\n", "kind must be a string, not an array");
+  CHECK(Kubeconfig::parse("clusters: []"));
+  CHECK(Kubeconfig::parse("kind: Config\nclusters: null"));
+}
+
+TEST_CASE("kubeconfig: JSON, tabs, escapes and all") {
+  check_token(
+      "{\n\t\"apiVersion\": \"v1\",\n\t\"kind\": \"Config\",\n\t\"clusters\": [{\"name\": \"c\", "
+      "\"cluster\": {\"server\": \"https:\\/\\/a\"}}],\n\t\"users\": [{\"name\": \"u\", \"user\": "
+      "{\"token\": \"a\\u00e9b\"}}],\n\t\"contexts\": [{\"name\": \"x\", \"context\": "
+      "{\"cluster\": \"c\", \"user\": \"u\"}}]\n}\n",
+      "a\u00e9b");
+  check_token(
+      R"({"clusters":[{"name":"c","cluster":{"server":"https://a"}}],"users":[{"name":"u","user":{"token":"t"}}],"contexts":[{"name":"x","context":{"cluster":"c","user":"u"}}]})",
+      "t");
+  check_malformed(R"({"users":[{"name":"u","user":{"token":"a","token":"b"}}]})", "more than once");
+}
+
+TEST_CASE("kubeconfig: line endings and byte order marks of other systems do no harm") {
+  std::string windows;
+  for (const char c : KubeconfigText().text()) {
+    if (c == '\n') windows += '\r';
+    windows += c;
+  }
+  check_token(windows, "t");
+  check_token("\xef\xbb\xbf" + KubeconfigText().text(), "t");
+  check_token("\xef\xbb\xbf" + windows, "t");
+}
+
+TEST_CASE("kubeconfig: NUL and other control bytes are refused, raw or escaped") {
+  check_malformed(KubeconfigText{.user = std::string("token: a\0b", 10)}.text());
+  check_malformed(std::string("\0", 1) + KubeconfigText().text());
+  check_malformed(KubeconfigText().text() + std::string("\0", 1));
+  check_malformed(KubeconfigText{.user = "token: a\x1b[0m"}.text());
+  check_malformed(KubeconfigText{.user = "token: a\xff"}.text());
+  check_malformed(KubeconfigText{.user = "tokenFile: \"a\\0b\""}.text(),
+                  "users[0].user.tokenFile has a control character");
+  check_malformed(KubeconfigText{.cluster = "server: \"https://a\\n\""}.text(),
+                  "clusters[0].cluster.server has a control character");
+  check_malformed(KubeconfigText{.context = "cluster: c, user: u, namespace: \"\\e\""}.text(),
+                  "contexts[0].context.namespace has a control character");
+  check_malformed("users: [{name: \"a\\x07\"}]", "users[0].name has a control character");
+}
+
+TEST_CASE("kubeconfig: bombs of aliases, depth and size are refused") {
+  std::string laughs = "a: &a [x, x, x, x, x, x, x, x, x, x]\n";
+  for (char c = 'b'; c < 'j'; ++c) {
+    const std::string before = "*" + std::string(1, static_cast<char>(c - 1));
+    laughs += std::string(1, c) + ": &" + c + " [" + before;
+    for (int i = 0; i < 9; ++i) laughs += ", " + before;
+    laughs += "]\n";
+  }
+  check_malformed(laughs, "the kubeconfig has aliases that stand for more than 1000 nodes");
+  check_malformed("a: &a [*a]", "alias");
+  check_malformed(
+      "users: &u\n- name: " + std::string(40'000, 'a') + "\n" +
+          [] {
+            std::string uses = "more:\n";
+            for (int i = 0; i < 100; ++i) uses += "- *u\n";
+            return uses;
+          }(),
+      "aliases that stand for more than 1024 KiB");
+  check_malformed("a: " + std::string(40, '[') + std::string(40, ']'),
+                  "is nested deeper than 32 levels");
+  check_malformed(std::string(500'000, '{'), "has a key that is no scalar");
+  check_malformed(std::string(500'000, '['), "is nested deeper than 32 levels");
+  check_malformed("a: " + std::string(2'000'000, 'a'), "the kubeconfig is larger than 1024 KiB");
+  check_malformed("<<: {users: []}", "merge key");
+  check_malformed("users: !!binary aGk=", "tag");
+
+  const std::string text = KubeconfigText().text();
+  check_token(text + "# " + std::string(kMaxKubeconfig - text.size() - 2, 'a'), "t");
+  check_malformed(text + "# " + std::string(kMaxKubeconfig - text.size() - 1, 'a'), "larger");
+}
+
+TEST_CASE("kubeconfig: an alias for what is there is as good as its text") {
+  check_token(
+      "clusters: [{name: &n c, cluster: {server: 'https://a'}}]\n"
+      "users: [{name: *n, user: {token: &t tok}}]\n"
+      "contexts: [{name: *t, context: {cluster: *n, user: *n}}]\n",
+      "tok");
+}
+
+TEST_CASE("kubeconfig: names and tokens that YAML takes for something else are told so") {
+  struct Case {
+    std::string text;
+    std::string kind;
+  };
+  for (const Case& c :
+       {Case{"123", "a number"}, Case{"1e3", "a number"}, Case{"0x1F", "a number"},
+        Case{"1_000", "a number"}, Case{"yes", "a boolean"}, Case{"on", "a boolean"},
+        Case{"n", "a boolean"}, Case{"true", "a boolean"}}) {
+    const std::string problem = " must be a string, not " + c.kind;
+    const std::string hint = "\nhint: put it in quotes: without them YAML takes it for " + c.kind;
+    check_malformed("users: [{name: " + c.text + "}]", "users[0].name" + problem + hint);
+    check_malformed("clusters: [{name: " + c.text + "}]", "clusters[0].name" + problem + hint);
+    check_malformed("contexts: [{name: " + c.text + "}]", "contexts[0].name" + problem + hint);
+    check_malformed("current-context: " + c.text, "current-context" + problem + hint);
+    check_malformed(KubeconfigText{.user = "token: " + c.text}.text(),
+                    "users[0].user.token" + problem + "\nwhile reading the user 'u'" + hint);
+    check_malformed(KubeconfigText{.context = "cluster: " + c.text}.text(),
+                    "contexts[0].context.cluster" + problem);
+    check_token(KubeconfigText{.user = "token: '" + c.text + "'"}.text(), c.text);
+  }
+  check_malformed("users: [{name: null}]", "users[0].name is missing or empty");
+  check_malformed("users: [{user: {}}]", "users[0].name is missing or empty");
+  check_malformed("users: [{name: ''}]", "users[0].name is missing or empty");
+  check_malformed("users: [{name: [a]}]", "users[0].name must be a string, not an array");
+}
+
+TEST_CASE("kubeconfig: two entries of one name are refused, for readers take one or the other") {
+  for (const std::string list : {"clusters", "users", "contexts"}) {
+    const std::string kind = list.substr(0, list.size() - 1);
+    check_malformed(list + ": [{name: a}, {name: b}, {name: \"\\x61\"}]",
+                    list + "[2].name is 'a', like that of another " + kind);
+    CHECK(Kubeconfig::parse(list + ": [{name: a}, {name: A}]"));
+  }
+  check_malformed("users: []\nusers: []", "more than once");
+  check_malformed(KubeconfigText{.user = "token: a, 'token': b"}.text(), "more than once");
+}
+
+TEST_CASE("kubeconfig: fields of the wrong type are malformed, whoever's they are") {
+  for (const std::string list : {"clusters", "users", "contexts"}) {
+    const std::string kind = list.substr(0, list.size() - 1);
+    check_malformed(list + ": {}", list + " must be an array, not an object");
+    check_malformed(list + ": x", list + " must be an array, not a string");
+    check_malformed(list + ": [x]", list + "[0] must be an object, not a string");
+    check_malformed(list + ": [null]", list + "[0] must be an object, not null");
+    check_malformed(list + ": [{name: a, " + kind + ": x}]",
+                    list + "[0]." + kind + " must be an object, not a string");
+  }
+  check_malformed(KubeconfigText{.user = "token: {}"}.text(), "must be a string, not an object");
+  check_malformed(KubeconfigText{.user = "auth-provider: x"}.text(), "must be an object");
+  check_malformed(KubeconfigText{.user = "auth-provider: {name: oidc, config: []}"}.text(),
+                  "users[0].user.auth-provider.config must be an object");
+  check_malformed(KubeconfigText{.cluster = "insecure-skip-tls-verify: 'true'"}.text(),
+                  "must be true or false, not a string");
+  check_malformed(KubeconfigText{.cluster = "certificate-authority-data: '-----BEGIN'"}.text(),
+                  "clusters[0].cluster.certificate-authority-data is no base64");
+  for (const std::string field : {"client-certificate-data", "client-key-data"}) {
+    check_malformed(KubeconfigText{.user = field + ": " + kSecret}.text(),
+                    "users[0].user." + field + " is no base64\nwhile reading the user 'u'");
+  }
+}
+
+TEST_CASE("kubeconfig: errors of the syntax give a place and no text") {
+  check_malformed("users:\n- name: u\n  user: {token: " + kSecret + "\n", "line ");
+  check_malformed("users: *" + kSecret, "line 1");
+  check_malformed("users: '" + kSecret, "line ");
+  check_malformed("a: b\n" + kSecret + "\n", "line ");
+}
+
+}  // namespace
+}  // namespace execcred
