@@ -2,15 +2,20 @@
 // What the subcommands of execcred share: their shape, their input files, their output.
 #pragma once
 
+#include "profile_source.hpp"
+
 #include <execcred/access.hpp>
 #include <execcred/option_set.hpp>
 #include <execcred/result.hpp>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace execcred::cli {
+
+inline constexpr std::string_view kProgram = "execcred";
 
 struct Outcome {
   SecretString text = {};            // for standard output
@@ -26,45 +31,30 @@ class Command {
   virtual Result<Outcome> run() = 0;
 };
 
-// -m and -f; -f repeats where `profiles` is a list.
-template <class Paths>
-void add_input_options(OptionSet& options, std::string& mapping, Paths& profiles) {
-  options
-      .add("clusterprofile-provider-file", mapping, "PATH",
-           "Mapping file: which program stands for which access provider")
-      .short_name('m')
-      .required()
-      .no_environment();
-  options
-      .add("clusterprofile", profiles, "PATH|-",
-           "ClusterProfiles, YAML or JSON: a file, a folder, or standard input")
-      .short_name('f')
-      .required()
-      .no_environment();
-}
+// -m.
+void add_mapping_option(OptionSet& options, std::string& mapping);
 
-// -m, -f, --name and --provider: a mapping, and the ClusterProfiles to look at.
+// -m, the ClusterProfiles' source, --name and --provider: a mapping, and what to look at.
 class AccessOptions {
  public:
   void add_to(OptionSet& options);
 
+  // Fails (configuration) for options that exclude each other; also reads the mapping.
   Result<ProviderMapping> mapping() const;
-  // In the order of the files; with --name, only those it names. Fails (configuration) where
-  // there is none.
-  Result<std::vector<ClusterProfile>> profiles() const;
+  // In the source's order; with --name, only those it names. An error of the receiver ends it.
+  // Fails (configuration) where there is none.
+  using Receive = std::function<Status(const ClusterProfile&)>;
+  Status for_each_profile(const Receive& receive) const;
   // Fails (configuration) where there are several, naming them.
   Result<ClusterProfile> one_profile() const;
   const std::string& provider() const { return provider_; }
 
  private:
   std::string mapping_path_;
-  std::string profiles_path_;
+  ProfileSource source_;
   std::string name_;
   std::string provider_;
 };
-
-// The ClusterProfiles of a file, of a folder's manifests, or of standard input ("-").
-Status for_each_profile_in(const std::string& path, const ReceiveClusterProfile& receive);
 
 Result<ProviderMapping> read_mapping(const std::string& path);
 

@@ -9,7 +9,8 @@
 namespace execcred::cli {
 
 void Kubeconfig::add_options(OptionSet& options) {
-  add_input_options(options, mapping_path_, profiles_paths_);
+  add_mapping_option(options, mapping_path_);
+  source_.add_to(options);
   options
       .add("only-healthy", only_healthy_,
            "Leave out clusters whose condition ControlPlaneHealthy is not True")
@@ -29,14 +30,11 @@ Status Kubeconfig::add_profiles(const ProviderMapping& mapping, KubeconfigWriter
     TRY_ASSIGN(const Access access, resolve_access(mapping, *profile));
     return writer.add(access);
   };
-  for (const std::string& path : profiles_paths_) {
-    TRY(for_each_profile_in(path, [&](const Result<ClusterProfile>& profile) -> Status {
-      Status added = add(profile);
-      if (!added) problems.push_back(std::move(added).error());
-      return {};
-    }));
-  }
-  return {};
+  return source_.for_each({}, [&](const Result<ClusterProfile>& profile) -> Status {
+    Status added = add(profile);
+    if (!added) problems.push_back(std::move(added).error());
+    return {};
+  });
 }
 
 Result<Outcome> Kubeconfig::write(KubeconfigWriter& writer, std::vector<Error> problems) const {
@@ -57,6 +55,7 @@ Result<Outcome> Kubeconfig::write(KubeconfigWriter& writer, std::vector<Error> p
 }
 
 Result<Outcome> Kubeconfig::run() {
+  TRY(source_.check());
   TRY_ASSIGN(const ProviderMapping mapping, read_mapping(mapping_path_));
   KubeconfigWriter writer;
   std::vector<Error> problems;

@@ -20,7 +20,7 @@ class Kubeconfig final : public Command {
   Result<Outcome> write(KubeconfigWriter& writer, std::vector<Error> problems) const;
 
   std::string mapping_path_;
-  std::vector<std::string> profiles_paths_;
+  ProfileSource source_;
   bool only_healthy_ = false;
   bool strict_ = false;
   std::string output_;

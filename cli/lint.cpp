@@ -1,13 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint.hpp"
 
+#include "hub_profiles.hpp"
+#include "lint_documents.hpp"
 #include "lint_files.hpp"
+#include "lint_remote_secrets.hpp"
+
+#include <execcred/deadline.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace execcred::cli {
+namespace {
+
+// A Secret may be a megabyte and a half in the API's form.
+constexpr std::size_t kSecretsPage = 40;
+
+// Names are unique there; a file may well be what was applied.
+Status check_profiles(HubClient& hub, const HubOptions& options, lint::Run& run,
+                      std::size_t& objects) {
+  lint::Run of_hub{.limits = run.limits};
+  Status read = for_each_profile_of(hub, options, {}, [&](const json::Value& document) -> Status {
+    ++objects;
+    const lint::Scope scope(of_hub, "hub: ClusterProfile " + full_name_of(document));
+    const Result<json::ObjectReader> reader = json::ObjectReader::open(document, "");
+    if (reader) {
+      lint::check_cluster_profile(scope, *reader);
+    } else {
+      scope.add(lint::Severity::error, reader.error());
+    }
+    return {};
+  });
+  std::move(of_hub.findings.begin(), of_hub.findings.end(), std::back_inserter(run.findings));
+  return read;
+}
+
+Status check_remote_secrets(HubClient& hub, const HubOptions& options, lint::Run& run,
+                            std::size_t& objects) {
+  deadline::enter_phase("reading Istio's remote Secrets from the hub");
+  const HubResource resource{
+      .version = "v1", .resource = "secrets", .name_space = options.name_space()};
+  lint::RemoteSecrets secrets;
+  Status read = hub.list(
+      resource, "istio/multiCluster=true", kSecretsPage, [&](json::Value item) -> Result<bool> {
+        TRY_ASSIGN(const StoredSecret secret, take_secret(std::move(item), true));
+        ++objects;
+        secrets.add(secret);
+        return true;
+      });
+  secrets.tell(run);
+  if (read || read.error().kind != Error::Kind::no_credential) return read;
+  // Who may read ClusterProfiles need not be allowed to read Secrets.
+  const lint::Scope scope(run, "hub: Secrets");
+  scope.warning({}, "were not searched for two of one Istio cluster: " + read.error().message,
+                read.error().hint);
+  return {};
+}
+
+Error nothing_to_do() {
+  return Error{.kind = Error::Kind::configuration,
+               .message = "no file is given",
+               .hint = "name files or folders; - is standard input; --from-hub reads the hub"};
+}
+
+}  // namespace
 
 void Lint::add_options(OptionSet& options) {
+  hub_.add_to(options);
   options
       .add("plugin-dir", plugin_directory_, "DIR",
            "Where the programs of /plugins are on this machine")
@@ -25,25 +85,36 @@ void Lint::add_options(OptionSet& options) {
   options.add_operands(operands_);
 }
 
+Status Lint::check_hub(lint::Run& run, std::size_t& objects) const {
+  TRY_ASSIGN(HubClient hub, hub_.connect());
+  TRY(check_profiles(hub, hub_, run, objects));
+  return check_remote_secrets(hub, hub_, run, objects);
+}
+
 Result<Outcome> Lint::run() {
-  if (operands_.empty()) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "no file is given",
-                 .hint = "name files or folders; - is standard input"};
-  }
+  TRY(hub_.check());
+  if (operands_.empty() && !hub_.is_used()) return nothing_to_do();
   lint::Run run;
   run.limits = {.looks_at_programs = !no_files_, .plugin_directory = plugin_directory_};
-  std::size_t files = 0;
+  lint::Looked looked;
   for (auto operand = operands_.begin(); operand != operands_.end(); ++operand) {
     if (std::find(operands_.begin(), operand, *operand) != operand) continue;
-    files += lint::check_operand(run, *operand);
+    looked.files += lint::check_operand(run, *operand);
+  }
+  Outcome outcome;
+  if (hub_.is_used()) {
+    Status checked = check_hub(run, looked.objects);
+    if (!checked && run.findings.empty()) return std::move(checked).error();
+    if (!checked) outcome.problems.push_back(std::move(checked).error());
   }
   lint::sort_by_file(run.findings);
+  outcome.text =
+      SecretString(output_ == "json" ? json::to_indented_text(lint::to_json(run.findings))
+                                     : lint::to_text(run.findings, looked));
   const bool is_wrong = lint::count(run.findings, lint::Severity::error) > 0;
-  return Outcome{
-      .text = SecretString(output_ == "json" ? json::to_indented_text(lint::to_json(run.findings))
-                                             : lint::to_text(run.findings, files)),
-      .exit_code = is_wrong ? 2 : 0};
+  if (!outcome.problems.empty()) outcome.exit_code = exit_code(outcome.problems.front().kind);
+  if (is_wrong) outcome.exit_code = 2;
+  return outcome;
 }
 
 }  // namespace execcred::cli

@@ -14,7 +14,11 @@ class Lint final : public Command {
   Result<Outcome> run() override;
 
  private:
+  // Adds to `objects` how many were looked at.
+  Status check_hub(lint::Run& run, std::size_t& objects) const;
+
   std::vector<std::string> operands_;
+  HubOptions hub_;
   std::filesystem::path plugin_directory_;
   bool no_files_ = false;
   std::string output_ = "text";

@@ -4,6 +4,7 @@
 #include "lint_options.hpp"
 #include "lint_programs.hpp"
 #include "lint_secrets.hpp"
+#include "lint_static_secret.hpp"
 
 #include <execcred/template.hpp>
 #include <execcred/text.hpp>
@@ -48,6 +49,7 @@ void check_relative_command(const Scope& scope, const std::string& command, cons
 // Everything that reads spec.cluster, which the client gives only where it is asked to.
 Texts needs_of_cluster(const ExecConfig& exec, const PluginOptions& options) {
   Texts needs;
+  if (program_name(exec.command) == kStaticSecret) needs = needs_of_static_secret(exec, options);
   for (const std::string_view name : {"allow-server", "server-ca-file"}) {
     if (is_given(exec, options, name)) needs.push_back("--" + std::string(name));
   }
@@ -84,6 +86,7 @@ std::string_view reach_of_tokens(const ExecConfig& exec, const PluginOptions& op
     return any_has(files, "{") ? "the ClusterProfile also chooses whose token that is"
                                : "that is one token for all of them";
   }
+  if (program == kStaticSecret) return reach_of_static_secret(exec, options);
   const Texts types = values_of(exec, options, "type");
   const bool is_jwt_svid =
       program == "execcred-spiffe" && std::find(types.begin(), types.end(), "jwt") != types.end();
@@ -150,19 +153,30 @@ void check_boundary(const Scope& scope, const ExecConfig& exec, const std::strin
   }
 }
 
-// The placeholders of a file's name, tried with a cluster that has all there is.
+constexpr std::array<std::string_view, 4> kTemplates = {"token-file", "secret-dir", "secret-name",
+                                                        "namespace"};
+constexpr std::array<std::string_view, 7> kFiles = {
+    "token-file",      "server-ca-file",     "kubeconfig", "secret-dir",
+    "kubeconfig-file", "client-certificate", "client-key"};
+
+template <class Names>
+bool is_among(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The placeholders of a name, tried with a cluster that has all there is.
 void check_templates(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
                      const std::string& path) {
   ExecInfo info;
   info.cluster = Cluster{.server = "https://server.example.com"};
   for (const Argument& argument : split_arguments(exec.args, &options.set())) {
     const std::string place = join_path(path, "args") + step(argument.index);
-    if (argument.name == "token-file") {
+    if (is_among(kTemplates, argument.name)) {
       const Result<std::string> expanded = expand_template(argument.value, "cluster", info);
       if (!expanded)
         scope.add(Severity::error, place, expanded.error().message, expanded.error().hint);
     }
-    const bool is_file = argument.name == "token-file" || argument.name == "server-ca-file";
+    const bool is_file = is_among(kFiles, argument.name);
     if (is_file && !argument.value.empty() && !argument.value.starts_with('/')) {
       scope.warning(place, "names a file by a relative path, from the folder that the caller is in",
                     "give an absolute path");
@@ -177,6 +191,7 @@ void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec, const std:
   check_boundary(scope, exec, path);
   check_templates(scope, exec, options, path);
   check_weakenings(scope, exec, options, path);
+  if (program_name(exec.command) == kStaticSecret) check_static_secret(scope, exec, options, path);
   check_cluster_info(scope, exec, options, path);
   if (consumer != Consumer::kubeconfig) check_servers(scope, exec, options, path);
 }

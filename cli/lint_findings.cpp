@@ -26,6 +26,12 @@ std::string number_of(std::size_t count, std::string_view name) {
   return std::to_string(count) + " " + std::string(name) + (count == 1 ? "" : "s");
 }
 
+std::string to_text(const Looked& looked) {
+  const std::string objects = number_of(looked.objects, "object") + " of the hub";
+  if (looked.files == 0 && looked.objects > 0) return objects;
+  return number_of(looked.files, "file") + (looked.objects == 0 ? "" : " and " + objects);
+}
+
 }  // namespace
 
 Scope Scope::inside(std::string_view prefix) const {
@@ -93,7 +99,7 @@ void sort_by_file(std::vector<Finding>& findings) {
                    [](const Finding& a, const Finding& b) { return a.file < b.file; });
 }
 
-std::string to_text(const std::vector<Finding>& findings, std::size_t files) {
+std::string to_text(const std::vector<Finding>& findings, const Looked& looked) {
   std::string text;
   for (const Finding& finding : findings) {
     text += printable(finding.file) + ": ";
@@ -102,8 +108,7 @@ std::string to_text(const std::vector<Finding>& findings, std::size_t files) {
     if (!finding.hint.empty()) text += "  hint: " + finding.hint + "\n";
   }
   return text + number_of(count(findings, Severity::error), "error") + ", " +
-         number_of(count(findings, Severity::warning), "warning") + " in " +
-         number_of(files, "file") + "\n";
+         number_of(count(findings, Severity::warning), "warning") + " in " + to_text(looked) + "\n";
 }
 
 json::Value to_json(const std::vector<Finding>& findings) {

@@ -78,8 +78,14 @@ std::size_t count(const std::vector<Finding>& findings, Severity severity);
 // By file, otherwise in the order in which they were found.
 void sort_by_file(std::vector<Finding>& findings);
 
+// How much was looked at.
+struct Looked {
+  std::size_t files = 0;
+  std::size_t objects = 0;  // of the hub
+};
+
 // FILE: PATH: error: MESSAGE, its hint on a line of its own, and the numbers at the end.
-std::string to_text(const std::vector<Finding>& findings, std::size_t files);
+std::string to_text(const std::vector<Finding>& findings, const Looked& looked);
 // {"findings": [{file, path, severity, message, hint}], "errors": N, "warnings": N}
 json::Value to_json(const std::vector<Finding>& findings);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint_options.hpp"
 
+#include "lint_static_secret.hpp"
+
 #include <execcred/environment.hpp>
 #include <execcred/settings.hpp>
 #include <execcred/text.hpp>
@@ -96,6 +98,7 @@ bool is_plugin_of_ours(std::string_view command) {
 PluginOptions::PluginOptions(std::string_view program) {
   add_shared();
   if (program == "execcred-token-file") add_token_file();
+  if (program == kStaticSecret) add_static_secret();
 }
 
 // The table of docs/options.md.
@@ -127,6 +130,39 @@ void PluginOptions::add_shared() {
 void PluginOptions::add_token_file() {
   set_.add("token-file", text_, "PATH", "").required();
   set_.add("audience", texts_, "AUDIENCE", "").from_profile();
+  is_complete_ = true;
+}
+
+void PluginOptions::add_static_secret() {
+  const auto server = [](const std::string& text) {
+    return UrlPattern::parse(text, UrlPattern::Use::server);
+  };
+  const auto profile = Option::Profile::config_and_arguments;
+  set_.add_parsed("convention", text_, "NAME", "", parse_convention);
+  for (const std::string_view path :
+       {"kubeconfig", "secret-dir", "kubeconfig-file", "client-certificate", "client-key"}) {
+    set_.add(path, text_, "PATH", "");
+  }
+  set_.add("namespace", text_, "NAMESPACE", "")
+      .from_profile(profile, {"namespace", "secretNamespace"});
+  set_.add("secret-name", text_, "NAME", "").from_profile(profile, {"name", "secretName"});
+  set_.add("key", text_, "KEY", "").from_profile();
+  set_.add_parsed("selector", text_, "SELECTOR", "", parse_selector);
+  set_.add_parsed("format", text_, "token|kubeconfig|certificate|argocd", "", parse_stored_format);
+  set_.add("context", text_, "NAME", "").from_profile();
+  set_.add("managed-serviceaccount", text_, "NAME", "");
+  set_.add_parsed("allow-namespace", texts_, "NAMESPACE|any", "", parse_allowed_namespace)
+      .no_environment();
+  set_.add_parsed("require-label", texts_, "KEY=VALUE", "", parse_label);
+  set_.add("server-annotation", text_, "KEY", "");
+  set_.add_parsed("allow-server-mismatch", urls_, "PATTERN", "", server).no_environment();
+  set_.add("allow-hub-token", switch_, "").no_environment();
+  set_.add("allow-insecure", switch_, "").no_environment();
+  set_.add_parsed("allow-field", texts_, "clientKey|clientCertificate|tokenFile", "",
+                  parse_allowed_field)
+      .no_environment();
+  set_.add("local-cluster", text_, "NAME", "");
+  set_.add("both", switch_, "").no_environment();
   is_complete_ = true;
 }
 

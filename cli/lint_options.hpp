@@ -36,6 +36,7 @@ class PluginOptions {
  private:
   void add_shared();
   void add_token_file();
+  void add_static_secret();
 
   OptionSet set_;
   bool is_complete_ = false;

@@ -21,8 +21,6 @@
 namespace execcred::cli {
 namespace {
 
-constexpr std::string_view kProgram = "execcred";
-
 struct Entry {
   std::string_view name;
   std::string_view summary;

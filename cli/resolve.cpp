@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "resolve.hpp"
 
+#include "cluster_secrets.hpp"
+
 #include <execcred/text.hpp>
 #include <execcred/url.hpp>
 
@@ -12,8 +14,8 @@ namespace {
 using json::Value;
 
 struct Resolved {
-  ClusterProfile profile;
-  Access access;
+  const ClusterProfile& profile;
+  const Access& access;
 };
 
 // "'a' is not in the ClusterProfile, 'b' is the first that is": the mapping's order decides.
@@ -103,32 +105,50 @@ std::string to_json_text(json::Array items) {
 void Resolve::add_options(OptionSet& options) {
   access_.add_to(options);
   options
-      .add_parsed("output", output_, "FORMAT", "text, json, or exec-config (a kubeconfig's exec)",
+      .add_parsed("output", output_, "FORMAT",
+                  "text, json, exec-config (a kubeconfig's exec), istio-secret or argocd-secret (a "
+                  "cluster's Secret)",
                   [](const std::string& text) {
-                    return parse_output(text, {"text", "json", "exec-config"});
+                    return parse_output(
+                        text, {"text", "json", "exec-config", "istio-secret", "argocd-secret"});
                   })
       .short_name('o')
       .default_text(output_)
       .no_environment();
 }
 
+Status Resolve::for_each(const ProviderMapping& mapping, const Receive& receive) const {
+  return access_.for_each_profile([&](const ClusterProfile& profile) -> Status {
+    TRY_ASSIGN(const Access access, resolve_access(mapping, profile, access_.provider()));
+    return receive(profile, access);
+  });
+}
+
+Result<Outcome> Resolve::write_secrets(const ProviderMapping& mapping) const {
+  ClusterSecrets secrets(output_ == "istio-secret" ? ClusterSecrets::Form::istio
+                                                   : ClusterSecrets::Form::argocd);
+  TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) {
+    return secrets.add(profile, access);
+  }));
+  return Outcome{.text = SecretString(secrets.text()), .notes = secrets.notes()};
+}
+
 Result<Outcome> Resolve::run() {
   TRY_ASSIGN(const ProviderMapping mapping, access_.mapping());
-  TRY_ASSIGN(const std::vector<ClusterProfile> profiles, access_.profiles());
+  if (output_.ends_with("-secret")) return write_secrets(mapping);
   const bool was_asked = !access_.provider().empty();
   std::string text;
   json::Array items;
-  for (const ClusterProfile& profile : profiles) {
-    TRY_ASSIGN(Access access, resolve_access(mapping, profile, access_.provider()));
-    const Resolved resolved{.profile = profile, .access = std::move(access)};
+  TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
     if (output_ == "text") {
-      text += (text.empty() ? "" : "\n") + to_text(mapping, resolved, was_asked);
+      text += (text.empty() ? "" : "\n") + to_text(mapping, {profile, access}, was_asked);
     } else if (output_ == "json") {
-      items.push_back(to_json(mapping, resolved, was_asked));
+      items.push_back(to_json(mapping, {profile, access}, was_asked));
     } else {
-      items.push_back(execcred::to_json(resolved.access.exec));
+      items.push_back(execcred::to_json(access.exec));
     }
-  }
+    return {};
+  }));
   return Outcome{.text = SecretString(output_ == "text" ? text : to_json_text(std::move(items)))};
 }
 

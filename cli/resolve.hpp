@@ -12,6 +12,10 @@ class Resolve final : public Command {
   Result<Outcome> run() override;
 
  private:
+  using Receive = std::function<Status(const ClusterProfile&, const Access&)>;
+  Status for_each(const ProviderMapping& mapping, const Receive& receive) const;
+  Result<Outcome> write_secrets(const ProviderMapping& mapping) const;
+
   AccessOptions access_;
   std::string output_ = "text";
 };

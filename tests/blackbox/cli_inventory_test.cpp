@@ -184,7 +184,7 @@ TEST_CASE("inventory: both files are required, and have no environment form") {
     const std::string profiles_path = inventory.sandbox().at("profiles.yaml");
     CHECK_REFUSAL(run({.arguments = {kCli, subcommand, "-m", mapping_path},
                        .environment = {"EXECCRED_CLUSTERPROFILE=" + profiles_path}}),
-                  2, "--clusterprofile is required");
+                  2, "neither --clusterprofile nor --from-hub is given");
   }
   const Inventory inventory(mapping({mapped("p", "/bin/true")}), one("a"));
   for (const std::string form : {"=", " "}) {

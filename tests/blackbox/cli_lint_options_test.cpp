@@ -27,7 +27,7 @@ std::set<std::string> options_of(const std::string& help) {
     std::smatch found;
     std::string told;
     if (std::regex_search(text, found, kNotes)) {
-      static const std::regex kKnown(R"(required|repeatable|EXECCRED_\w+|profile: \w+)");
+      static const std::regex kKnown(R"(required|repeatable|EXECCRED_\w+|profile: [\w, ]+)");
       const std::string all = found[1];
       for (std::sregex_iterator note(all.begin(), all.end(), kKnown), end; note != end; ++note) {
         told += " " + note->str();
@@ -58,15 +58,18 @@ std::set<std::string> options_of(const std::string& help) {
 TEST_SUITE_BEGIN("cli");
 
 TEST_CASE("lint: the options that it knows of a plugin are those of its --help") {
-  const Outcome help = run({.arguments = {kTokenFile, "--help"}});
-  CHECK_MESSAGE(help.exit_code == 0, describe(help));
-  const execcred::lint::PluginOptions known("execcred-token-file");
-  CHECK(known.is_complete());
-  const std::set<std::string> told = options_of(help.output);
-  const std::set<std::string> assumed = options_of(known.set().help("", ""));
-  CHECK(told.size() > 10);
-  for (const std::string& option : told) CHECK_MESSAGE(assumed.count(option) == 1, option);
-  for (const std::string& option : assumed) CHECK_MESSAGE(told.count(option) == 1, option);
+  for (const std::string program : {"execcred-token-file", "execcred-static-secret"}) {
+    CAPTURE(program);
+    const Outcome help = run({.arguments = {std::string(EXECCRED_BIN "/") + program, "--help"}});
+    CHECK_MESSAGE(help.exit_code == 0, describe(help));
+    const execcred::lint::PluginOptions known(program);
+    CHECK(known.is_complete());
+    const std::set<std::string> told = options_of(help.output);
+    const std::set<std::string> assumed = options_of(known.set().help("", ""));
+    CHECK(told.size() > 10);
+    for (const std::string& option : told) CHECK_MESSAGE(assumed.count(option) == 1, option);
+    for (const std::string& option : assumed) CHECK_MESSAGE(told.count(option) == 1, option);
+  }
 }
 
 TEST_SUITE_END();

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,12 +54,17 @@ TEST_CASE("lint: every document of config/ is sound, with the plugins that are s
   const Sandbox sandbox;
   const std::string plugins = sandbox.at("plugins");
   fs::create_directory(plugins);
-  fs::copy_file(kTokenFile, plugins + "/execcred-token-file");
-  chmod((plugins + "/execcred-token-file").c_str(), 0555);
+  for (const std::string name : {"execcred-token-file", "execcred-static-secret"}) {
+    fs::copy_file(EXECCRED_BIN "/" + name, plugins + "/" + name);
+    chmod((plugins + "/" + name).c_str(), 0555);
+  }
+  // Documents for the API server, which lint does not know.
+  const std::set<std::string> manifests = {"secret.yaml", "rbac.yaml", "pod.yaml", "README.md"};
   int documents = 0;
   for (const auto& entry : fs::recursive_directory_iterator(EXECCRED_SOURCE "/config")) {
     const std::string path = entry.path().native();
     if (!entry.is_regular_file() || has(path, "/schemas/")) continue;
+    if (manifests.count(entry.path().filename().native()) > 0) continue;
     ++documents;
     // Copied, because a checkout may be writable by its group.
     const std::string copy =
@@ -66,7 +72,7 @@ TEST_CASE("lint: every document of config/ is sound, with the plugins that are s
     const bool is_deprecated = has(path, "credential-providers");
     check_numbers(lint({"--plugin-dir=" + plugins, copy}), 0, is_deprecated ? 1 : 0);
   }
-  CHECK(documents >= 3);
+  CHECK(documents >= 40);
 }
 
 TEST_CASE("lint: findings are sorted by file, each with a remedy, and counted") {

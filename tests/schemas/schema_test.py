@@ -9,6 +9,7 @@ import copy
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,8 +18,24 @@ import jsonschema
 
 SOURCE, BIN = sys.argv[1:3]
 os.umask(0o022)  # plugins refuse files that others may write
-MAPPING = os.path.join(SOURCE, "config", "clusterprofile-provider-file.json")
-EXAMPLES = os.path.join(SOURCE, "config", "examples")
+SCRATCH = tempfile.TemporaryDirectory()
+
+
+def copy_of_config():
+    """Because a checkout may be writable by its group, and such mappings are refused."""
+    copied = os.path.join(SCRATCH.name, "config")
+    for folder, _, names in os.walk(os.path.join(SOURCE, "config")):
+        inside = os.path.join(copied, os.path.relpath(folder, os.path.join(SOURCE, "config")))
+        os.makedirs(inside, exist_ok=True)
+        for name in names:
+            shutil.copyfile(os.path.join(folder, name), os.path.join(inside, name))
+    return copied
+
+
+CONFIG = copy_of_config()
+MAPPING = os.path.join(CONFIG, "clusterprofile-provider-file.json")
+EXAMPLES = os.path.join(CONFIG, "examples")
+STATIC_SECRET = os.path.join(CONFIG, "static-secret")
 failures = []
 checks = 0
 
@@ -32,16 +49,16 @@ def check(holds, what):
 
 
 def load(name):
-    with open(os.path.join(SOURCE, "config", "schemas", name), encoding="utf-8") as file:
+    with open(os.path.join(CONFIG, "schemas", name), encoding="utf-8") as file:
         schema = json.load(file)
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 
 
-def run(program, *arguments, text=None):
+def run(program, *arguments, text=None, env=None):
     return subprocess.run(
         [os.path.join(BIN, program), *arguments], input=text, capture_output=True, text=True,
-        timeout=60, check=False)
+        timeout=60, check=False, env=env)
 
 
 def camel_case(dashed):
@@ -114,11 +131,15 @@ def check_mapping():
         check(not validator.is_valid(document), f"refused: {unknown}")
 
 
-def plugin_takes(config):
+def exec_info(config):
+    return json.dumps({
+        "kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1",
+        "spec": {"interactive": False,
+                 "cluster": {"server": "https://s.example.com", "config": config}}})
+
+
+def token_file_takes(config):
     """Whether execcred-token-file takes the config: told by its exit code, run with a token."""
-    info = {"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1",
-            "spec": {"interactive": False,
-                     "cluster": {"server": "https://s.example.com", "config": config}}}
     with tempfile.TemporaryDirectory() as folder:
         for cluster in ("spoke-1", "a.b"):
             os.makedirs(os.path.join(folder, cluster))
@@ -126,34 +147,58 @@ def plugin_takes(config):
                 file.write("opaque")
         pattern = "{clusterName}" if "clusterName" in (config or {}) else "spoke-1"
         ran = run("execcred-token-file", f"--token-file={folder}/{pattern}/token", "--exec-info=-",
-                  text=json.dumps(info))
+                  text=exec_info(config))
     return ran.returncode != 2
 
 
-def check_config():
-    validator = load("execcred-token-file.config.schema.json")
-    for name in sorted(os.listdir(EXAMPLES)):
-        resolved = run("execcred", "resolve", "-m", MAPPING, "-f", os.path.join(EXAMPLES, name),
-                       "-o", "json")
-        check(resolved.returncode == 0, f"{name} is resolved: {resolved.stderr}")
-        config = json.loads(resolved.stdout)["cluster"]["config"]
-        check(config is None or validator.is_valid(config), f"{name}: its config is valid")
-    good = [{}, {"clusterName": "spoke-1"}, {"clusterName": "a.b"}, {"region": "eu", "other": [1]},
-            {"audience": "x"}, {"audience": ["x", "y"]}, {"audience": None}, {"timeout": None}]
-    bad = [{"clusterName": 7}, {"clusterName": ""}, {"clusterName": "../x"}, {"clusterName": "A"},
-           {"audience": 7}, {"audience": ""}, {"audience": ["x", 1]}, {"audience": "a\nb"},
-           {"cluster": "x"}, {"tokenFile": "/etc/passwd"}, {"allowServer": ["https://evil"]},
-           {"timeout": "60s"}, {"debug": True}]
+# Nothing listens there, so what is not refused ends with 1, refused by a rule, or 3.
+NO_HUB = {
+    "apiVersion": "v1", "kind": "Config", "current-context": "hub",
+    "clusters": [{"name": "hub", "cluster": {"server": "https://127.0.0.1:1"}}],
+    "users": [{"name": "hub", "user": {"token": "t"}}],
+    "contexts": [{"name": "hub", "context": {"cluster": "hub", "user": "hub",
+                                             "namespace": "fleet"}}],
+}
+
+
+def static_secret_takes(config):
+    """Whether the convention that reads the config's fields does."""
+    fields = {name for name, value in (config or {}).items() if value is not None}
+    convention = ("token-secretreader" if fields & {"secretName", "secretNamespace"} else
+                  "kubeconfig-secretreader" if fields & {"name", "namespace", "key", "context"} else
+                  "generic")
+    arguments = ["--exec-info=-", "--timeout=5s", f"--convention={convention}"]
+    if not fields & {"name", "secretName"}:
+        name = "{clusterName}" if "clusterName" in fields else "x"
+        arguments.append(f"--secret-name={name}")
+    if "key" not in fields:
+        arguments.append("--key=x")
+    if not fields & {"namespace", "secretNamespace"}:
+        arguments.append("--namespace=fleet")
+    with tempfile.TemporaryDirectory() as folder:
+        kubeconfig = os.path.join(folder, "hub")
+        with open(kubeconfig, "w", encoding="utf-8") as file:
+            json.dump(NO_HUB, file)
+        ran = run("execcred-static-secret", *arguments, text=exec_info(config),
+                  env={"KUBECONFIG": kubeconfig, "PATH": os.environ["PATH"]})
+    if ran.returncode not in (1, 2, 3):
+        check(False, f"{config} ends with {ran.returncode}: {ran.stderr}")
+    return ran.returncode != 2
+
+
+def check_fields(validator, plugin, takes, good, bad):
+    """The schema and the plugin agree on each config, and on which options may be set there."""
     for config in good:
-        check(validator.is_valid(config), f"valid: {config}")
-        check(plugin_takes(config), f"the plugin takes {config}")
+        check(validator.is_valid(config), f"{plugin}: valid: {config}")
+        check(takes(config), f"{plugin} takes {config}")
     for config in bad:
-        check(not validator.is_valid(config), f"refused: {config}")
-        check(not plugin_takes(config), f"the plugin refuses {config}")
-    usage = run("execcred-token-file", "--help").stdout
+        check(not validator.is_valid(config), f"{plugin}: refused: {config}")
+        check(not takes(config), f"{plugin} refuses {config}")
+    usage = run(plugin, "--help").stdout
     options = {camel_case(name) for name in re.findall(r"--([a-z][a-z-]*)", usage.split("Options:")[1])
                if f"  --{name}" in usage or f", --{name}" in usage}
-    allowed = set(re.findall(r"profile: (\w+)", usage))
+    allowed = {field for fields in re.findall(r"profile: ([\w, ]+)", usage)
+               for field in fields.split(", ")}
     named = set(validator.schema["properties"])
     refused = {name for name, value in validator.schema["properties"].items()
                if value == {"$ref": "#/$defs/refused"}}
@@ -161,7 +206,53 @@ def check_config():
     check(refused == options - allowed, f"the other options: {options - allowed} and {refused}")
 
 
+def check_token_file():
+    validator = load("execcred-token-file.config.schema.json")
+    for name in sorted(os.listdir(EXAMPLES)):
+        check_example(validator, MAPPING, os.path.join(EXAMPLES, name))
+    good = [{}, {"clusterName": "spoke-1"}, {"clusterName": "a.b"}, {"region": "eu", "other": [1]},
+            {"audience": "x"}, {"audience": ["x", "y"]}, {"audience": None}, {"timeout": None}]
+    bad = [{"clusterName": 7}, {"clusterName": ""}, {"clusterName": "../x"}, {"clusterName": "A"},
+           {"audience": 7}, {"audience": ""}, {"audience": ["x", 1]}, {"audience": "a\nb"},
+           {"cluster": "x"}, {"tokenFile": "/etc/passwd"}, {"allowServer": ["https://evil"]},
+           {"timeout": "60s"}, {"debug": True}]
+    check_fields(validator, "execcred-token-file", token_file_takes, good, bad)
+
+
+def check_static_secret():
+    validator = load("execcred-static-secret.config.schema.json")
+    mappings = load("clusterprofile-provider-file.schema.json")
+    for name in sorted(os.listdir(STATIC_SECRET)):
+        folder = os.path.join(STATIC_SECRET, name)
+        if not os.path.isdir(folder):
+            continue
+        mapping = os.path.join(folder, "mapping.json")
+        with open(mapping, encoding="utf-8") as file:
+            check(mappings.is_valid(json.load(file)), f"{name}: its mapping is valid")
+        check_example(validator, mapping, os.path.join(folder, "clusterprofile.yaml"))
+    good = [{}, {"clusterName": "spoke-1"}, {"clusterName": "a.b"}, {"region": "eu", "other": [1]},
+            {"name": "spoke-1.kubeconfig"}, {"name": "x", "key": "_a.B-9"}, {"namespace": "fleet"},
+            {"context": "admin@a/b"}, {"secretName": "x", "secretNamespace": "fleet", "key": "k"},
+            {"key": None}, {"timeout": None}]
+    bad = [{"clusterName": 7}, {"clusterName": ""}, {"clusterName": "../x"}, {"name": "A"},
+           {"name": "a/b"}, {"name": ["x"]}, {"secretName": ""}, {"namespace": "a.b"},
+           {"secretNamespace": 1}, {"key": "a/b"}, {"key": ""}, {"key": ["x", "y"]},
+           {"context": ""}, {"context": "a\nb"}, {"cluster": "x"}, {"secretDir": "/etc"},
+           {"kubeconfig": "/etc/kubernetes/admin.conf"}, {"allowNamespace": ["any"]},
+           {"allowHubToken": True}, {"convention": "generic"}, {"allowServer": ["https://evil"]},
+           {"timeout": "60s"}, {"debug": True}]
+    check_fields(validator, "execcred-static-secret", static_secret_takes, good, bad)
+
+
+def check_example(validator, mapping, profile):
+    resolved = run("execcred", "resolve", "-m", mapping, "-f", profile, "-o", "json")
+    check(resolved.returncode == 0, f"{profile} is resolved: {resolved.stderr}")
+    config = json.loads(resolved.stdout or "{}").get("cluster", {}).get("config")
+    check(config is None or validator.is_valid(config), f"{profile}: its config is valid")
+
+
 check_mapping()
-check_config()
+check_token_file()
+check_static_secret()
 print(f"{checks} checks, {len(failures)} failed")
 sys.exit(1 if failures or checks == 0 else 0)

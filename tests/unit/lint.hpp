@@ -33,7 +33,7 @@ inline std::vector<lint::Finding> lint_text(std::string_view text) {
 inline void check_findings(std::string_view text, const std::vector<Expected>& expected) {
   CAPTURE(text);
   const std::vector<lint::Finding> findings = lint_text(text);
-  const std::string told = lint::to_text(findings, 1);
+  const std::string told = lint::to_text(findings, {.files = 1});
   CAPTURE(told);
   CHECK(findings.size() == expected.size());
   for (const Expected& one : expected) {

@@ -136,8 +136,8 @@ TEST_CASE("lint: options that a plugin would refuse, each at its argument") {
   check_findings(ours("execcred-token-file", ""),
                  {{"providers[0].execConfig.args", "--token-file, which is required"}});
   // The options of this one are not all known.
-  check_findings(ours("execcred-static-secret", R"("--convention","cp-creds","--timeout=x")"),
-                 {{"providers[0].execConfig.args[2]", "no duration"}});
+  check_findings(ours("execcred-spiffe", R"("--type","x509","--hint","h","--timeout=x")"),
+                 {{"providers[0].execConfig.args[4]", "no duration"}});
 }
 
 TEST_CASE("lint: variables that a plugin would refuse, or not read") {
@@ -162,9 +162,11 @@ TEST_CASE("lint: options that need the cluster, where it is not told") {
   }
   check_findings(ours("execcred-token-file", R"("--token-file=/t/{server.host}")"),
                  {{"providers[0].execConfig.provideClusterInfo", "--token-file needs"}});
-  check_findings(ours("execcred-static-secret", R"("--secret-name={clusterName}")"),
-                 {{"providers[0].execConfig.provideClusterInfo", "--secret-name needs"}});
-  check_findings(ours("execcred-static-secret", R"("--secret-name={clusterName}","--cluster=c")"),
+  check_findings(
+      ours("execcred-static-secret", R"("--secret-name={clusterName}","--format=certificate")"),
+      {{"providers[0].execConfig.provideClusterInfo", "--secret-name needs"}});
+  check_findings(ours("execcred-static-secret",
+                      R"("--secret-name={clusterName}","--cluster=c","--format=certificate")"),
                  {});
 }
 
@@ -178,12 +180,14 @@ TEST_CASE("lint: tokens that are good at many servers want --allow-server") {
   check_findings(ours("execcred-spiffe", R"("--type","jwt")"), {lacks});
   check_findings(ours("execcred-token-file", R"("--token-file=/t")"), {lacks});
   check_findings(ours("execcred-token-file", R"("--token-file=/t/{clusterName}")", kTold), {lacks});
-  check_findings(ours("execcred-static-secret", ""), {});
+  check_findings(ours("execcred-static-secret", ""), {lacks});
+  check_findings(ours("execcred-static-secret", R"("--allow-server=https://a")", kTold), {});
 }
 
 TEST_CASE("lint: options that weaken a check") {
   check_findings(ours("execcred-static-secret",
-                      R"("--allow-hub-token","--allow-namespace=any","--allow-namespace=x")"),
+                      R"("--allow-hub-token","--allow-namespace=any","--allow-namespace=x",)"
+                      R"("--format=certificate")"),
                  {{"providers[0].execConfig.args[0]", "hub's own", kWarning},
                   {"providers[0].execConfig.args[1]", "any namespace", kWarning}});
   check_findings(ours("execcred-google",

@@ -45,6 +45,22 @@ project_token() {
   [ -z "$previous" ] || rm -r "${volume:?}/$previous"
 }
 
+# project_secret DIR DATA: the same for a Secret's volume, a file for each member of the JSON object.
+project_secret() {
+  local volume=$1 payload name
+  mkdir -p "$volume"
+  [ "$(id -u)" -ne 0 ] || chmod 1777 "$volume"
+  payload=$(mktemp -d "$volume/..$(date -u +%Y_%m_%d_%H_%M_%S).XXXXXXXXX")
+  chmod 755 "$payload"
+  for name in $(jq -r 'keys[]' <<<"$2"); do
+    jq -j --arg name "$name" '.[$name]' <<<"$2" >"$payload/$name"
+    chmod 644 "$payload/$name"
+    ln -sfn "..data/$name" "$volume/$name"
+  done
+  ln -s "${payload##*/}" "$volume/..data_tmp"
+  mv -T "$volume/..data_tmp" "$volume/..data"
+}
+
 base64url() { base64 -w0 | tr '+/' '-_' | tr -d '='; }
 jwt_claims() { # TOKEN
   local claims=${1#*.}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Builds or installs what the suites run against: etcd, kube-apiserver, kubectl
-# of two minor versions, cpget, and the JavaScript and Python clients. Each
-# version is built once and kept in E2E_CACHE.
+# of two minor versions, cpget, a peer plugin, and the JavaScript and Python
+# clients. Each version is built once and kept in CACHE.
 
 # build_go MODULE VERSION LDFLAGS PACKAGE...: sets PART to the directory with
 # the packages' programs. The directory's name covers all that decides what
@@ -15,9 +15,9 @@ build_go() {
     printf '%s\n' "$ldflags" "$@" "$(uname -m)"
     find "$E2E_DIR/$module" -type f -print0 | sort -z | xargs -0 cat
   )
-  PART=$E2E_CACHE/bin/$module-$version-$(short_hash <<<"$key")
-  [ ! -d "$PART" ] || return 0
-  with_cache_lock build_go_locked "$module" "$ldflags" "$@"
+  PART=$CACHE/bin/${module##*/}-$version-$(short_hash <<<"$key")
+  [ -d "$PART" ] || with_cache_lock build_go_locked "$module" "$ldflags" "$@"
+  mark_used "$PART"
 }
 
 build_go_locked() {
@@ -39,6 +39,7 @@ build_go_locked() {
   # Go names a program after its package's folder, and etcd's is called server.
   [ ! -e "$PART.partial/server" ] || mv "$PART.partial/server" "$PART.partial/etcd"
   mv "$PART.partial" "$PART"
+  remove_unused "$PART" "${module##*/}"
 }
 
 # module_version FILE MODULE: the version that the go.mod asks for.
@@ -67,13 +68,21 @@ build_parts() {
   PATH=$PART:$PATH
   build_go kubectl-old "$old_kubectl" "$(kubernetes_ldflags "$old_kubectl")" .
   export PATH=$PART:$PATH
+  build_secretreader
 
-  with_cache_lock install_python_client
+  install_python_client
   with_cache_lock install_javascript_client
 }
 
+# Exports where the peer is: it is measured and compared, never found in PATH by chance.
+build_secretreader() {
+  local module=peers/secretreader
+  build_go "$module" "$(module_version "$E2E_DIR/$module/go.mod" k8s.io/client-go)" "" .
+  export E2E_SECRETREADER=$PART/secretreader
+}
+
 install_python_client() {
-  pypi_venv python-client "$E2E_DIR/clients/python/requirements.txt"
+  python_packages "$E2E_DIR/clients/python/requirements.txt" python-client
   export E2E_PYTHON=$VENV/bin/python3
 }
 
@@ -81,11 +90,14 @@ install_javascript_client() {
   local source=$E2E_DIR/clients/javascript
   find_node
   E2E_NODE=$NODE
-  E2E_JAVASCRIPT=$E2E_CACHE/npm/javascript-client-$(
+  E2E_JAVASCRIPT=$CACHE/npm/javascript-client-$(
     cat "$source"/{package.json,package-lock.json,.npmrc} | short_hash
   )
   export E2E_NODE E2E_JAVASCRIPT
-  [ ! -e "$E2E_JAVASCRIPT/complete" ] || return 0
+  if [ -e "$E2E_JAVASCRIPT/complete" ]; then
+    mark_used "$E2E_JAVASCRIPT"
+    return
+  fi
 
   step "installing the JavaScript client with npm"
   rm -rf "$E2E_JAVASCRIPT"
@@ -96,4 +108,5 @@ install_javascript_client() {
     "${NPM[@]}" ci --loglevel error >&2
   )
   touch "$E2E_JAVASCRIPT/complete"
+  remove_unused "$E2E_JAVASCRIPT" javascript-client
 }

@@ -37,7 +37,7 @@ prepare_programs() {
   EXECCRED_BIN=$(realpath "$EXECCRED_BIN")
   export EXECCRED_BIN
   local program
-  for program in execcred execcred-token-file; do
+  for program in execcred execcred-token-file execcred-static-secret; do
     [ -x "$EXECCRED_BIN/$program" ] || fail "there is no program '$EXECCRED_BIN/$program'"
   done
 }

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster_secrets.hpp"
+
+#include "command.hpp"
+
+#include <execcred/kubeconfig_writer.hpp>
+#include <execcred/stored_secret.hpp>
+#include <execcred/text.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace execcred::cli {
+namespace {
+
+using json::Object;
+using json::Value;
+
+constexpr std::string_view kIstioPrefix = "istio-remote-secret-";
+constexpr std::string_view kArgocdPrefix = "cluster-";
+
+constexpr std::string_view kIstioNeeds =
+    "istiod takes a user with exec only with "
+    "PILOT_INSECURE_MULTICLUSTER_KUBECONFIG_OPTIONS=exec";
+constexpr std::string_view kArgocdNeeds =
+    "provideClusterInfo and config need Argo CD 3.5; older ones pass over them";
+
+// Argo CD would go there as its own service account.
+constexpr std::string_view kArgocdItself = "https://kubernetes.default.svc";
+
+Error unusable(const Access& access, std::string message, std::string hint) {
+  return Error{.kind = Error::Kind::configuration,
+               .message = std::move(message),
+               .context = {"writing a Secret for ClusterProfile " + access.cluster_profile},
+               .hint = std::move(hint)};
+}
+
+Result<std::string> cluster_name(const ClusterProfile& profile, const Access& access,
+                                 std::string_view prefix) {
+  std::string name = profile.name;
+  const Value* configured = access.cluster.config.find("clusterName");
+  if (configured != nullptr && !configured->is_null()) {
+    if (configured->string() == nullptr) {
+      return unusable(access, "spec.cluster.config.clusterName is no string",
+                      "whoever writes the ClusterProfile must mend it");
+    }
+    name = *configured->string();
+  }
+  if (is_secret_key(name) && is_dns1123_subdomain(std::string(prefix) + name)) return name;
+  return unusable(access, "the cluster's name " + in_quotes(name) + " cannot be part of a Secret's",
+                  "it may have lower-case letters, digits, '-' and '.'");
+}
+
+std::string runs_it(std::string_view who, const std::string& commands) {
+  return std::string(who) + " runs " + commands + ", which its image or a volume must hold";
+}
+
+// In this form the environment is an object: of a name that stands twice, the last counts, as it
+// does for the program.
+Value exec_provider(const ExecConfig& exec, const Value& config) {
+  Value object((Object()));
+  object.add("command", Value(exec.command));
+  json::Array args;
+  for (const std::string& argument : exec.args) args.emplace_back(argument);
+  if (!args.empty()) object.add("args", Value(std::move(args)));
+  std::map<std::string, std::string> variables;
+  for (const EnvironmentVariable& variable : exec.env) variables[variable.name] = variable.value;
+  if (!variables.empty()) {
+    Value env((Object()));
+    for (const auto& [name, value] : variables) env.add(name, Value(value));
+    object.add("env", std::move(env));
+  }
+  object.add("apiVersion", Value(full_name(exec.api_version)));
+  if (!exec.install_hint.empty()) object.add("installHint", Value(exec.install_hint));
+  if (exec.provide_cluster_info) object.add("provideClusterInfo", Value(true));
+  if (!config.is_null()) object.add("config", config);
+  return object;
+}
+
+// The fields that stand in the way of the others are left out, and told in `losses`.
+Value argocd_config(const Access& access, std::vector<std::string>& losses) {
+  const Cluster& cluster = access.cluster;
+  Value tls((Object()));
+  tls.add("insecure", Value(cluster.insecure_skip_tls_verify));
+  if (!cluster.tls_server_name.empty()) tls.add("serverName", Value(cluster.tls_server_name));
+  const std::string& ca = cluster.certificate_authority_data;
+  if (!ca.empty() && !cluster.insecure_skip_tls_verify) tls.add("caData", Value(ca));
+  if (!ca.empty() && cluster.insecure_skip_tls_verify) {
+    losses.emplace_back(
+        "certificate-authority-data is left out: Argo CD refuses it beside "
+        "insecure-skip-tls-verify");
+  }
+  const std::string& mode = access.exec.interactive_mode;
+  if (!mode.empty() && mode != "Never") {
+    losses.push_back("interactiveMode: " + mode + " is left out: Argo CD knows only Never");
+  }
+  Value config((Object()));
+  config.add("execProviderConfig", exec_provider(access.exec, cluster.config));
+  config.add("tlsClientConfig", std::move(tls));
+  if (!cluster.proxy_url.empty()) config.add("proxyUrl", Value(cluster.proxy_url));
+  if (cluster.disable_compression) config.add("disableCompression", Value(true));
+  return config;
+}
+
+std::string note(std::string_view text) {
+  return std::string(kProgram) + ": note: " + printable(text) + "\n";
+}
+
+}  // namespace
+
+Result<SecretManifest> ClusterSecrets::istio(const std::string& cluster, const Access& access) {
+  KubeconfigWriter writer;
+  TRY(writer.add(access));
+  return SecretManifest{.comments = {std::string(kIstioNeeds) + ".",
+                                     runs_it("It", in_quotes(access.exec.command)) + "."},
+                        .name_space = "istio-system",
+                        .name = std::string(kIstioPrefix) + cluster,
+                        .labels = {{"istio/multiCluster", "true"}},
+                        .annotations = {{"networking.istio.io/cluster", cluster}},
+                        .data = {{cluster, writer.take_text()}}};
+}
+
+Result<SecretManifest> ClusterSecrets::argocd(const std::string& cluster, const Access& access) {
+  std::string_view server = access.cluster.server;
+  while (server.ends_with('/')) server.remove_suffix(1);
+  if (server == kArgocdItself) {
+    return unusable(access,
+                    "Argo CD takes the server " + in_quotes(server) +
+                        " for its own cluster, and runs no plugin for it",
+                    "let the ClusterProfile have another name or address of this server");
+  }
+  std::vector<std::string> losses;
+  const Value config = argocd_config(access, losses);
+  SecretManifest manifest{.comments = {runs_it("Argo CD", in_quotes(access.exec.command)) + "."},
+                          .name_space = "argocd",
+                          .name = std::string(kArgocdPrefix) + cluster,
+                          .labels = {{"argocd.argoproj.io/secret-type", "cluster"}},
+                          .data = {{"name", cluster},
+                                   {"server", access.cluster.server},
+                                   {"config", json::to_indented_text(config)}}};
+  if (access.exec.provide_cluster_info || !access.cluster.config.is_null()) {
+    losses.emplace_back(kArgocdNeeds);
+  }
+  for (const std::string& loss : losses) {
+    manifest.comments.push_back(loss + ".");
+    losses_.insert(loss);
+  }
+  return manifest;
+}
+
+Status ClusterSecrets::add(const ClusterProfile& profile, const Access& access) {
+  const bool is_istio = form_ == Form::istio;
+  TRY_ASSIGN(const std::string cluster,
+             cluster_name(profile, access, is_istio ? kIstioPrefix : kArgocdPrefix));
+  if (!clusters_.insert(cluster).second) {
+    return unusable(access,
+                    "a ClusterProfile before it is for cluster " + in_quotes(cluster) + " too",
+                    "choose with --name: of two Secrets, one would replace the other");
+  }
+  TRY_ASSIGN(const SecretManifest manifest,
+             is_istio ? istio(cluster, access) : argocd(cluster, access));
+  commands_.insert(in_quotes(access.exec.command));
+  if (!text_.empty()) text_ += "---\n";
+  text_ += to_text(manifest);
+  return {};
+}
+
+std::string ClusterSecrets::notes() const {
+  const std::string commands = join({commands_.begin(), commands_.end()}, ", ");
+  std::string text = form_ == Form::istio ? note(kIstioNeeds) : "";
+  text += note(runs_it(form_ == Form::istio ? "istiod" : "Argo CD", commands));
+  for (const std::string& loss : losses_) text += note(loss);
+  return text;
+}
+
+}  // namespace execcred::cli

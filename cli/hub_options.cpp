@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub_options.hpp"
+
+#include "command.hpp"
+
+#include <execcred/deadline.hpp>
+#include <execcred/text.hpp>
+
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+constexpr std::chrono::seconds kLimit(60);
+
+Result<std::string> parse_namespace(const std::string& text) {
+  if (is_dns1123_label(text)) return text;
+  return Error{.kind = Error::Kind::configuration,
+               .message = in_quotes(text) + " is no name of a namespace",
+               .hint = "it must be a DNS-1123 label: [a-z0-9-], at most 63"};
+}
+
+}  // namespace
+
+void HubOptions::add_to(OptionSet& options) {
+  options
+      .add("from-hub", is_used_,
+           "Read ClusterProfiles from the hub's API, which needs list on them")
+      .no_environment();
+  options
+      .add_parsed("namespace", name_space_, "NAMESPACE",
+                  "With --from-hub: only this namespace, not all", parse_namespace)
+      .short_name('n')
+      .no_environment();
+  options
+      .add_parsed("selector", selector_, "SELECTOR",
+                  "With --from-hub: only ClusterProfiles with these labels, as kubectl's -l has it",
+                  [](const std::string& text) { return LabelSelector::parse(text); })
+      .short_name('l')
+      .no_environment();
+  options
+      .add(
+          "kubeconfig", kubeconfig_, "PATH",
+          "With --from-hub: how to reach the hub; else KUBECONFIG, else this Pod's service account")
+      .no_environment();
+}
+
+Status HubOptions::check() const {
+  if (is_used_) return {};
+  const std::string stray = !name_space_.empty()   ? "--namespace"
+                            : !selector_.empty()   ? "--selector"
+                            : !kubeconfig_.empty() ? "--kubeconfig"
+                                                   : "";
+  if (stray.empty()) return {};
+  return Error{.kind = Error::Kind::configuration,
+               .message = stray + " is given without --from-hub",
+               .hint = "it says what to read from the hub; files are read whole"};
+}
+
+Result<HubClient> HubOptions::connect() const {
+  static const SystemClock kClock;
+  deadline::start(kProgram, kLimit, "ask the hub for less: --namespace or --selector");
+  TRY_ASSIGN(Hub hub, find_hub(kubeconfig_, Environment::copy()));
+  return HubClient(std::move(hub), {.deadline = std::chrono::steady_clock::now() + kLimit}, kClock);
+}
+
+}  // namespace execcred::cli

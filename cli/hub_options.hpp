@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// --from-hub, and what says which hub and which of its objects.
+#pragma once
+
+#include <execcred/hub.hpp>
+#include <execcred/label_selector.hpp>
+#include <execcred/option_set.hpp>
+#include <execcred/result.hpp>
+
+#include <string>
+
+namespace execcred::cli {
+
+class HubOptions {
+ public:
+  void add_to(OptionSet& options);
+
+  bool is_used() const { return is_used_; }
+  // Fails (configuration) where an option that needs --from-hub is given without it.
+  Status check() const;
+
+  // Empty: all.
+  const std::string& name_space() const { return name_space_; }
+  const LabelSelector& selector() const { return selector_; }
+
+  // From here on the command has a minute, all in all. Fails as find_hub does.
+  Result<HubClient> connect() const;
+
+ private:
+  bool is_used_ = false;
+  std::string name_space_;
+  LabelSelector selector_;
+  std::string kubeconfig_;
+};
+
+}  // namespace execcred::cli

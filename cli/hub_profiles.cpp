@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub_profiles.hpp"
+
+#include <execcred/deadline.hpp>
+#include <execcred/text.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+// A page of it is a megabyte or two.
+constexpr std::size_t kPageSize = 500;
+
+struct Wanted {
+  std::string name_space = {};  // empty: all
+  std::string name = {};        // empty: all
+};
+
+std::string text_of(const json::Value* value) {
+  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
+}
+
+std::string metadata_of(const json::Value& object, std::string_view field) {
+  const json::Value* metadata = object.find("metadata");
+  return metadata == nullptr ? std::string() : text_of(metadata->find(field));
+}
+
+// What is read goes into a URL.
+Result<Wanted> parse_name(std::string_view text, const std::string& name_space) {
+  const std::size_t slash = text.find('/');
+  const bool has_namespace = slash != std::string_view::npos;
+  Wanted wanted{.name_space = has_namespace ? std::string(text.substr(0, slash)) : name_space,
+                .name = std::string(has_namespace ? text.substr(slash + 1) : text)};
+  if (text.empty()) return wanted;
+  if (!is_dns1123_subdomain(wanted.name) ||
+      (has_namespace && !is_dns1123_label(wanted.name_space))) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "--name: " + in_quotes(text) + " is no [NAMESPACE/]NAME",
+                 .hint = "both are in [a-z0-9-], the name perhaps with dots"};
+  }
+  if (!name_space.empty() && wanted.name_space != name_space) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "--name and --namespace name two namespaces",
+                 .hint = "leave one of them out"};
+  }
+  return wanted;
+}
+
+Labels labels_of(const json::Value& object) {
+  Labels labels;
+  const json::Value* metadata = object.find("metadata");
+  const json::Value* members = metadata == nullptr ? nullptr : metadata->find("labels");
+  if (members == nullptr || members->object() == nullptr) return labels;
+  for (const json::Member& member : *members->object()) {
+    labels.emplace(member.name, text_of(&member.value));
+  }
+  return labels;
+}
+
+HubResource resource_of(const Wanted& wanted) {
+  return {.group = "multicluster.x-k8s.io",
+          .version = "v1alpha1",
+          .resource = "clusterprofiles",
+          .name_space = wanted.name_space};
+}
+
+Status find_one(HubClient& hub, const Wanted& wanted, const LabelSelector& selector,
+                const ReceiveDocument& receive) {
+  HubResource resource = resource_of(wanted);
+  resource.name = wanted.name;
+  TRY_ASSIGN(std::optional<json::Value> object, hub.find(resource));
+  if (!object) return {};
+  const bool is_asked = text_of(object->find("kind")) == "ClusterProfile" &&
+                        metadata_of(*object, "namespace") == wanted.name_space &&
+                        metadata_of(*object, "name") == wanted.name;
+  if (!is_asked) {
+    return Error{.kind = Error::Kind::no_credential,
+                 .message = "the hub answered with another object than ClusterProfile " +
+                            in_quotes(wanted.name_space + "/" + wanted.name),
+                 .hint = "is this a Kubernetes API server?"};
+  }
+  return selector.matches(labels_of(*object)) ? receive(*std::move(object)) : Status();
+}
+
+Status list_all(HubClient& hub, const Wanted& wanted, const LabelSelector& selector,
+                const ReceiveDocument& receive) {
+  // An error that the receiver returned has its story already.
+  std::optional<Error> received_error;
+  Status listed = hub.list(
+      resource_of(wanted), selector.text(), kPageSize, [&](json::Value item) -> Result<bool> {
+        const bool is_wanted = wanted.name.empty() || metadata_of(item, "name") == wanted.name;
+        if (!is_wanted || !selector.matches(labels_of(item))) return true;
+        Status received = receive(std::move(item));
+        if (!received) received_error = std::move(received).error();
+        return static_cast<bool>(received);
+      });
+  if (received_error) return *std::move(received_error);
+  return listed;
+}
+
+}  // namespace
+
+Status for_each_profile_of(HubClient& hub, const HubOptions& options, std::string_view name,
+                           const ReceiveDocument& receive) {
+  TRY_ASSIGN(const Wanted wanted, parse_name(name, options.name_space()));
+  deadline::enter_phase("reading ClusterProfiles from the hub");
+  const bool is_exact = !wanted.name.empty() && !wanted.name_space.empty();
+  Status read = is_exact ? find_one(hub, wanted, options.selector(), receive)
+                         : list_all(hub, wanted, options.selector(), receive);
+  deadline::enter_phase(nullptr);
+  return read;
+}
+
+std::string full_name_of(const json::Value& object) {
+  const std::string name_space = metadata_of(object, "namespace");
+  const std::string name = metadata_of(object, "name");
+  return name_space.empty() ? name : name_space + "/" + name;
+}
+
+}  // namespace execcred::cli

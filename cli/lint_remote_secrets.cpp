@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lint_remote_secrets.hpp"
+
+#include <execcred/text.hpp>
+
+#include <algorithm>
+
+namespace execcred::lint {
+
+void RemoteSecrets::add(const StoredSecret& secret) {
+  for (const auto& [cluster, ignored] : secret.data) {
+    places_[cluster].push_back({.name_space = secret.name_space, .name = secret.name});
+  }
+}
+
+void RemoteSecrets::tell(Run& run) const {
+  for (const auto& [cluster, places] : places_) {
+    for (auto second = places.begin(); second != places.end(); ++second) {
+      // Of its own namespace, if there is one, because that is the worse.
+      const auto own = std::find_if(places.begin(), second, [&](const Place& place) {
+        return place.name_space == second->name_space;
+      });
+      if (second != places.begin())
+        tell(run, cluster, own == second ? places.front() : *own, *second);
+    }
+  }
+}
+
+void RemoteSecrets::tell(Run& run, const std::string& cluster, const Place& first,
+                         const Place& second) {
+  const Scope scope(run, "hub: Secret " + second.full_name());
+  const std::string path = join_path("data", step(cluster));
+  const std::string message =
+      "is cluster " + in_quotes(cluster) + ", as in Secret " + in_quotes(first.full_name()) +
+      (first.name_space == second.name_space ? "" : " of another namespace");
+  if (first.name_space == second.name_space) {
+    scope.error(path, message,
+                "remove one: Istio keeps the Secret that it sees first, and passes over the other");
+  } else {
+    scope.warning(path, message,
+                  "each istiod reads one namespace; have one Secret for each of them");
+  }
+}
+
+}  // namespace execcred::lint

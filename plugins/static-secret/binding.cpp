@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "binding.hpp"
+
+#include <execcred/access_rules.hpp>
+#include <execcred/base64.hpp>
+#include <execcred/jwt.hpp>
+#include <execcred/pem.hpp>
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred::static_secret {
+namespace {
+
+constexpr std::string_view kServiceAccountToken = "kubernetes.io/service-account-token";
+
+Error refused(std::string message, std::string hint) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+bool is_same(const Url& a, const Url& b) {
+  return a.scheme == b.scheme && a.host == b.host && a.port == b.port && a.path == b.path &&
+         a.query == b.query;
+}
+
+bool is_same_server(std::string_view a, std::string_view b) {
+  const auto without_slash = [](std::string_view text) {
+    while (text.ends_with('/')) text.remove_suffix(1);
+    return text;
+  };
+  const Result<Url> first = parse_url(without_slash(a));
+  const Result<Url> second = parse_url(without_slash(b));
+  return first && second && is_same(*first, *second);
+}
+
+bool is_allowed_mismatch(const Options& options, std::string_view server) {
+  const Result<Url> url = parse_url(server);
+  return url &&
+         std::any_of(options.allow_server_mismatch.begin(), options.allow_server_mismatch.end(),
+                     [&url](const UrlPattern& pattern) { return pattern.matches(*url); });
+}
+
+Result<std::vector<std::string>> certificates_of(std::string_view pem, const std::string& whose) {
+  Result<std::vector<std::string>> certificates = parse_pem_certificates(pem);
+  if (certificates) {
+    std::sort(certificates->begin(), certificates->end());
+    certificates->erase(std::unique(certificates->begin(), certificates->end()),
+                        certificates->end());
+    return certificates;
+  }
+  return refused("the CA of " + whose + " " + certificates.error().message,
+                 "it must be certificates in PEM");
+}
+
+Status check_authority(const StoredServer& stored, const Cluster& cluster) {
+  if (stored.certificate_authority.empty()) return {};
+  const std::string hint =
+      "the ClusterProfile must carry the CA that is stored with the credential";
+  if (cluster.certificate_authority_data.empty()) {
+    return refused(
+        "spec.cluster.certificate-authority-data is missing, and " + stored.origin + " has a CA",
+        hint);
+  }
+  const std::optional<std::string> pem = decode_base64(cluster.certificate_authority_data);
+  if (!pem) return refused("spec.cluster.certificate-authority-data is no base64", hint);
+  TRY_ASSIGN(const std::vector<std::string> wanted,
+             certificates_of(stored.certificate_authority, stored.origin));
+  TRY_ASSIGN(const std::vector<std::string> given,
+             certificates_of(*pem, "spec.cluster.certificate-authority-data"));
+  if (wanted == given) return {};
+  return refused("spec.cluster.certificate-authority-data is not the CA of " + stored.origin, hint);
+}
+
+Status check_server(const StoredServer& stored, const Options& options, const Cluster& cluster) {
+  if (is_same_server(stored.server, cluster.server)) return check_authority(stored, cluster);
+  if (is_allowed_mismatch(options, cluster.server)) return {};
+  return refused("the credential is stored for " + redacted_url(stored.server) + " (" +
+                     stored.origin + "), not for " + redacted_url(cluster.server),
+                 "a ClusterProfile may not send it elsewhere; --allow-server-mismatch=PATTERN "
+                 "allows a proxy in front of the cluster");
+}
+
+bool is_from_same_issuer(const UnverifiedClaims& a, const UnverifiedClaims& b) {
+  const auto sorted = [](std::vector<std::string> texts) {
+    std::sort(texts.begin(), texts.end());
+    return texts;
+  };
+  // kubeadm's clusters share issuer and audience, so the key decides.
+  return a.issuer == b.issuer && a.key_id == b.key_id && sorted(a.audiences) == sorted(b.audiences);
+}
+
+}  // namespace
+
+Status check_servers(const StoredCredential& stored, const Options& options,
+                     const CredentialRequest& request) {
+  if (stored.servers.empty()) return {};
+  if (!request.info.cluster)
+    return missing_cluster_info("a credential that is stored for a server");
+  for (const StoredServer& server : stored.servers) {
+    TRY(check_server(server, options, *request.info.cluster));
+  }
+  return check_connection(request.rules, *request.info.cluster,
+                          "a credential that is stored for a server", options.allow_insecure);
+}
+
+Status add_annotated_server(const StoredSecret& secret, const Options& options,
+                            StoredCredential& stored) {
+  if (options.server_annotation.empty()) return {};
+  const auto found = secret.annotations.find(options.server_annotation);
+  if (found == secret.annotations.end()) {
+    return refused("Secret " + in_quotes(secret.full_name()) + " has no annotation " +
+                       in_quotes(options.server_annotation),
+                   "--server-annotation demands it, with the cluster's server as its value");
+  }
+  stored.servers.push_back(
+      {.server = found->second, .origin = "the Secret's annotation " + options.server_annotation});
+  return {};
+}
+
+Status check_verified(const StoredCredential& stored, const Options& options,
+                      const CredentialRequest& request) {
+  const bool is_insecure = request.info.cluster && request.info.cluster->insecure_skip_tls_verify;
+  if (!is_insecure || options.allow_insecure || stored.credential.token.empty()) return {};
+  return refused(
+      "spec.cluster.insecure-skip-tls-verify is set, so anybody could take the token",
+      "give the ClusterProfile the cluster's CA; --allow-insecure allows it all the same");
+}
+
+Status check_hub_token(const StoredCredential& stored, const SecretString& own,
+                       std::string_view hub_server, const CredentialRequest& request) {
+  if (own.empty() || stored.credential.token.empty()) return {};
+  const Result<std::optional<UnverifiedClaims>> mine = unverified_claims(own);
+  const Result<std::optional<UnverifiedClaims>> given = unverified_claims(stored.credential.token);
+  if (!mine || !*mine || !given || !*given || !is_from_same_issuer(**mine, **given)) return {};
+  if (request.info.cluster && is_same_server(request.info.cluster->server, hub_server)) return {};
+  return refused("the stored token is one of the hub's own, and would be sent to another server",
+                 request.info.cluster
+                     ? "store a token of the cluster itself; --allow-hub-token allows it"
+                     : "set provideClusterInfo: true, to tell whether the server is the hub; "
+                       "--allow-hub-token allows it in any case");
+}
+
+Status check_secret_type(const StoredSecret& secret, const Options& options) {
+  const bool is_meant = options.convention.name == "service-account-token";
+  if (is_meant || options.allow_hub_token || secret.type != kServiceAccountToken) return {};
+  return refused("Secret " + in_quotes(secret.full_name()) + " is of type " +
+                     std::string(kServiceAccountToken) + ", a token of the hub itself",
+                 "--convention=service-account-token reads such Secrets where the hub is the "
+                 "cluster that is meant");
+}
+
+}  // namespace execcred::static_secret

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The confused deputy: whoever writes a ClusterProfile chooses both which credential is read and
+// which server it is sent to. What ties the two together is checked here, on what was found.
+#pragma once
+
+#include "options.hpp"
+#include "stored_credential.hpp"
+
+#include <string_view>
+
+namespace execcred::static_secret {
+
+// Where the stored object names its server, that is the only one that gets the credential, with
+// the CA that is stored and by no proxy. Fails with no_credential, or with configuration where
+// there is no cluster information to compare with.
+Status check_servers(const StoredCredential& stored, const Options& options,
+                     const CredentialRequest& request);
+
+// The Secret's annotation of --server-annotation, as one more stored server.
+Status add_annotated_server(const StoredSecret& secret, const Options& options,
+                            StoredCredential& stored);
+
+// No bearer token for a server whose certificate is not verified.
+Status check_verified(const StoredCredential& stored, const Options& options,
+                      const CredentialRequest& request);
+
+// A token of the hub's service accounts is good at the hub alone, and everything there. `own` is
+// this side's token, empty if it has none; `hub_server` its server, empty if unknown.
+Status check_hub_token(const StoredCredential& stored, const SecretString& own,
+                       std::string_view hub_server, const CredentialRequest& request);
+
+// A Secret of type kubernetes.io/service-account-token holds a token of the hub itself.
+Status check_secret_type(const StoredSecret& secret, const Options& options);
+
+}  // namespace execcred::static_secret

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where other projects keep the credential of a cluster: one table of their conventions. Each has
+// the defaults of its own reader; options of the same names replace them.
+#pragma once
+
+#include <execcred/option_set.hpp>
+#include <execcred/result.hpp>
+
+#include <string_view>
+#include <vector>
+
+namespace execcred::static_secret {
+
+// What a stored value is.
+enum class Format {
+  token,        // a bearer token
+  kubeconfig,   // the credential of one of its users
+  certificate,  // tls.crt and tls.key (kubernetes.io/tls)
+  argocd,       // name, server and config, as Argo CD declares clusters
+};
+
+// How the Secret is found.
+enum class Lookup {
+  by_name,    // one GET; the selector, if any, must match what came
+  by_labels,  // exactly one Secret matches the selector
+  istio,      // GET istio-remote-secret-<cluster>, else a list; the key is the cluster's
+  argocd,     // a list; the value of `name` is the cluster's
+  in_files,   // no Secret: a certificate and its key on disk
+};
+
+// Which namespace is this side's own: the first of these that is known.
+enum class OwnNamespace {
+  kubeconfig_first,   // the kubeconfig's context, the Pod's, "default"
+  environment_first,  // NAMESPACE, the Pod's, the kubeconfig's context, "default"
+};
+
+// What a ClusterProfile may set besides clusterName, in the spelling of the convention's reader.
+enum class ProfileFields {
+  none,
+  kubeconfig_reader,  // name, key, namespace, context
+  token_reader,       // secretName, secretNamespace, key
+  both,
+};
+
+struct Convention {
+  std::string_view name;
+  Format format = Format::token;
+  Lookup lookup = Lookup::by_name;
+  std::string_view secret_name = {};  // template; empty: an option or the profile gives it
+  std::string_view key = {};          // template; empty: likewise
+  std::string_view name_space = {};   // template; empty: this side's own
+  std::string_view type = {};         // that the Secret must have
+  std::string_view selector = {};     // template
+  OwnNamespace own_namespace = OwnNamespace::kubeconfig_first;
+  ProfileFields profile_fields = ProfileFields::none;
+};
+
+const std::vector<Convention>& conventions();
+// Fails (configuration) with the names that there are.
+Result<Convention> parse_convention(std::string_view name);
+
+Result<Format> parse_format(std::string_view name);
+
+// Which options a ClusterProfile may set is the convention's to say.
+void declare_profile_fields(OptionSet& options, ProfileFields fields);
+
+}  // namespace execcred::static_secret

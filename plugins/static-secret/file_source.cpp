@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "file_source.hpp"
+
+#include <execcred/file.hpp>
+#include <execcred/text.hpp>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace execcred::static_secret {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kFirstPause(100);
+constexpr milliseconds kReserve(300);  // to tell, before the deadline does it with less to say
+
+struct CertificateFiles {
+  fs::path certificate = {};
+  fs::path key = {};
+};
+
+struct Pair {
+  SecretString certificates = {};
+  SecretString key = {};
+};
+
+struct FileNames {
+  const char* folder;
+  const char* certificate;
+  const char* key;
+};
+
+// Istio's, each with a root certificate beside it that ExecCredential has no place for.
+constexpr std::array<FileNames, 2> kMounted = {{
+    {"/var/run/secrets/workload-spiffe-credentials", "certificates.pem", "private_key.pem"},
+    {"/etc/certs", "cert-chain.pem", "key.pem"},
+}};
+
+Error no_file(const fs::path& path) {
+  return Error{
+      .kind = Error::Kind::configuration,
+      .message = "cannot read " + in_quotes(path.native()) + ": " + system_message(ENOENT)};
+}
+
+// Both from one state of their folder, where they share one.
+Result<Pair> read_pair(const CertificateFiles& files) {
+  if (files.certificate.parent_path() != files.key.parent_path()) {
+    Pair pair;
+    TRY_ASSIGN(pair.certificates, read_secret_file(files.certificate));
+    TRY_ASSIGN(pair.key, read_secret_file(files.key));
+    return pair;
+  }
+  TRY_ASSIGN(std::vector<std::optional<SecretString>> contents,
+             read_secret_directory(files.certificate.parent_path(),
+                                   {files.certificate.filename(), files.key.filename()}));
+  if (!contents[0]) return no_file(files.certificate);
+  if (!contents[1]) return no_file(files.key);
+  return Pair{.certificates = *std::move(contents[0]), .key = *std::move(contents[1])};
+}
+
+// Which of the known sets of files is there, by its certificate.
+Result<CertificateFiles> find_mounted(const std::string& folder) {
+  std::vector<std::string> looked_for;
+  for (const FileNames& names : kMounted) {
+    const fs::path place = folder.empty() ? fs::path(names.folder) : fs::path(folder);
+    std::error_code none;
+    if (fs::exists(fs::symlink_status(place / names.certificate, none))) {
+      return CertificateFiles{.certificate = place / names.certificate, .key = place / names.key};
+    }
+    looked_for.push_back(in_quotes((place / names.certificate).native()));
+  }
+  return Error{.kind = Error::Kind::configuration,
+               .message = "there is neither " + join(looked_for, " nor "),
+               .hint =
+                   "mount the certificates there, or pass --client-certificate and "
+                   "--client-key"};
+}
+
+Result<StoredCredential> read_once(const CertificateFiles& files, TimePoint now) {
+  TRY_ASSIGN(const Pair pair, read_pair(files));
+  StoredCredential stored;
+  TRY(add_certificate(pair.certificates.reveal(), pair.key, now, stored.credential)
+          .context("reading the certificate in " + in_quotes(files.certificate.native()) +
+                   " and its key in " + in_quotes(files.key.native())));
+  return stored;
+}
+
+}  // namespace
+
+Result<StoredSecret> read_mounted_secret(const std::string& folder,
+                                         const std::vector<std::string>& keys, Format format) {
+  const std::size_t max_bytes = format == Format::kubeconfig ? kMaxKubeconfig : kMaxSecretFile;
+  TRY_ASSIGN(std::vector<std::optional<SecretString>> contents,
+             read_secret_directory(folder, keys, max_bytes)
+                 .hint("mount the Secret there, or pass --secret-dir=PATH"));
+  StoredSecret secret{.is_decoded = true};
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (contents[i]) secret.data.emplace(keys[i], *std::move(contents[i]));
+  }
+  return secret;
+}
+
+Result<StoredCredential> read_certificate_files(const Options& options, const Plan& plan,
+                                                const Services& services) {
+  CertificateFiles files{.certificate = options.client_certificate, .key = options.client_key};
+  if (files.certificate.empty()) {
+    TRY_ASSIGN(files, find_mounted(plan.secret_dir));
+  }
+  milliseconds pause = kFirstPause;
+  for (;;) {
+    Result<StoredCredential> stored = read_once(files, services.clock.now());
+    if (stored || !stored.error().is_transient) return stored;
+    if (steady_clock::now() + pause + kReserve > services.deadline) return stored;
+    services.debug("the key does not belong to the certificate yet; reading both again");
+    std::this_thread::sleep_for(pause);
+    pause *= 2;
+  }
+}
+
+}  // namespace execcred::static_secret

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub_source.hpp"
+
+#include <execcred/text.hpp>
+
+#include <functional>
+#include <utility>
+
+namespace execcred::static_secret {
+namespace {
+
+// Each may be a mebibyte, and one that matches is followed by at most one that should not.
+constexpr std::size_t kPageOfMatches = 2;
+constexpr std::size_t kPageOfCandidates = 20;
+
+Error unfit(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+HubResource secrets_of(const Plan& plan, std::string name) {
+  return {.version = "v1",
+          .resource = "secrets",
+          .name_space = plan.name_space,
+          .name = std::move(name)};
+}
+
+std::string called(const StoredSecret& secret) { return "Secret " + in_quotes(secret.full_name()); }
+
+// What the API was asked for, checked once more on what it answered.
+Status check_identity(const StoredSecret& secret, const Plan& plan, const std::string& name) {
+  const bool is_named = name.empty() || secret.name == name;
+  if (is_named && secret.name_space == plan.name_space) return {};
+  return unfit("the hub answered with another object, " + called(secret));
+}
+
+Status check_labels(const StoredSecret& secret, const Plan& plan, const Options& options) {
+  if (!plan.selector.matches(secret.labels)) {
+    return unfit(called(secret) + " does not have the labels " + in_quotes(plan.selector.text()),
+                 "only a Secret with them is meant for this; label it if it is");
+  }
+  for (const RequiredLabel& label : options.require_labels) {
+    const auto found = secret.labels.find(label.key);
+    if (found == secret.labels.end() || found->second != label.value) {
+      return unfit(
+          called(secret) + " does not have the label " + in_quotes(label.key + "=" + label.value),
+          "--require-label demands it");
+    }
+  }
+  return {};
+}
+
+Status check_type(const StoredSecret& secret, const Plan& plan) {
+  if (plan.type.empty() || secret.type == plan.type) return {};
+  return unfit(called(secret) + " is of type " + in_quotes(secret.type) + ", not " +
+               in_quotes(plan.type));
+}
+
+Result<std::optional<StoredSecret>> get_secret(HubClient& hub, const Plan& plan) {
+  TRY_ASSIGN(std::optional<json::Value> object, hub.find(secrets_of(plan, plan.secret_name)));
+  if (!object) return std::optional<StoredSecret>();
+  TRY_ASSIGN(StoredSecret secret, take_secret(*std::move(object)));
+  TRY(check_identity(secret, plan, plan.secret_name));
+  return std::optional(std::move(secret));
+}
+
+Error absent(const Plan& plan) {
+  return unfit("Secret " + in_quotes(plan.name_space + "/" + plan.secret_name) + " does not exist",
+               "the hub has no such Secret; check the cluster's name and --namespace");
+}
+
+Result<StoredSecret> by_name(HubClient& hub, const Plan& plan, const Options& options) {
+  TRY_ASSIGN(std::optional<StoredSecret> secret, get_secret(hub, plan));
+  if (!secret) return absent(plan);
+  TRY(check_type(*secret, plan));
+  TRY(check_labels(*secret, plan, options));
+  return *std::move(secret);
+}
+
+using IsMeant = std::function<bool(const StoredSecret&)>;
+
+// The one Secret with the plan's labels that is meant.
+Result<StoredSecret> only_one(HubClient& hub, const Plan& plan, std::size_t page_size,
+                              const std::string& what, const IsMeant& is_meant) {
+  std::optional<StoredSecret> found;
+  const auto receive = [&](json::Value item) -> Result<bool> {
+    TRY_ASSIGN(StoredSecret secret, take_secret(std::move(item), true));
+    TRY(check_identity(secret, plan, ""));
+    if (!plan.selector.matches(secret.labels) || !is_meant(secret)) return true;
+    if (found) {
+      return unfit(called(*found) + " and " + called(secret) + " both are " + what,
+                   "exactly one may be; remove one, or name labels that only one of them has "
+                   "with --selector");
+    }
+    found = std::move(secret);
+    return true;
+  };
+  TRY(hub.list(secrets_of(plan, ""), plan.selector.text(), page_size, receive));
+  if (found) return *std::move(found);
+  return unfit("no Secret in namespace " + in_quotes(plan.name_space) + " is " + what,
+               "the labels are " + in_quotes(plan.selector.text()));
+}
+
+Result<StoredSecret> of_istio(HubClient& hub, const Plan& plan) {
+  TRY_ASSIGN(std::optional<StoredSecret> named, get_secret(hub, plan));
+  if (named && plan.selector.matches(named->labels) && named->has(plan.key)) {
+    return *std::move(named);
+  }
+  return only_one(hub, plan, kPageOfCandidates, "of cluster " + in_quotes(plan.cluster_name),
+                  [&plan](const StoredSecret& secret) { return secret.has(plan.key); })
+      .context("looking further, as Secret " + in_quotes(plan.name_space + "/" + plan.secret_name) +
+               " is not the cluster's");
+}
+
+Result<StoredSecret> of_argocd(HubClient& hub, const Plan& plan, const Options& options) {
+  if (!plan.secret_name.empty()) return by_name(hub, plan, options);
+  return only_one(hub, plan, kPageOfCandidates, "of cluster " + in_quotes(plan.cluster_name),
+                  [&plan](const StoredSecret& secret) {
+                    const Result<std::optional<SecretString>> name = secret.value("name");
+                    return name && name->has_value() &&
+                           trim((*name)->reveal()) == plan.cluster_name;
+                  });
+}
+
+Result<StoredSecret> look_up(HubClient& hub, const Plan& plan, const Options& options) {
+  switch (plan.lookup) {
+    case Lookup::by_labels:
+      if (!plan.secret_name.empty()) break;
+      return only_one(hub, plan, kPageOfMatches, "meant by the labels",
+                      [](const StoredSecret&) { return true; });
+    case Lookup::istio:
+      return of_istio(hub, plan);
+    case Lookup::argocd:
+      return of_argocd(hub, plan, options);
+    case Lookup::by_name:
+    case Lookup::in_files:
+      break;
+  }
+  return by_name(hub, plan, options);
+}
+
+}  // namespace
+
+Result<StoredSecret> find_secret(HubClient& hub, const Plan& plan, const Options& options) {
+  TRY_ASSIGN(StoredSecret secret, look_up(hub, plan, options));
+  TRY(check_labels(secret, plan, options));
+  return secret;
+}
+
+}  // namespace execcred::static_secret

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred-static-secret: gives the client a credential that is stored in a Secret of the hub, or
+// in files, in whichever way its project stores it.
+//
+// The writer of a ClusterProfile chooses the cluster, and often the Secret; the mapping's arguments
+// say which choices there are, and what is found is checked against the server that it is for.
+#include "binding.hpp"
+#include "file_source.hpp"
+#include "hub_source.hpp"
+#include "options.hpp"
+#include "stored_credential.hpp"
+
+#include <execcred/deadline.hpp>
+#include <execcred/file.hpp>
+#include <execcred/hub.hpp>
+#include <execcred/plugin_main.hpp>
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
+
+#include <utility>
+
+namespace execcred::static_secret {
+
+class StaticSecret final : public Provider {
+ public:
+  void add_options(OptionSet& set) override { static_secret::add_options(set, options_); }
+
+  Status change_options(OptionSet& set, const Settings& settings) override {
+    declare_profile_fields(set, options_.convention.profile_fields);
+    const Setting::Origin origin = settings.get("namespace").origin;
+    is_namespace_literal_ =
+        origin == Setting::Origin::flag || origin == Setting::Origin::environment;
+    return check_options(options_);
+  }
+
+  Result<Credential> get_credential(const CredentialRequest& request,
+                                    const Services& services) override {
+    TRY_ASSIGN(StoredCredential stored, read(request, services));
+    TRY(check_servers(stored, options_, request));
+    TRY(check_verified(stored, options_, request));
+    return std::move(stored.credential);
+  }
+
+ private:
+  Result<StoredCredential> read(const CredentialRequest& request, const Services& services) {
+    if (options_.is_from_hub()) return read_from_hub(request, services);
+    TRY_ASSIGN(const Plan plan, make_plan(options_, request, "", true));
+    TRY_ASSIGN(StoredCredential stored, read_from_files(plan, services));
+    // Outside of a Pod there is no identity of our own whose tokens could be among the files.
+    const Result<SecretString> own = in_cluster_token(services.environment);
+    if (own && !options_.allow_hub_token) TRY(check_hub_token(stored, *own, "", request));
+    return stored;
+  }
+
+  Result<StoredCredential> read_from_files(const Plan& plan, const Services& services) const {
+    const TimePoint now = services.clock.now();
+    if (!options_.client_certificate.empty() || plan.lookup == Lookup::in_files) {
+      return read_certificate_files(options_, plan, services);
+    }
+    if (!options_.kubeconfig_file.empty()) {
+      TRY_ASSIGN(const SecretString text,
+                 read_secret_file(options_.kubeconfig_file, kMaxKubeconfig));
+      return read_stored_kubeconfig(text.reveal(), options_, now)
+          .context("reading --kubeconfig-file " + in_quotes(options_.kubeconfig_file.native()));
+    }
+    TRY_ASSIGN(const StoredSecret secret,
+               read_mounted_secret(plan.secret_dir, keys_of(options_, plan), plan.format));
+    return read_stored(secret, plan, options_, now);
+  }
+
+  Result<StoredCredential> read_from_hub(const CredentialRequest& request,
+                                         const Services& services) {
+    TRY_ASSIGN(Hub hub, find_hub(options_.kubeconfig, services.environment));
+    const OwnNamespace order = options_.convention.own_namespace;
+    TRY_ASSIGN(const Plan plan,
+               make_plan(options_, request, own_namespace(order, hub, services.environment),
+                         is_namespace_literal_));
+    const SecretString own = hub.token.copy();
+    const std::string server = hub.server;
+    services.debug("reading from the hub " + redacted_url(server) + ", namespace " +
+                   in_quotes(plan.name_space));
+    deadline::enter_phase("reading the Secret from the hub");
+    HubClient client(std::move(hub),
+                     {.deadline = services.deadline,
+                      .debug = [&services](std::string_view step) { services.debug(step); }},
+                     services.clock);
+    TRY_ASSIGN(const StoredSecret secret, find_secret(client, plan, options_));
+    services.debug("found Secret " + in_quotes(secret.full_name()));
+    TRY(check_secret_type(secret, options_));
+    TRY_ASSIGN(StoredCredential stored, read_stored(secret, plan, options_, services.clock.now()));
+    TRY(add_annotated_server(secret, options_, stored));
+    if (!options_.allow_hub_token) TRY(check_hub_token(stored, own, server, request));
+    return stored;
+  }
+
+  static std::string own_namespace(OwnNamespace order, const Hub& hub,
+                                   const Environment& environment) {
+    if (order == OwnNamespace::environment_first) {
+      if (const auto name = environment.get("NAMESPACE")) return std::string(*name);
+      if (std::string name = in_cluster_namespace(); !name.empty()) return name;
+    }
+    if (!hub.name_space.empty()) return hub.name_space;
+    const std::string name = in_cluster_namespace();
+    return name.empty() ? "default" : name;
+  }
+
+  Options options_;
+  bool is_namespace_literal_ = false;
+};
+
+}  // namespace execcred::static_secret
+
+int main(int argc, char** argv) {
+  execcred::static_secret::StaticSecret provider;
+  return execcred::plugin_main(
+      {.name = "execcred-static-secret",
+       .summary =
+           "Gives the client a credential that is stored in a Secret of the hub or in files.",
+       .is_cheap_to_ask = true},
+      provider, argc, argv);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of execcred-static-secret, and what they come to for one cluster.
+#pragma once
+
+#include "convention.hpp"
+
+#include <execcred/label_selector.hpp>
+#include <execcred/provider.hpp>
+#include <execcred/url_pattern.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace execcred::static_secret {
+
+struct RequiredLabel {
+  std::string key = {};
+  std::string value = {};
+};
+
+struct Options {
+  Convention convention = conventions().front();
+  // Where from.
+  std::string kubeconfig = {};  // the hub's
+  std::string secret_dir = {};  // template
+  std::filesystem::path kubeconfig_file = {};
+  std::filesystem::path client_certificate = {};
+  std::filesystem::path client_key = {};
+  // What, in place of the convention's.
+  std::string name_space = {};   // template
+  std::string secret_name = {};  // template
+  std::string key = {};          // template
+  LabelSelector selector = {};
+  std::optional<Format> format = {};
+  std::string context = {};
+  std::string managed_service_account = {};
+  // Under which conditions.
+  std::vector<std::string> allow_namespaces = {};
+  std::vector<RequiredLabel> require_labels = {};
+  std::string server_annotation = {};
+  std::vector<UrlPattern> allow_server_mismatch = {};
+  std::vector<std::string> allow_fields = {};
+  std::string local_cluster = {};
+  bool allow_hub_token = false;
+  bool allow_insecure = false;
+  bool both = false;
+
+  bool is_from_hub() const;
+  Format what() const { return format.value_or(convention.format); }
+};
+
+void add_options(OptionSet& set, Options& options);
+
+// Combinations that make no sense. Fails (configuration).
+Status check_options(const Options& options);
+
+// A Secret of the API, or the files of a volume, with every template filled in and every name
+// checked.
+struct Plan {
+  Format format = Format::token;
+  Lookup lookup = Lookup::by_name;
+  std::string name_space = {};
+  std::string secret_name = {};  // may be empty where labels find it
+  std::string key = {};
+  std::string cluster_name = {};  // for the lookups that go by it
+  std::string type = {};
+  LabelSelector selector = {};
+  std::string secret_dir = {};
+};
+
+// `own_namespace` is this side's. Fails with configuration (a name that is missing or malformed),
+// or no_credential (a namespace or cluster that a rule refuses).
+Result<Plan> make_plan(const Options& options, const CredentialRequest& request,
+                       const std::string& own_namespace, bool is_namespace_literal);
+
+}  // namespace execcred::static_secret

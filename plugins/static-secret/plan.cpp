@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <execcred/stored_secret.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+
+namespace execcred::static_secret {
+namespace {
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+std::string or_default(const std::string& given, std::string_view fallback) {
+  return given.empty() ? std::string(fallback) : given;
+}
+
+// A name that Argo CD or Helm should have filled in.
+Status check_expanded(std::string_view option, std::string_view text) {
+  if (text.find("{{") == std::string_view::npos) return {};
+  return wrong(std::string(option) + " " + in_quotes(text) + " has a template that nobody expanded",
+               "what writes the ClusterProfile left '{{' in it; here {clusterName} and "
+               "{server.host} are filled in");
+}
+
+Result<std::string> expand_name(const CredentialRequest& request, std::string_view option,
+                                const std::string& text) {
+  TRY(check_expanded(option, text));
+  return request.expand(option, text);
+}
+
+std::string default_key(Format format) {
+  switch (format) {
+    case Format::token:
+      return "token";
+    case Format::kubeconfig:
+      return "kubeconfig";
+    case Format::certificate:
+      return "tls.crt";
+    case Format::argocd:
+      return "config";
+  }
+  return {};
+}
+
+bool is_templated(std::string_view text) { return text.find('{') != std::string_view::npos; }
+
+Status check_is_namespace(const std::string& what, const std::string& name) {
+  if (is_dns1123_label(name)) return {};
+  return wrong(what + " " + in_quotes(name) + " is no namespace's name (RFC 1123 label)",
+               "at most 63 of a-z, 0-9 and '-' make one");
+}
+
+Status check_namespace(const Options& options, const std::string& name, const std::string& own,
+                       bool is_literal) {
+  TRY(check_is_namespace("--namespace", name));
+  if (is_literal || name == own) return {};
+  for (const std::string& allowed : options.allow_namespaces) {
+    if (allowed == "any" || allowed == name) return {};
+  }
+  return Error{.kind = Error::Kind::no_credential,
+               .message = "namespace " + in_quotes(name) + " is not this side's own, " +
+                          in_quotes(own) + ", and not allowed",
+               .hint = "--allow-namespace=" + name +
+                       " allows it, if Secrets there are meant for "
+                       "whoever writes ClusterProfiles"};
+}
+
+Result<std::string> plan_namespace(const Options& options, const CredentialRequest& request,
+                                   const std::string& own, bool is_literal) {
+  const std::string text = or_default(options.name_space, options.convention.name_space);
+  if (text.empty()) {
+    TRY(check_is_namespace("this side's own namespace", own));
+    return own;
+  }
+  TRY_ASSIGN(std::string name, expand_name(request, "--namespace", text));
+  TRY(check_namespace(options, name, own, is_literal && !is_templated(text)));
+  return name;
+}
+
+Result<std::string> plan_secret_name(const Options& options, const CredentialRequest& request) {
+  std::string text = or_default(options.secret_name, options.convention.secret_name);
+  if (text.empty() && !options.managed_service_account.empty()) {
+    text = "{clusterName}-" + options.managed_service_account;
+  }
+  const bool is_found_otherwise = options.convention.lookup != Lookup::by_name;
+  if (text.empty() && is_found_otherwise) return text;
+  if (text.empty()) {
+    return wrong("no Secret is named",
+                 "pass --secret-name=NAME, or name it in the ClusterProfile's extension "
+                 "client.authentication.k8s.io/exec, as the convention has it");
+  }
+  TRY_ASSIGN(std::string name, expand_name(request, "--secret-name", text));
+  if (is_dns1123_subdomain(name)) return name;
+  return wrong("--secret-name " + in_quotes(name) + " is no Secret's name (RFC 1123 subdomain)",
+               "at most 253 of a-z, 0-9, '-' and '.' make one");
+}
+
+Result<std::string> plan_key(const Options& options, const CredentialRequest& request) {
+  std::string text = or_default(options.key, options.convention.key);
+  const bool is_readers = options.convention.profile_fields == ProfileFields::kubeconfig_reader ||
+                          options.convention.profile_fields == ProfileFields::token_reader;
+  if (text.empty() && is_readers) {
+    return wrong("no key of the Secret is named",
+                 "name it in the ClusterProfile's extension client.authentication.k8s.io/exec as "
+                 "'key', or pass --key=KEY");
+  }
+  if (text.empty()) text = default_key(options.what());
+  TRY_ASSIGN(std::string key, expand_name(request, "--key", text));
+  if (is_secret_key(key)) return key;
+  return wrong("--key " + in_quotes(key) + " is no key of a Secret ([-._a-zA-Z0-9]+)");
+}
+
+Result<LabelSelector> plan_selector(const Options& options, const CredentialRequest& request) {
+  TRY_ASSIGN(const std::string text,
+             request.expand("--selector", std::string(options.convention.selector)));
+  TRY_ASSIGN(const LabelSelector defaults, LabelSelector::parse(text));
+  LabelSelector selector = options.selector.with_defaults(defaults);
+  if (options.convention.lookup != Lookup::by_labels || !selector.empty()) return selector;
+  return wrong("no --selector says which Secret it is");
+}
+
+Result<std::string> plan_cluster_name(const Options& options, const CredentialRequest& request) {
+  const bool goes_by_it =
+      options.convention.lookup == Lookup::istio ||
+      (options.convention.lookup == Lookup::argocd && options.secret_name.empty());
+  if (!goes_by_it) return request.cluster_name;
+  // Through the template, so that a missing name is told in the same words.
+  return request.expand("--cluster", "{clusterName}");
+}
+
+Status check_local_cluster(const Options& options, const std::string& cluster_name) {
+  if (options.local_cluster.empty() || cluster_name != options.local_cluster) return {};
+  return Error{.kind = Error::Kind::no_credential,
+               .message = "cluster " + in_quotes(cluster_name) + " is this side's own",
+               .hint = "--local-cluster says so; no stored kubeconfig may take its place"};
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Options& options, const CredentialRequest& request,
+                       const std::string& own_namespace, bool is_namespace_literal) {
+  Plan plan{.format = options.what(), .lookup = options.convention.lookup};
+  plan.type = options.convention.type;
+  TRY(check_expanded("the cluster's name", request.cluster_name));
+  TRY_ASSIGN(plan.cluster_name, plan_cluster_name(options, request));
+  TRY(check_local_cluster(options, plan.cluster_name));
+  if (!options.kubeconfig_file.empty()) return plan;
+  TRY_ASSIGN(plan.key, plan_key(options, request));
+  TRY_ASSIGN(plan.secret_dir, request.expand("--secret-dir", options.secret_dir));
+  if (!options.is_from_hub()) return plan;
+  TRY_ASSIGN(plan.name_space,
+             plan_namespace(options, request, own_namespace, is_namespace_literal));
+  TRY_ASSIGN(plan.secret_name, plan_secret_name(options, request));
+  TRY_ASSIGN(plan.selector, plan_selector(options, request));
+  return plan;
+}
+
+}  // namespace execcred::static_secret

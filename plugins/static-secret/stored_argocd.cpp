@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stored_credential.hpp"
+
+#include <execcred/base64.hpp>
+#include <execcred/json_reader.hpp>
+#include <execcred/text.hpp>
+
+#include <array>
+#include <utility>
+
+namespace execcred::static_secret {
+namespace {
+
+constexpr std::size_t kMaxConfig = 1024 * 1024;
+
+Error unfit(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+struct Refused {
+  std::string_view field;
+  std::string_view why;
+  std::string_view hint;
+};
+
+// Ways of logging in that are no credential: they make one, by running or calling something.
+constexpr std::array<Refused, 3> kRefused = {{
+    {"execProviderConfig", "it names a command, which whoever writes the Secret would have run",
+     "let the mapping name the plugin that this command is"},
+    {"awsAuthConfig", "it asks for an EKS token, which is made and not stored",
+     "execcred-aws makes it"},
+    {"username", "no client of the exec protocol takes a password",
+     "store a bearerToken or a client certificate"},
+}};
+
+bool is_empty_text(const json::Value& value) { return value.string() && value.string()->empty(); }
+
+Status check_refused(const json::ObjectReader& config) {
+  for (const Refused& refused : kRefused) {
+    const json::Value* value = config.find(refused.field);
+    if (value == nullptr || is_empty_text(*value)) continue;
+    return unfit(std::string(refused.field) +
+                     " of the cluster's config is refused: " + std::string(refused.why),
+                 std::string(refused.hint));
+  }
+  return {};
+}
+
+// Base64, as Go's encoding/json writes bytes.
+Result<SecretString> bytes(const json::ObjectReader& object, std::string_view name) {
+  TRY_ASSIGN(std::optional<std::string> text, object.optional_string(name));
+  if (!text || text->empty()) return SecretString();
+  std::optional<std::string> decoded = decode_base64(*text);
+  wipe(*text);
+  if (!decoded) return unfit(object.path_of(name) + " is no base64");
+  SecretString value(*decoded);
+  wipe(*decoded);
+  return value;
+}
+
+Status add_tls(const json::ObjectReader& tls, const Options& options, TimePoint now,
+               StoredCredential& stored) {
+  TRY_ASSIGN(const bool is_insecure, tls.boolean_or_false("insecure"));
+  if (is_insecure && !options.allow_insecure) {
+    return unfit("tlsClientConfig.insecure is set: the server's certificate would not be verified",
+                 "store the CA as caData; --allow-insecure allows it all the same");
+  }
+  TRY_ASSIGN(const SecretString authority, bytes(tls, "caData"));
+  stored.servers.front().certificate_authority = authority.reveal();
+  if (!stored.credential.token.empty() && !options.both) return {};
+  TRY_ASSIGN(const SecretString certificates, bytes(tls, "certData"));
+  TRY_ASSIGN(const SecretString key, bytes(tls, "keyData"));
+  if (certificates.empty() && key.empty()) return {};
+  return add_certificate(certificates.reveal(), key, now, stored.credential);
+}
+
+Status add_config(const json::ObjectReader& config, const Options& options, TimePoint now,
+                  StoredCredential& stored) {
+  TRY(check_refused(config));
+  TRY_ASSIGN(std::optional<std::string> token, config.optional_string("bearerToken"));
+  if (token && !token->empty()) {
+    const SecretString content(*token);
+    wipe(*token);
+    TRY(add_token(content, now, stored.credential));
+  }
+  TRY_ASSIGN(const std::optional<json::ObjectReader> tls,
+             config.optional_object("tlsClientConfig"));
+  if (tls) TRY(add_tls(*tls, options, now, stored));
+  if (!stored.credential.token.empty() || !stored.credential.client_certificate.empty()) return {};
+  return unfit("the cluster's config has neither bearerToken nor certData and keyData");
+}
+
+}  // namespace
+
+Result<StoredCredential> read_argocd(std::string_view server, const SecretString& config,
+                                     const Options& options, TimePoint now) {
+  StoredCredential stored;
+  stored.servers.push_back({.server = std::string(server), .origin = "Argo CD's Secret"});
+  Result<json::Value> document = json::parse(config.reveal(), {.bytes = kMaxConfig});
+  if (!document) return unfit("it is no JSON: it " + document.error().message);
+  const auto read = [&]() -> Status {
+    TRY_ASSIGN(const json::ObjectReader reader, json::ObjectReader::open(*document, ""));
+    return add_config(reader, options, now, stored);
+  };
+  Status status = read();
+  json::wipe(*document);
+  if (status) return stored;
+  // Malformed fields are the Secret's, and so data.
+  status.error().kind = Error::Kind::no_credential;
+  return std::move(status).error();
+}
+
+}  // namespace execcred::static_secret

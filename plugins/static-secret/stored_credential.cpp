@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stored_credential.hpp"
+
+#include <execcred/base64.hpp>
+#include <execcred/bearer_token.hpp>
+#include <execcred/certificate.hpp>
+#include <execcred/file.hpp>
+#include <execcred/jwt.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred::static_secret {
+namespace {
+
+constexpr std::size_t kMostKeysNamed = 8;
+
+// Rancher Fleet's, beside a kubeconfig.
+constexpr std::string_view kFleetServer = "apiServerURL";
+constexpr std::string_view kFleetAuthority = "apiServerCA";
+constexpr std::string_view kCertificate = "tls.crt";
+constexpr std::string_view kPrivateKey = "tls.key";
+
+Error unfit(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+std::string called(const StoredSecret& secret, const Plan& plan) {
+  return plan.secret_dir.empty() ? "Secret " + in_quotes(secret.full_name())
+                                 : "the mounted Secret " + in_quotes(plan.secret_dir);
+}
+
+Result<SecretString> required(const StoredSecret& secret, const Plan& plan, std::string_view key) {
+  TRY_ASSIGN(std::optional<SecretString> value, secret.value(key));
+  if (value && !value->trimmed().empty()) return *std::move(value);
+  if (value) return unfit("key " + in_quotes(key) + " of " + called(secret, plan) + " is empty");
+  // Of a folder, only what was asked for has been read.
+  if (secret.is_decoded) {
+    return unfit(called(secret, plan) + " has no key " + in_quotes(key),
+                 "check --key, and which Secret is mounted there");
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, ignored] : secret.data) {
+    if (names.size() < kMostKeysNamed) names.push_back(in_quotes(name));
+  }
+  return unfit(called(secret, plan) + " has no key " + in_quotes(key),
+               names.empty() ? "it is empty" : "its keys are " + join(names, ", "));
+}
+
+Result<std::string> optional_text(const StoredSecret& secret, std::string_view key) {
+  TRY_ASSIGN(const std::optional<SecretString> value, secret.value(key));
+  return value ? std::string(trim(value->reveal())) : std::string();
+}
+
+Status add_stored_pair(const StoredSecret& secret, const Plan& plan, TimePoint now,
+                       Credential& credential) {
+  TRY_ASSIGN(const SecretString certificates, required(secret, plan, kCertificate));
+  TRY_ASSIGN(const SecretString key, required(secret, plan, kPrivateKey));
+  return add_certificate(certificates.reveal(), key, now, credential);
+}
+
+Result<StoredCredential> read_token(const StoredSecret& secret, const Plan& plan,
+                                    const Options& options, TimePoint now) {
+  StoredCredential stored;
+  TRY_ASSIGN(const SecretString content, required(secret, plan, plan.key));
+  TRY(add_token(content, now, stored.credential));
+  if (options.both && secret.has(kCertificate) && secret.has(kPrivateKey)) {
+    TRY(add_stored_pair(secret, plan, now, stored.credential));
+  }
+  return stored;
+}
+
+Result<StoredCredential> read_kubeconfig(const StoredSecret& secret, const Plan& plan,
+                                         const Options& options, TimePoint now) {
+  TRY_ASSIGN(const SecretString text, required(secret, plan, plan.key));
+  TRY_ASSIGN(StoredCredential stored, read_stored_kubeconfig(text.reveal(), options, now));
+  TRY_ASSIGN(std::string server, optional_text(secret, kFleetServer));
+  TRY_ASSIGN(std::string authority, optional_text(secret, kFleetAuthority));
+  if (!server.empty()) {
+    stored.servers.push_back({.server = std::move(server),
+                              .certificate_authority = std::move(authority),
+                              .origin = "the Secret's " + std::string(kFleetServer)});
+  }
+  return stored;
+}
+
+void end_at_most(TimePoint end, Credential& credential) {
+  credential.expires_at = credential.expires_at ? std::min(*credential.expires_at, end) : end;
+}
+
+}  // namespace
+
+Status add_token(const SecretString& content, TimePoint now, Credential& credential) {
+  if (content.size() > kMaxSecretFile) return unfit("the token is larger than 128 KiB");
+  TRY_ASSIGN(credential.token, bearer_token(content));
+  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(credential.token));
+  if (!claims) return {};
+  TRY(check_lifetime(*claims, now));
+  if (claims->expires_at) end_at_most(*claims->expires_at, credential);
+  return {};
+}
+
+Status add_certificate(std::string_view certificates, const SecretString& key, TimePoint now,
+                       Credential& credential) {
+  TRY_ASSIGN(ClientCertificate checked, check_client_certificate(certificates, key, now));
+  credential.client_certificate = std::move(checked.chain);
+  credential.client_key = std::move(checked.private_key);
+  end_at_most(checked.not_after, credential);
+  return {};
+}
+
+std::vector<std::string> keys_of(const Options& options, const Plan& plan) {
+  switch (plan.format) {
+    case Format::token:
+      if (options.both) return {plan.key, std::string(kCertificate), std::string(kPrivateKey)};
+      return {plan.key};
+    case Format::kubeconfig:
+      return {plan.key, std::string(kFleetServer), std::string(kFleetAuthority)};
+    case Format::certificate:
+      return {std::string(kCertificate), std::string(kPrivateKey)};
+    case Format::argocd:
+      return {plan.key, "server"};
+  }
+  return {};
+}
+
+Result<StoredCredential> read_stored(const StoredSecret& secret, const Plan& plan,
+                                     const Options& options, TimePoint now) {
+  const auto read = [&]() -> Result<StoredCredential> {
+    switch (plan.format) {
+      case Format::token:
+        return read_token(secret, plan, options, now);
+      case Format::kubeconfig:
+        return read_kubeconfig(secret, plan, options, now);
+      case Format::certificate: {
+        StoredCredential stored;
+        TRY(add_stored_pair(secret, plan, now, stored.credential));
+        return stored;
+      }
+      case Format::argocd: {
+        TRY_ASSIGN(const SecretString server, required(secret, plan, "server"));
+        TRY_ASSIGN(const SecretString config, required(secret, plan, plan.key));
+        return read_argocd(trim(server.reveal()), config, options, now);
+      }
+    }
+    return Error{};
+  };
+  const std::string key =
+      plan.format == Format::certificate ? std::string() : "key " + in_quotes(plan.key) + " of ";
+  return read().context("reading " + key + called(secret, plan));
+}
+
+}  // namespace execcred::static_secret

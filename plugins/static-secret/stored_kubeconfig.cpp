@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stored_credential.hpp"
+
+#include <execcred/base64.hpp>
+#include <execcred/file.hpp>
+#include <execcred/kubeconfig.hpp>
+#include <execcred/text.hpp>
+
+#include <utility>
+
+namespace execcred::static_secret {
+namespace {
+
+Error unfit(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+// Reached only where --allow-field allowed the path.
+Result<SecretString> data_or_file(std::string_view data, const std::string& path,
+                                  std::string_view field) {
+  if (data.empty())
+    return path.empty() ? Result<SecretString>(SecretString()) : read_secret_file(path);
+  std::optional<std::string> decoded = decode_base64(data);
+  if (!decoded) return unfit("the stored kubeconfig's " + std::string(field) + " is no base64");
+  SecretString text(*decoded);
+  wipe(*decoded);
+  return text;
+}
+
+Status add_id_token(const KubeconfigUser& user, TimePoint now, Credential& credential) {
+  return add_token(user.oidc_id_token, now, credential)
+      .context("taking the id-token of user " + in_quotes(user.name) +
+               ", whose auth-provider is oidc")
+      .hint("execcred-oidc-federation gets new ones where a stored one has ended");
+}
+
+Status add_user_token(const KubeconfigUser& user, TimePoint now, Credential& credential) {
+  if (!user.token_file.empty()) {
+    TRY_ASSIGN(const SecretString content, read_secret_file(user.token_file));
+    return add_token(content, now, credential);
+  }
+  if (!user.token.empty()) return add_token(user.token, now, credential);
+  if (!user.oidc_id_token.empty()) return add_id_token(user, now, credential);
+  return {};
+}
+
+Status add_user_pair(const KubeconfigUser& user, TimePoint now, Credential& credential) {
+  TRY_ASSIGN(const SecretString certificates,
+             data_or_file(user.client_certificate_data, user.client_certificate,
+                          "client-certificate-data"));
+  TRY_ASSIGN(const SecretString key,
+             data_or_file(user.client_key_data.reveal(), user.client_key, "client-key-data"));
+  if (certificates.empty() && key.empty()) return {};
+  return add_certificate(certificates.reveal(), key, now, credential);
+}
+
+Status add_user(const KubeconfigUser& user, const Options& options, TimePoint now,
+                Credential& credential) {
+  TRY(add_user_token(user, now, credential));
+  if (credential.token.empty() || options.both) TRY(add_user_pair(user, now, credential));
+  if (!credential.token.empty() || !credential.client_certificate.empty()) return {};
+  return unfit("user " + in_quotes(user.name) +
+                   " of the stored kubeconfig has neither a token nor a client certificate",
+               user.auth_provider.empty()
+                   ? ""
+                   : "its auth-provider has no id-token; execcred-oidc-federation gets one");
+}
+
+}  // namespace
+
+Result<StoredCredential> read_stored_kubeconfig(std::string_view text, const Options& options,
+                                                TimePoint now) {
+  TRY_ASSIGN(const Kubeconfig config, Kubeconfig::parse(text));
+  const std::set<std::string, std::less<>> allowed(options.allow_fields.begin(),
+                                                   options.allow_fields.end());
+  TRY(config.check_stored(allowed, options.allow_insecure));
+  TRY_ASSIGN(const KubeconfigContext context, config.context(options.context));
+  StoredCredential stored;
+  TRY(add_user(context.user, options, now, stored.credential));
+  StoredServer server{.server = context.cluster.cluster.server, .origin = "the stored kubeconfig"};
+  const std::string& authority = context.cluster.cluster.certificate_authority_data;
+  if (!authority.empty()) {
+    std::optional<std::string> pem = decode_base64(authority);
+    if (!pem) return unfit("the stored kubeconfig's certificate-authority-data is no base64");
+    server.certificate_authority = *std::move(pem);
+  }
+  stored.servers.push_back(std::move(server));
+  return stored;
+}
+
+}  // namespace execcred::static_secret

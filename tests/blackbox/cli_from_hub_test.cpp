@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// --from-hub: ClusterProfiles from the hub's API, page by page, for the commands that read files
+// otherwise.
+#include "documents.hpp"
+#include "hub.hpp"
+#include "inventory.hpp"
+#include "plugin_under_test.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+
+using namespace blackbox;
+using execcred::test::HttpRequest;
+using execcred::test::HttpResponse;
+using execcred::test::ObjectApi;
+
+namespace {
+
+constexpr const char* kAll = "GET /apis/multicluster.x-k8s.io/v1alpha1/clusterprofiles?limit=500";
+
+// The hub's objects again, as one file.
+std::string as_list(const ObjectApi& api) {
+  return api.answer({.method = "GET", .target = kProfiles.path + "/clusterprofiles"}).body;
+}
+
+ObjectApi two_namespaces() {
+  ObjectApi api = empty_hub();
+  api.add(kProfiles, hub_profile("a", "fleet", R"({"tier":"gold"})"));
+  api.add(kProfiles, hub_profile("b", "fleet", R"({"tier":"iron"})"));
+  api.add(kProfiles, hub_profile("a", "other", R"({"tier":"gold"})"));
+  return api;
+}
+
+// The names of the contexts, in their order; or the failure.
+std::string contexts(const Outcome& outcome) {
+  if (outcome.exit_code != 0) return describe(outcome);
+  const std::string from = outcome.output.substr(outcome.output.find("\ncontexts:"));
+  std::string names;
+  for (std::size_t at = from.find("- name: "); at != std::string::npos;
+       at = from.find("- name: ", at + 1)) {
+    const std::string name = from.substr(at + 8, from.find('\n', at) - at - 8);
+    if (name.find('/') != std::string::npos) names += (names.empty() ? "" : " ") + name;
+  }
+  return names;
+}
+
+std::vector<std::string> files_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.push_back(entry.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cli");
+
+TEST_CASE("from-hub: pages of 500 hold what a file with all of them holds") {
+  const ObjectApi api = hub_of(1100);
+  const Hub hub(api);
+  const Outcome outcome = hub.from_hub("kubeconfig");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(outcome.error_output == "");
+  const Inventory inventory(mapping({mapped("p", hub.sandbox().at("plugin"))}), as_list(api));
+  CHECK(outcome.output == inventory.run("kubeconfig").output);
+
+  const std::vector<std::string> requests = hub.requests();
+  REQUIRE(requests.size() == 3);
+  CHECK(requests[0] == kAll);
+  CHECK(requests[1].starts_with(std::string(kAll) + "&continue="));
+  CHECK(requests[2].starts_with(std::string(kAll) + "&continue="));
+  for (const HttpRequest& request : hub.server().requests()) {
+    CHECK(request.header("Authorization") == "Bearer HubTokenCanary");
+  }
+}
+
+TEST_CASE("from-hub: one namespace, a label, both") {
+  const ObjectApi api = two_namespaces();
+  const Hub hub(api);
+  CHECK(contexts(hub.from_hub("kubeconfig")) == "fleet/a fleet/b other/a");
+  CHECK(contexts(hub.from_hub("kubeconfig", {"-n", "fleet"})) == "fleet/a fleet/b");
+  CHECK(contexts(hub.from_hub("kubeconfig", {"-l", "tier=gold"})) == "fleet/a other/a");
+  CHECK(contexts(hub.from_hub("kubeconfig", {"--namespace=fleet", "--selector=tier=gold"})) ==
+        "fleet/a");
+  CHECK(contexts(hub.from_hub("kubeconfig", {"-n", "none"})) == "");
+  CHECK(hub.requests()[3] ==
+        "GET /apis/multicluster.x-k8s.io/v1alpha1/namespaces/fleet/clusterprofiles"
+        "?limit=500&labelSelector=tier%3Dgold");
+}
+
+TEST_CASE("from-hub: a server that selects nothing is not believed") {
+  const ObjectApi api = two_namespaces();
+  const Hub hub([&api](const HttpRequest& request) {
+    HttpRequest without_selector = request;
+    without_selector.target = std::string(request.path());
+    return api.answer(without_selector);
+  });
+  CHECK(contexts(hub.from_hub("kubeconfig", {"-l", "tier=gold"})) == "fleet/a other/a");
+}
+
+TEST_CASE("from-hub: --name with a namespace is one GET, without one it is searched") {
+  const Hub hub(two_namespaces());
+  const std::string get =
+      "GET /apis/multicluster.x-k8s.io/v1alpha1/namespaces/fleet/clusterprofiles/a";
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"--name=fleet/a"}, {"-n", "fleet", "--name=a"}, {"-n", "fleet", "--name=fleet/a"}}) {
+    const Outcome outcome = hub.from_hub("resolve", arguments);
+    REQUIRE_MESSAGE(outcome.exit_code == 0, describe(outcome));
+    CHECK(outcome.output.find("https://a.example.com:6443") != std::string::npos);
+    CHECK(hub.requests().back() == get);
+  }
+  CHECK(hub.from_hub("resolve", {"--name=b"}).exit_code == 0);
+  CHECK(hub.requests().back() == kAll);
+  CHECK_REFUSAL(hub.from_hub("get", {"--name=a"}), 2, "the hub holds 2 ClusterProfiles");
+  CHECK_REFUSAL(hub.from_hub("get", {"--name=fleet/none"}), 2,
+                "the hub holds no ClusterProfile named 'fleet/none'");
+  CHECK_REFUSAL(hub.from_hub("get", {"--name=fleet/a", "-l", "tier=iron"}), 2, "no ClusterProfile");
+  CHECK_REFUSAL(hub.from_hub("get", {"--name=fleet/a", "-n", "other"}), 2, "--namespace");
+  CHECK_REFUSAL(hub.from_hub("get", {"--name=fleet/../../x"}), 2, "--name");
+  CHECK_REFUSAL(hub.from_hub("get", {"--name=fleet?/a"}), 2, "--name");
+}
+
+TEST_CASE("from-hub: get runs the plugin of the hub's ClusterProfile") {
+  const Hub hub(two_namespaces());
+  const Outcome outcome = hub.from_hub("get", {"--name=fleet/a", "-o", "token"});
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(outcome.output == "TokenOfThePlugin\n");
+}
+
+TEST_CASE("from-hub: another object than the one asked for is refused") {
+  for (const std::string& answer :
+       {hub_profile("b"), hub_profile("a", "other"),
+        std::string(R"({"kind":"Secret","metadata":{"name":"a","namespace":"fleet"}})")}) {
+    const Hub hub([&answer](const HttpRequest&) { return HttpResponse{.body = answer}; });
+    CHECK_REFUSAL(hub.from_hub("get", {"--name=fleet/a"}), 1, "another object");
+  }
+}
+
+TEST_CASE("from-hub: there is one source, and what asks the hub needs it") {
+  const Hub hub(two_namespaces());
+  const std::string mapping_path = hub.sandbox().at("mapping.json");
+  for (const std::string subcommand : {"get", "resolve", "kubeconfig"}) {
+    CHECK_REFUSAL(run({.arguments = {kCli, subcommand, "-m", mapping_path}}), 2,
+                  "neither --clusterprofile nor --from-hub");
+    CHECK_REFUSAL(hub.from_hub(subcommand, {"-f", mapping_path}), 2, "both given");
+    for (const std::string option : {"--namespace=fleet", "--selector=a=b", "--kubeconfig=/x"}) {
+      CHECK_REFUSAL(run({.arguments = {kCli, subcommand, "-m", mapping_path, "-f", "x", option}}),
+                    2, option.substr(0, option.find('=')) + " is given without --from-hub");
+    }
+    CHECK_REFUSAL(hub.from_hub(subcommand, {"-n", "Fleet/.."}), 2, "--namespace");
+    CHECK_REFUSAL(hub.from_hub(subcommand, {"-l", "a=b=c"}), 2, "--selector");
+  }
+  CHECK(hub.requests().empty());
+}
+
+TEST_CASE("from-hub: the hub is that of --kubeconfig, else of KUBECONFIG") {
+  const Hub hub(two_namespaces());
+  const Hub other(empty_hub());
+  Command command =
+      hub.command({"kubeconfig", "-m", hub.sandbox().at("mapping.json"), "--from-hub"});
+  command.environment.push_back("KUBECONFIG=" + other.sandbox().at("hub.json"));
+  CHECK(contexts(run(command)) == "fleet/a fleet/b other/a");
+  command.arguments.resize(command.arguments.size() - 2);  // --kubeconfig
+  CHECK(contexts(run(command)) == "");
+  command.environment.pop_back();
+  CHECK_REFUSAL(run(command), 2, "no hub is known");
+}
+
+TEST_CASE("from-hub: what the hub refuses is told with the rule that is missing") {
+  ObjectApi api = two_namespaces();
+  api.forbid("clusterprofiles");
+  const Hub hub(std::move(api));
+  const std::string file = hub.sandbox().at("fleet.kubeconfig");
+  const Outcome listed = hub.from_hub("kubeconfig", {"-o", file});
+  CHECK_REFUSAL(listed, 1, "403 Forbidden");
+  for (const char* word :
+       {"[list]", "[clusterprofiles]", "[multicluster.x-k8s.io]", "ClusterRole"}) {
+    CHECK_MESSAGE(listed.error_output.find(word) != std::string::npos, describe(listed));
+  }
+  CHECK(listed.error_output.find("HubTokenCanary") == std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(file));
+  const Outcome got = hub.from_hub("get", {"--name=fleet/a"});
+  CHECK_REFUSAL(got, 1, "403 Forbidden");
+  CHECK(got.error_output.find("[get]") != std::string::npos);
+  CHECK(got.error_output.find("namespace 'fleet'") != std::string::npos);
+}
+
+TEST_CASE("from-hub: a bad ClusterProfile is told and left out") {
+  ObjectApi api = two_namespaces();
+  std::string bad = hub_profile("bad");
+  bad.replace(bad.find("https://"), 8, "http://");
+  api.add(kProfiles, bad);
+  std::string malformed = hub_profile("malformed");
+  malformed.replace(malformed.find("[{"), malformed.rfind("}]") + 2 - malformed.find("[{"), "7");
+  api.add(kProfiles, malformed);
+  const Hub hub(std::move(api));
+  const Outcome outcome = hub.from_hub("kubeconfig");
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.output.find("fleet/b") != std::string::npos);
+  CHECK(outcome.output.find("bad") == std::string::npos);
+  CHECK(outcome.error_output.find("fleet/bad") != std::string::npos);
+  CHECK(outcome.error_output.find("ClusterProfile 'fleet/malformed' of the hub") !=
+        std::string::npos);
+  CHECK_FAILURE(hub.from_hub("resolve"), 1);
+}
+
+TEST_CASE("from-hub: a hub that fails in the middle leaves the file as it was") {
+  const ObjectApi api = hub_of(600);
+  const Hub hub([&api](const HttpRequest& request) {
+    const bool is_first = request.target.find("continue") == std::string::npos;
+    return is_first ? api.answer(request) : HttpResponse{.status = 503, .body = "overloaded"};
+  });
+  const std::string file = hub.sandbox().write("out/fleet.kubeconfig", "as before\n");
+  const Outcome outcome = hub.from_hub("kubeconfig", {"-o", file});
+  CHECK_REFUSAL(outcome, 3, "503 Service Unavailable");
+  CHECK(read_text(file) == "as before\n");
+  CHECK(files_in(hub.sandbox().at("out")) == std::vector<std::string>{"fleet.kubeconfig"});
+}
+
+TEST_CASE("from-hub: Ctrl-C ends it while the hub is silent, and leaves no file") {
+  std::atomic<bool> is_asked = false;
+  std::atomic<bool> is_over = false;
+  const Hub hub([&](const HttpRequest&) {
+    is_asked = true;
+    wait_until([&] { return is_over.load(); });
+    return HttpResponse{.status = 500};
+  });
+  std::filesystem::create_directory(hub.sandbox().at("out"));
+  Child child(hub.command({"kubeconfig", "-m", hub.sandbox().at("mapping.json"), "--from-hub", "-o",
+                           hub.sandbox().at("out/fleet.kubeconfig")}));
+  const bool was_asked = wait_until([&] { return is_asked.load(); });
+  kill(child.pid(), SIGINT);
+  const Outcome outcome = child.wait();
+  is_over = true;
+  CHECK(was_asked);
+  CHECK_MESSAGE(outcome.signal == SIGINT, describe(outcome));
+  CHECK(files_in(hub.sandbox().at("out")).empty());
+}
+
+// ClusterProfiles of 2 KB each are 20 MB of JSON, and about as much kubeconfig.
+TEST_CASE("from-hub: 10,000 ClusterProfiles fit in little memory") {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  MESSAGE("skipped: the sanitizer needs more memory than the program may have here");
+#else
+  const Hub hub(hub_of(10'000));
+  const std::string file = hub.sandbox().at("fleet.kubeconfig");
+  Command command =
+      hub.command({"kubeconfig", "-m", hub.sandbox().at("mapping.json"), "--from-hub", "-o", file});
+  command.before_exec = [] {
+    const rlimit limit = {.rlim_cur = 100 << 20, .rlim_max = 100 << 20};
+    setrlimit(RLIMIT_DATA, &limit);
+  };
+  const Outcome outcome = run(command);
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(outcome.output.find("10000 clusters") != std::string::npos);
+  CHECK(hub.requests().size() == 20);
+  CHECK(std::filesystem::file_size(file) > 10'000 * 1600);
+#endif
+}
+
+TEST_SUITE_END();

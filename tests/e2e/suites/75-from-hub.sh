@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# execcred --from-hub: the inventory as the API server keeps it, read by a ServiceAccount that may
+# list ClusterProfiles and nothing else.
+
+# shellcheck source=tests/e2e/lib/suite.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
+
+EXECCRED=$EXECCRED_BIN/execcred
+MANY=1100
+
+# hub_kubeconfig FILE ACCOUNT: the hub as this ServiceAccount sees it.
+hub_kubeconfig() {
+  jq -n --argjson cluster "$(cluster_json)" --arg token "$(request_token "$2")" '{
+      apiVersion: "v1", kind: "Config", "current-context": "hub",
+      clusters: [{name: "hub", cluster: $cluster}],
+      users: [{name: "account", user: {token: $token}}],
+      contexts: [{name: "hub", context: {cluster: "hub", user: "account"}}]}' >"$1"
+}
+
+# allow_profiles ACCOUNT VERB...: in the suite's namespace alone.
+allow_profiles() {
+  local account=$1 verbs
+  verbs=$(IFS=, && echo "${*:2}")
+  admin -n "$NAMESPACE" create role "$account" --verb "$verbs" \
+    --resource clusterprofiles.multicluster.x-k8s.io
+  admin -n "$NAMESPACE" create rolebinding "$account" --role "$account" \
+    --serviceaccount "$NAMESPACE:$account"
+} >/dev/null
+
+# Two clusters, told apart by the account whose token is kept for them, and their mapping.
+store_inventory() {
+  local name
+  for name in first second; do
+    write_profile "$name.json" "$name" accessProviders \
+      "$(cluster_json "{\"clusterName\": \"$name\"}")"
+    jq --arg name "$name" '.metadata.labels = {only: $name}' "$name.json" >"labelled-$name.json"
+    store_profile "labelled-$name.json"
+  done
+}
+
+# inventory ACCOUNT: what a check needs of it in its own directory.
+inventory() {
+  local name
+  for name in first second; do
+    project_token "tokens/$name" "$(request_token "$name")"
+  done
+  write_mapping mapping.json "$(exec_config v1 "$PLUGIN" \
+    --token-file "$PWD/tokens/{clusterName}/token" --allow-server "$SERVER")"
+  hub_kubeconfig hub.json "$1"
+}
+
+# from_hub SUBCOMMAND [ARGUMENT...]: in the suite's namespace.
+from_hub() {
+  run "$EXECCRED" "$1" -m mapping.json --from-hub --kubeconfig hub.json -n "$NAMESPACE" "${@:2}"
+}
+
+kubectl_uses_every_context() {
+  local name
+  inventory lister
+  from_hub kubeconfig -o config
+  expect_success
+  expect_silent_stderr
+  for name in first second; do
+    run kubectl --kubeconfig config --context "$NAMESPACE/$name" auth whoami -o json
+    expect_success
+    expect_json .status.userInfo.username "$(user_of "$name")"
+  done
+}
+
+client_go_uses_what_was_read() {
+  inventory lister
+  from_hub resolve -l only=second -o json
+  expect_success
+  expect_json .clusterProfile.name second
+  admin -n "$NAMESPACE" get clusterprofile second -o json >profile.json
+  run cpget -clusterprofile-provider-file mapping.json -clusterprofile profile.json
+  expect_success
+  expect_stdout "ok $(user_of second)"
+  expect_silent_stderr
+}
+
+get_reads_one_by_name() {
+  inventory getter
+  from_hub get --name second -o token
+  expect_success
+  expect_stdout "$(cat tokens/second/token)"
+  from_hub get --name none -o token
+  expect_status 2
+  expect_error_line execcred "no ClusterProfile named 'none'"
+}
+
+a_pod_s_variable_names_the_hub() {
+  inventory lister
+  run env KUBECONFIG=hub.json "$EXECCRED" resolve -m mapping.json --from-hub -n "$NAMESPACE" -o json
+  expect_success
+  expect_json '.items | length' 2
+}
+
+the_missing_rule_is_told() { # ACCOUNT
+  inventory "$1"
+  from_hub kubeconfig -o config
+  expect_status 1
+  expect_no_stdout
+  expect_error_line execcred "403 Forbidden" "cannot list resource \"clusterprofiles\""
+  expect_in stderr "  hint: it needs a Role with verbs [list] on resources [clusterprofiles]" \
+    "apiGroups [multicluster.x-k8s.io]" "bound in namespace '$NAMESPACE'"
+  [ ! -e config ] || unexpected "no file"
+}
+
+# Who may list in one namespace may not list in all.
+all_namespaces_need_a_cluster_role() {
+  inventory lister
+  run "$EXECCRED" kubeconfig -m mapping.json --from-hub --kubeconfig hub.json
+  expect_status 1
+  expect_in stderr "ClusterRole, bound for all namespaces"
+}
+
+# One request for all of them; their status would be one more for each.
+many_profiles_are_read_in_pages() {
+  local namespace=$NAMESPACE-many
+  admin create namespace "$namespace" >/dev/null
+  jq -cn --arg namespace "$namespace" --argjson many "$MANY" '{apiVersion: "v1", kind: "List",
+      items: [range($many) | {
+        apiVersion: "multicluster.x-k8s.io/v1alpha1", kind: "ClusterProfile",
+        metadata: {name: "many-\(.)", namespace: $namespace},
+        spec: {clusterManager: {name: "e2e"}}}]}' >many.json
+  curl_creates many.json
+  admin -n "$namespace" create role lister --verb list \
+    --resource clusterprofiles.multicluster.x-k8s.io >/dev/null
+  admin -n "$namespace" create rolebinding lister --role lister \
+    --serviceaccount "$NAMESPACE:lister" >/dev/null
+  inventory lister
+  run "$EXECCRED" lint --from-hub --kubeconfig hub.json -n "$namespace"
+  expect_success
+  # None has a status, and Secrets may not be read.
+  expect_in stdout "0 errors, $((MANY + 1)) warnings in $MANY objects of the hub" \
+    "hub: Secrets: warning: were not searched" "cannot list resource \"secrets\""
+  expect_equal "names" "$MANY" "$(grep -c '^hub: ClusterProfile .*: status.accessProviders: warning' stdout)"
+}
+
+# kubectl needs half a minute for so many; the API server, a second or two.
+curl_creates() { # LIST
+  local pki=$E2E_CLUSTER/pki namespace
+  namespace=$(jq -r '.items[0].metadata.namespace' "$1")
+  mkdir bodies
+  jq -c '.items[]' "$1" | split -l 1 -a 4 -d - bodies/body-
+  local url=$SERVER/apis/multicluster.x-k8s.io/v1alpha1/namespaces/$namespace/clusterprofiles body
+  for body in bodies/*; do
+    printf 'next\nurl = "%s"\ndata = "@%s"\nheader = "Content-Type: application/json"\nfail\noutput = /dev/null\n' \
+      "$url" "$body"
+    printf 'noproxy = "*"\ncacert = "%s"\ncert = "%s"\nkey = "%s"\n' \
+      "$pki/ca.crt" "$pki/admin.crt" "$pki/admin.key"
+  done | sed 1d >requests
+  curl -sS --parallel --parallel-max 16 --config requests
+}
+
+# apply_here NAMESPACE: the manifests in stdout, which are for this namespace, in the suite's own.
+apply_here() {
+  expect_in stdout "  namespace: $1"
+  sed "s/^  namespace: $1\$/  namespace: $NAMESPACE/" stdout >secrets.yaml
+  admin apply -f secrets.yaml >/dev/null
+}
+
+istio_s_secret_works_as_a_kubeconfig() {
+  inventory lister
+  from_hub resolve -l only=first -o istio-secret
+  expect_success
+  expect_in stderr PILOT_INSECURE_MULTICLUSTER_KUBECONFIG_OPTIONS=exec
+  apply_here istio-system
+  run kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" -n "$NAMESPACE" get secret istio-remote-secret-first -o json
+  expect_json '.metadata.labels."istio/multiCluster"' true
+  jq -r '.data.first | @base64d' stdout >config
+  run kubectl --kubeconfig config auth whoami -o json
+  expect_success
+  expect_json .status.userInfo.username "$(user_of first)"
+}
+
+# As Argo CD makes its client of it (RawRestConfig), in the form of a kubeconfig.
+argocd_s_secret_has_what_a_client_needs() {
+  inventory lister
+  from_hub resolve -o argocd-secret
+  expect_success
+  apply_here argocd
+  run kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" -n "$NAMESPACE" get secret cluster-second -o json
+  expect_json '.metadata.labels."argocd.argoproj.io/secret-type"' cluster
+  expect_json '.data.name | @base64d' second
+  jq '(.data | map_values(@base64d)) as $data | ($data.config | fromjson) as $config | {
+      apiVersion: "v1", kind: "Config", "current-context": "c",
+      clusters: [{name: "c", cluster: {
+        server: $data.server, "certificate-authority-data": $config.tlsClientConfig.caData,
+        extensions: [{name: "client.authentication.k8s.io/exec",
+                      extension: $config.execProviderConfig.config}]}}],
+      users: [{name: "u", user: {exec: ($config.execProviderConfig
+        | del(.config) | .env = [] | .interactiveMode = "Never")}}],
+      contexts: [{name: "c", context: {cluster: "c", user: "u"}}]}' stdout >config
+  run kubectl --kubeconfig config auth whoami -o json
+  expect_success
+  expect_json .status.userInfo.username "$(user_of second)"
+}
+
+lint_finds_two_secrets_of_one_cluster() {
+  local name
+  for name in one two; do
+    jq -n --arg name "$name" '{apiVersion: "v1", kind: "Secret",
+        metadata: {name: $name, labels: {"istio/multiCluster": "true"}},
+        stringData: {spoke: "kubeconfig"}}' | admin -n "$NAMESPACE" apply -f - >/dev/null
+  done
+  inventory auditor
+  run "$EXECCRED" lint --from-hub --kubeconfig hub.json -n "$NAMESPACE"
+  expect_status 2
+  expect_in stdout "hub: Secret $NAMESPACE/two: data.spoke: error: is cluster 'spoke'" \
+    "Secret '$NAMESPACE/one'" "1 error, "
+}
+
+use_namespace from-hub
+for account in first second lister getter auditor stranger; do create_account "$account"; done
+allow_profiles lister list
+allow_profiles getter get
+allow_profiles auditor list
+admin -n "$NAMESPACE" create role auditor-secrets --verb list --resource secrets >/dev/null
+admin -n "$NAMESPACE" create rolebinding auditor-secrets --role auditor-secrets \
+  --serviceaccount "$NAMESPACE:auditor" >/dev/null
+(cd "$SUITE_DIR" && store_inventory)
+
+check "kubectl uses every context, with list on ClusterProfiles alone" kubectl_uses_every_context
+check "client-go uses what -l chose" client_go_uses_what_was_read
+check "get --name needs get alone" get_reads_one_by_name
+check "KUBECONFIG names the hub" a_pod_s_variable_names_the_hub
+check "without the right, the missing rule is told" the_missing_rule_is_told stranger
+check "with get alone, list is told to be missing" the_missing_rule_is_told getter
+check "all namespaces need a ClusterRole" all_namespaces_need_a_cluster_role
+check "$MANY ClusterProfiles are read in pages" many_profiles_are_read_in_pages
+check "Istio's Secret works as a kubeconfig" istio_s_secret_works_as_a_kubeconfig
+check "Argo CD's Secret has what a client needs" argocd_s_secret_has_what_a_client_needs
+check "lint finds two Secrets of one Istio cluster" lint_finds_two_secrets_of_one_cluster

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credentials in files: mounted Secrets, kubeconfigs, and certificates that are being renewed.
+#include "material.hpp"
+#include "plugin.hpp"
+#include "volume.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+namespace execcred::test {
+namespace {
+
+namespace fs = std::filesystem;
+using blackbox::Sandbox;
+
+Outcome of_files(Texts arguments, const std::string& server = std::string(kSpoke)) {
+  return blackbox::run(
+      plugin_of(std::move(arguments),
+                {"KUBERNETES_EXEC_INFO=" + asked(server, R"({"clusterName":"spoke-1"})")}));
+}
+
+class Meanwhile {
+ public:
+  explicit Meanwhile(const std::function<void()>& change)
+      : thread_([this, change] {
+          while (!is_over_) {
+            change();
+            ++count_;
+          }
+        }) {}
+  Meanwhile(const Meanwhile&) = delete;
+  Meanwhile& operator=(const Meanwhile&) = delete;
+  ~Meanwhile() {
+    is_over_ = true;
+    thread_.join();
+  }
+  int count() const { return count_; }
+
+ private:
+  std::atomic<bool> is_over_ = false;
+  std::atomic<int> count_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace
+
+TEST_CASE("mounted Secret: its keys are files, and --secret-dir is a template") {
+  const Sandbox sandbox;
+  const std::string token = new_token();
+  Volume volume(sandbox.at("spoke-1"));
+  volume.set({{"token", token + "\n"}, {"kubeconfig", stored_kubeconfig("token: " + token)}});
+  const std::string folder = sandbox.path().native() + "/{clusterName}";
+  CHECK(token_of(of_files({"--secret-dir=" + folder})) == token);
+  CHECK(token_of(of_files({"--secret-dir=" + volume.path(), "--format=kubeconfig"})) == token);
+  CHECK(token_of(of_files({"--secret-dir=" + volume.path(), "--convention=secretreader"})) ==
+        token);
+  CHECK_REFUSAL(of_files({"--secret-dir=" + volume.path(), "--format=kubeconfig"},
+                         "https://evil.example.net"),
+                1, "is stored for");
+}
+
+TEST_CASE("mounted Secret: what is missing, and whose fault it is") {
+  const Sandbox sandbox;
+  Volume volume(sandbox.at("volume"));
+  volume.set({{"token", ""}, {"large", std::string(200UL * 1024, 'x')}});
+  fs::create_directory(sandbox.at("empty"));
+  struct Case {
+    Texts arguments;
+    int exit_code;
+    std::string text;
+  };
+  const std::string here = "--secret-dir=" + volume.path();
+  for (const Case& c :
+       {Case{{"--secret-dir=" + sandbox.at("none")}, 2, "No such file"},
+        Case{{"--secret-dir=" + sandbox.at("empty")}, 1, "has no key 'token'"},
+        Case{{here, "--key=other"}, 1, "has no key 'other'"}, Case{{here}, 1, "'token' of"},
+        Case{{here, "--key=large"}, 2, "larger than 128 KiB"},
+        Case{{here, "--key=../token"}, 2, "no key of a Secret"},
+        Case{{here, "--key=..data"}, 1, "has no key"}}) {
+    CAPTURE(c.text);
+    const Outcome outcome = of_files(c.arguments);
+    CHECK_FAILURE(outcome, c.exit_code);
+    CHECK(says(outcome, c.text));
+  }
+  CHECK_FALSE(says(of_files({here, "--key=other"}), "it is empty"));
+}
+
+TEST_CASE("mounted Secret: checks that only the API can answer are errors") {
+  const Sandbox sandbox;
+  Volume volume(sandbox.at("volume"));
+  volume.set({{"token", new_token()}});
+  for (const std::string option :
+       {"--selector=a=b", "--require-label=a=b", "--server-annotation=example.com/server",
+        "--convention=cluster-profile", "--convention=cluster-api", "--convention=istio",
+        "--convention=service-account-token"}) {
+    CAPTURE(option);
+    CHECK_REFUSAL(of_files({"--secret-dir=" + volume.path(), option}), 2,
+                  "can only be checked on a Secret of the hub's API");
+  }
+  CHECK_FAILURE(of_files({"--convention=mounted-certificate", "--require-label=a=b"}), 2);
+}
+
+TEST_CASE("mounted Secret: ..data may not lead out of its folder") {
+  const Sandbox sandbox;
+  sandbox.write("token", new_token(), 0600);
+  for (const std::string& target :
+       {std::string(".."), std::string("../"), sandbox.path().native()}) {
+    CAPTURE(target);
+    const std::string folder = sandbox.at("volume");
+    fs::create_directory(folder);
+    fs::create_symlink(target, folder + "/..data");
+    CHECK_FAILURE(of_files({"--secret-dir=" + folder}), 2);
+    fs::remove_all(folder);
+  }
+}
+
+TEST_CASE("mounted Secret: while it is swapped, certificate and key are always of one state") {
+  const Sandbox sandbox;
+  Volume volume(sandbox.at("volume"));
+  const std::vector<Pair> pairs = {make_pair(), make_pair(), make_pair()};
+  std::size_t turn = 0;
+  const auto swap = [&] {
+    const Pair& pair = pairs[++turn % pairs.size()];
+    volume.set({{"tls.crt", pair.certificate}, {"tls.key", pair.key}});
+  };
+  swap();
+  const Meanwhile swapping(swap);
+  for (int i = 0; i < 60; ++i) {
+    CHECK_SUCCESS(of_files({"--secret-dir=" + volume.path(), "--format=certificate"}));
+  }
+  CHECK(swapping.count() > 60);
+}
+
+TEST_CASE("kubeconfig file: read and checked like a stored one, whatever the convention needs") {
+  const Sandbox sandbox;
+  const std::string token = new_token();
+  const std::string good = sandbox.write("good", stored_kubeconfig("token: " + token), 0600);
+  const std::string bad = sandbox.write("bad", stored_kubeconfig("exec: {command: /bin/sh}"), 0600);
+  CHECK(token_of(of_files({"--kubeconfig-file=" + good})) == token);
+  CHECK(token_of(of_files({"--kubeconfig-file=" + good, "--convention=kubeconfig-secretreader"})) ==
+        token);
+  CHECK_REFUSAL(of_files({"--kubeconfig-file=" + good}, "https://evil.example.net"), 1,
+                "is stored for");
+  CHECK_REFUSAL(of_files({"--kubeconfig-file=" + bad}), 1, "an exec section");
+  CHECK_REFUSAL(of_files({"--kubeconfig-file=" + good, "--context=none"}), 1, "'none'");
+  CHECK_FAILURE(of_files({"--kubeconfig-file=" + sandbox.at("none")}), 2);
+  CHECK_REFUSAL(of_files({"--kubeconfig-file=" + good, "--convention=mounted-certificate"}), 2,
+                "--convention=mounted-certificate");
+}
+
+TEST_CASE("certificate files: both options, of any folders, and the same bytes each time") {
+  const Sandbox sandbox;
+  const Pair pair = make_pair({.ends = 400});
+  const std::string certificate = sandbox.write("a/tls.crt", pair.certificate, 0600);
+  const std::string key = sandbox.write("b/tls.key", pair.key, 0600);
+  const Texts arguments = {"--client-certificate=" + certificate, "--client-key=" + key};
+  const Outcome outcome = of_files(arguments);
+  CHECK_SUCCESS(outcome);
+  CHECK((blackbox::read_answer(outcome.output).certificate == pair.certificate));
+  CHECK((of_files(arguments).output == outcome.output));
+  CHECK_FAILURE(of_files({arguments[0]}), 2);
+  CHECK_FAILURE(of_files({arguments[1]}), 2);
+  CHECK_FAILURE(of_files({arguments[0], arguments[1], "--secret-dir=/etc"}), 2);
+}
+
+TEST_CASE("certificate files: both of Istio's sets of names are found in a folder") {
+  struct Names {
+    std::string certificate, key;
+  };
+  for (const Names& names :
+       {Names{"cert-chain.pem", "key.pem"}, Names{"certificates.pem", "private_key.pem"}}) {
+    CAPTURE(names.key);
+    const Sandbox sandbox;
+    const Pair pair = make_pair();
+    Volume volume(sandbox.at("volume"));
+    const Texts arguments = {"--convention=mounted-certificate", "--secret-dir=" + volume.path()};
+    CHECK_REFUSAL(of_files(arguments), 2, "cert-chain.pem");
+    volume.set({{names.certificate, pair.certificate}, {names.key, pair.key}});
+    CHECK_SUCCESS(of_files(arguments));
+    volume.set({{names.certificate, pair.certificate}});
+    const Outcome missing = of_files(arguments);
+    CHECK_FAILURE(missing, 2);
+    CHECK(says(missing, names.key));
+    CHECK(missing.elapsed < blackbox::milliseconds(3000));
+  }
+}
+
+TEST_CASE("certificate files: while one waits for the other they are read again, not given out") {
+  const Sandbox sandbox;
+  const Pair before = make_pair();
+  const Pair after = make_pair();
+  const std::string certificate = sandbox.write("tls.crt", after.certificate, 0600);
+  const std::string key = sandbox.write("tls.key", before.key, 0600);
+  const Texts arguments = {"--client-certificate=" + certificate, "--client-key=" + key};
+  Texts impatient = arguments;
+  impatient.emplace_back("--timeout=700ms");
+  const Outcome given_up = of_files(impatient);
+  CHECK_REFUSAL(given_up, 1, "does not belong to the certificate");
+  CHECK(given_up.elapsed < blackbox::milliseconds(5000));
+
+  const std::string log = sandbox.at("log");
+  blackbox::Command command = plugin_of(arguments, {"EXECCRED_DEBUG=1"});
+  command.before_exec = [&log] { blackbox::open_descriptor(2, log.c_str(), O_CREAT | O_WRONLY); };
+  blackbox::Child child(command);
+  // The key follows once the plugin has seen the mismatch.
+  REQUIRE(blackbox::wait_until(
+      [&log] { return blackbox::read_text(log).find("reading both again") != std::string::npos; }));
+  write_atomically(key, after.key);
+  const Outcome outcome = child.wait();
+  CHECK(outcome.exit_code == 0);
+  CHECK((blackbox::read_answer(outcome.output).key == after.key));
+}
+
+TEST_CASE("certificate files: what waiting cannot mend is told at once") {
+  const Sandbox sandbox;
+  const Pair pair = make_pair();
+  const Pair expired = make_pair({.begins = -7200, .ends = -3600});
+  const std::string certificate = sandbox.write("tls.crt", pair.certificate, 0600);
+  struct Case {
+    std::string certificate, key;
+    int exit_code;
+  };
+  for (const Case& c :
+       {Case{certificate, sandbox.at("none"), 2}, Case{sandbox.at("none"), certificate, 2},
+        Case{certificate, sandbox.write("encrypted", pair.encrypted_key, 0600), 1},
+        Case{sandbox.write("old.crt", expired.certificate, 0600),
+             sandbox.write("old.key", expired.key, 0600), 1},
+        Case{certificate, sandbox.write("empty", "", 0600), 1}}) {
+    CAPTURE(c.key);
+    const Outcome outcome =
+        of_files({"--client-certificate=" + c.certificate, "--client-key=" + c.key});
+    CHECK_FAILURE(outcome, c.exit_code);
+    CHECK(outcome.elapsed < blackbox::milliseconds(3000));
+  }
+}
+
+TEST_CASE("certificate files: parts that lack a final newline are joined as they should") {
+  const Sandbox sandbox;
+  const Pair authority = make_pair({.usage = "", .is_ca = true});
+  const Pair pair = make_pair();
+  const std::string leaf = pair.certificate.substr(0, pair.certificate.size() - 1);
+  const std::string key = sandbox.write("tls.key", pair.key.substr(0, pair.key.size() - 1), 0600);
+  const std::string certificate =
+      sandbox.write("tls.crt", leaf + "\n" + authority.certificate, 0600);
+  const Outcome outcome = of_files({"--client-certificate=" + certificate, "--client-key=" + key});
+  CHECK((blackbox::read_answer(outcome.output).certificate ==
+         pair.certificate + authority.certificate));
+  const std::string glued = sandbox.write("glued.crt", leaf + authority.certificate, 0600);
+  CHECK_REFUSAL(of_files({"--client-certificate=" + glued, "--client-key=" + key}), 1,
+                "lines of their own");
+}
+
+}  // namespace execcred::test

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plugin inside a Pod: with a service account's files where the kubelet mounts them.
+#pragma once
+
+#include "plugin.hpp"
+
+#include <string>
+
+namespace execcred::test {
+
+struct ServiceAccount {
+  std::string token = {};
+  std::string name_space = "pod-namespace";
+  std::string ca = {};
+  // Of Istio's workload-spiffe-credentials, if any.
+  std::string workload_certificate = {};
+  std::string workload_key = {};
+};
+
+// Whether this user may have mounts of its own; tests say what they leave out if not.
+bool can_be_pod();
+
+// Runs it in a mount namespace of its own, in which /run holds these files alone.
+Outcome run_in_pod(blackbox::Command command, const ServiceAccount& account);
+
+}  // namespace execcred::test

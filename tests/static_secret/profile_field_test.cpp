@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a ClusterProfile may set, in each convention's spelling, and nothing beyond it.
+#include "plugin.hpp"
+
+#include <doctest/doctest.h>
+
+namespace execcred::test {
+namespace {
+
+struct Case {
+  std::string convention;
+  std::string config;
+  int exit_code;
+  std::string text = {};
+};
+
+Outcome run(const Case& c, Texts more = {}) {
+  Plugin plugin;
+  plugin.hub.add({.name = "s", .data = {{"k", new_token()}, {"token", new_token()}}});
+  plugin.hub.add({.name = "spoke-1", .data = {{"k", new_token()}, {"token", new_token()}}});
+  Texts arguments = {"--convention=" + c.convention, "--format=token"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return plugin.run({.arguments = arguments, .config = c.config});
+}
+
+}  // namespace
+
+TEST_CASE("profile fields: each convention reads those of its own reader") {
+  for (const Case& c :
+       {Case{"kubeconfig-secretreader", R"({"name":"s","key":"k"})", 0},
+        Case{"kubeconfig-secretreader", R"({"name":"s","key":"k","namespace":"clusters"})", 0},
+        Case{"kubeconfig-secretreader", R"({"name":"s","key":"k","context":"c"})", 0},
+        Case{"token-secretreader", R"({"secretName":"s","secretNamespace":"clusters","key":"k"})",
+             0},
+        Case{"generic", R"({"name":"s","namespace":"clusters","key":"k"})", 0},
+        Case{"generic", R"({"secretName":"s","secretNamespace":"clusters","key":"k"})", 0},
+        Case{"secretreader", R"({"clusterName":"spoke-1"})", 0},
+        Case{"secretreader", R"({"clusterName":"spoke-1","region":"eu","roleArn":["x"]})", 0},
+        Case{"secretreader", R"({"clusterName":"spoke-1","key":null})", 0}}) {
+    CAPTURE(c.convention);
+    CAPTURE(c.config);
+    CHECK_SUCCESS(run(c));
+  }
+}
+
+TEST_CASE("profile fields: what the convention's reader does not read is refused by name") {
+  for (const Case& c :
+       {Case{"secretreader", R"({"clusterName":"spoke-1","key":"k"})", 2, "config.key"},
+        Case{"secretreader", R"({"clusterName":"spoke-1","namespace":"n"})", 2, "config.namespace"},
+        Case{"secretreader", R"({"clusterName":"spoke-1","secretName":"s"})", 2,
+             "config.secretName"},
+        Case{"karmada", R"({"clusterName":"spoke-1","context":"c"})", 2, "config.context"},
+        Case{"token-secretreader", R"({"secretName":"s","key":"k","context":"c"})", 2,
+             "config.context"}}) {
+    CAPTURE(c.convention);
+    CAPTURE(c.config);
+    CHECK_REFUSAL(run(c), 2, c.text);
+  }
+}
+
+TEST_CASE("profile fields: no rule and no place may come from a ClusterProfile") {
+  for (const std::string field : {"allowNamespace",
+                                  "allowHubToken",
+                                  "allowInsecure",
+                                  "allowField",
+                                  "allowServerMismatch",
+                                  "requireLabel",
+                                  "serverAnnotation",
+                                  "localCluster",
+                                  "both",
+                                  "convention",
+                                  "kubeconfig",
+                                  "secretDir",
+                                  "kubeconfigFile",
+                                  "clientCertificate",
+                                  "clientKey",
+                                  "selector",
+                                  "format",
+                                  "managedServiceaccount",
+                                  "allowServer",
+                                  "fromProfile",
+                                  "timeout",
+                                  "maxAge"}) {
+    CAPTURE(field);
+    const std::string config = R"({"name":"s","key":"k",")" + field + R"(":"true"})";
+    CHECK_REFUSAL(run({"generic", config, 2}), 2, field);
+    std::string flag = "--";
+    for (const char c : field) {
+      if (c >= 'A' && c <= 'Z') flag.push_back('-');
+      flag.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    }
+    if (field == "fromProfile") continue;
+    CHECK_FAILURE(run({"generic", R"({"name":"s","key":"k"})", 2}, {"--from-profile", flag + "=1"}),
+                  2);
+  }
+}
+
+TEST_CASE("profile fields: two spellings of one field must agree") {
+  CHECK_SUCCESS(run({"generic", R"({"name":"s","secretName":"s","key":"k"})", 0}));
+  CHECK_SUCCESS(run({"generic",
+                     R"({"name":"s","key":"k","namespace":"clusters",)"
+                     R"("secretNamespace":"clusters"})",
+                     0}));
+  CHECK_REFUSAL(run({"generic", R"({"name":"s","secretName":"spoke-1","key":"k"})", 2}), 2,
+                "both set --secret-name");
+  CHECK_REFUSAL(run({"generic",
+                     R"({"name":"s","key":"k","namespace":"clusters",)"
+                     R"("secretNamespace":"other"})",
+                     2}),
+                2, "both set --namespace");
+}
+
+TEST_CASE("profile arguments: the convention decides what may stand behind --from-profile") {
+  const Case none{"secretreader", R"({"clusterName":"spoke-1"})", 2};
+  for (const std::string argument :
+       {"--secret-name=s", "--namespace=clusters", "--key=k", "--context=c"}) {
+    CAPTURE(argument);
+    CHECK_REFUSAL(run(none, {"--from-profile", argument}), 2, "behind --from-profile");
+    if (!argument.starts_with("--context")) {
+      CHECK_SUCCESS(run(none, {argument}));
+    }
+  }
+  const Case generic{"generic", R"({"clusterName":"spoke-1"})", 0};
+  CHECK_SUCCESS(run(generic, {"--from-profile", "--secret-name=s", "--key=k"}));
+  CHECK_REFUSAL(run(generic, {"--secret-name=spoke-1", "--from-profile", "--secret-name=s"}), 2,
+                "may not change");
+  CHECK_FAILURE(run(generic, {"--from-profile", "--secret-name=s", "--secret-name=t"}), 2);
+  const Case reader{"token-secretreader", R"({"clusterName":"spoke-1"})", 2};
+  CHECK_REFUSAL(run(reader, {"--from-profile", "--secret-name=s", "--key=k", "--context=c"}), 2,
+                "--context");
+}
+
+TEST_CASE("profile fields: of another kind than text they are refused") {
+  for (const std::string config :
+       {R"({"name":7,"key":"k"})", R"({"name":["s"],"key":"k"})", R"({"name":{"a":1},"key":"k"})",
+        R"({"name":"","key":"k"})", R"({"name":"s","key":true})"}) {
+    CAPTURE(config);
+    CHECK_FAILURE(run({"generic", config, 2}), 2);
+  }
+}
+
+}  // namespace execcred::test

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The objects of a kube-apiserver, as far as a client sees them that gets one by its name or lists
+// them: pages with limit and continue, selection by one label, RBAC's refusals.
+//
+// A list holds the objects in the order in which they were added. Its continue token means nothing
+// to a client, and has every character that a URL must encode. Bearer tokens are not looked at.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http_message.hpp"
+
+namespace execcred::test {
+
+class ObjectApi {
+ public:
+  struct Resource {
+    std::string path;    // "/apis/multicluster.x-k8s.io/v1alpha1" or "/api/v1"
+    std::string plural;  // "clusterprofiles"
+    std::string kind;    // "ClusterProfile"
+  };
+
+  // `json` has metadata.namespace, metadata.name and perhaps metadata.labels.
+  void add(const Resource& resource, const std::string& json);
+  void serve(const Resource& resource);  // without objects
+  // Requests for it are answered with 403.
+  void forbid(const std::string& plural) { forbidden_.insert(plural); }
+
+  // May be called by several threads at once, while nobody adds.
+  [[nodiscard]] HttpResponse answer(const HttpRequest& request) const;
+
+ private:
+  struct Object {
+    std::string name_space;
+    std::string name;
+    std::map<std::string, std::string> labels;
+    std::string json;
+  };
+  struct Collection {
+    Resource resource;
+    std::vector<Object> objects;
+  };
+  struct Query;
+
+  Collection& collection(const Resource& resource);
+  [[nodiscard]] const Collection* find(const Query& query) const;
+  static HttpResponse list(const Collection& collection, const Query& query);
+  static HttpResponse get(const Collection& collection, const Query& query);
+
+  std::vector<Collection> collections_;
+  std::set<std::string> forbidden_;
+};
+
+// Of a target's query, decoded; empty where it has none of that name.
+std::string query_parameter(std::string_view target, std::string_view name);
+
+}  // namespace execcred::test

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a mapping for execcred-static-secret leaves open, or says in vain.
+#include "lint.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace execcred {
+namespace {
+
+using test::check_findings;
+using test::Expected;
+using test::Severity;
+
+constexpr auto kWarning = Severity::warning;
+const std::string kArgs = "providers[0].execConfig.args";
+const std::string kTold = "providers[0].execConfig.provideClusterInfo";
+
+// A mapping with these arguments, each in quotes.
+std::string with(const std::string& args, bool provides_cluster_info = true) {
+  return R"({"providers":[{"name":"p","execConfig":{"apiVersion":"client.authentication.k8s.io/v1",)"
+         R"("command":"/plugins/execcred-static-secret","args":[)" +
+         args + R"(],"provideClusterInfo":)" + (provides_cluster_info ? "true" : "false") + "}}]}";
+}
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST_CASE("lint: every example of static-secret has no findings") {
+  const std::filesystem::path folder =
+      std::filesystem::path(EXECCRED_SOURCE) / "config/static-secret";
+  int examples = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (!entry.is_directory()) continue;
+    CAPTURE(entry.path());
+    ++examples;
+    check_findings(read(entry.path() / "mapping.json"), {});
+    check_findings(read(entry.path() / "clusterprofile.yaml"), {});
+  }
+  CHECK(examples >= 14);
+}
+
+TEST_CASE("lint: a Secret that names no server needs --allow-server") {
+  for (const std::string args :
+       {R"("--convention=secretreader")", R"("--convention=token-secretreader")",
+        R"("--convention=cp-creds","--managed-serviceaccount=m")",
+        R"("--convention=managed-serviceaccount","--secret-name=m","--namespace={clusterName}")",
+        R"("--convention=karmada")", R"("--convention=service-account-token")", R"("--debug")",
+        R"("--convention=cluster-api","--format=token")",
+        R"("--secret-dir=/s/{clusterName}","--key=token")"}) {
+    CAPTURE(args);
+    check_findings(with(args), args.find("\"--secret-name=m\"") == std::string::npos
+                                   ? std::vector<Expected>{{kArgs, "also chooses whose", kWarning}}
+                                   : std::vector<Expected>{{kArgs, "one token for all", kWarning}});
+    check_findings(with(args + R"(,"--allow-server=https://a.example.com")"), {});
+    if (args.find("--secret-dir") == std::string::npos) {
+      check_findings(with(args + R"(,"--server-annotation=example.com/server")"), {});
+    }
+  }
+  check_findings(with(R"("--convention=secretreader","--secret-name=one")"),
+                 {{kArgs, "one token for all", kWarning}});
+}
+
+TEST_CASE("lint: what binds a credential to its server needs no --allow-server") {
+  for (const std::string args :
+       {R"("--convention=kubeconfig-secretreader")", R"("--convention=cluster-profile")",
+        R"("--convention=mcr-kubeconfig")", R"("--convention=cluster-api")",
+        R"("--convention=istio","--local-cluster=hub")", R"("--convention=argocd")",
+        R"("--convention=mounted-certificate")", R"("--format=kubeconfig","--secret-name=x")",
+        R"("--format","certificate","--secret-name=x")", R"("--secret-name={server.host}")",
+        R"("--secret-dir=/s/{server.host}")", R"("--kubeconfig-file=/k")",
+        R"("--client-certificate=/c","--client-key=/k")"}) {
+    check_findings(with(args), {});
+  }
+}
+
+TEST_CASE("lint: where the cluster decides, provideClusterInfo is needed") {
+  const auto needs = [](const std::string& args, std::string_view what) {
+    check_findings(with(args, false), {{kTold, what}});
+  };
+  needs(R"("--convention=cluster-api")", "--convention=cluster-api needs");
+  needs(R"("--convention=cluster-api","--secret-name=x")", "--convention=cluster-api needs");
+  needs(R"("--convention=secretreader","--allow-server=https://a")",
+        "--convention=secretreader and --allow-server need");
+  needs(R"("--format=kubeconfig","--secret-name=x")", "--format needs");
+  needs(R"("--kubeconfig-file=/k")", "--kubeconfig-file needs");
+  needs(R"("--secret-name=x","--server-annotation=a/b")", "--server-annotation needs");
+  needs(R"("--secret-dir=/s/{server.host}")", "--secret-dir needs");
+  check_findings(with(R"("--convention=mounted-certificate")", false), {});
+  check_findings(with(R"("--client-certificate=/c","--client-key=/k")", false), {});
+  check_findings(with(R"("--convention=secretreader","--cluster=a")", false),
+                 {{kArgs, "one token for all", kWarning}});
+}
+
+TEST_CASE("lint: options that open what is closed") {
+  const std::string bound = R"("--convention=cluster-api",)";
+  const auto opens = [&bound](const std::string& option, std::string_view message) {
+    check_findings(with(bound + '"' + option + '"'), {{kArgs + "[1]", message, kWarning}});
+  };
+  opens("--allow-namespace=any", "a Secret of any namespace");
+  opens("--allow-hub-token", "the hub's own tokens");
+  opens("--allow-insecure", "certificate is not checked");
+  opens("--allow-field=tokenFile", "choose a file of this machine");
+  opens("--allow-server-mismatch=https://*.example.com", "for many hosts");
+  opens("--allow-server-mismatch=https://[10.0.0.0/8]:*/*", "for many hosts");
+  for (const std::string option :
+       {"--allow-server-mismatch=https://proxy.example.com/*", "--allow-namespace=fleet",
+        "--allow-server-mismatch=https://[2001:db8::1]:6443/a/b", "--both"}) {
+    check_findings(with(bound + '"' + option + '"'), {});
+  }
+}
+
+TEST_CASE("lint: options of static-secret that it would refuse") {
+  check_findings(
+      with(R"("--convention=istiod","--format=pem","--allow-field=exec","--require-label=x",)"
+           R"("--allow-namespace=A/b","--allow-server-mismatch=http://x","--local-cluster=",)"
+           R"("--token-file=/t","--allow-server=https://a")"),
+      {{kArgs + "[0]", "'istiod' is none of"},
+       {kArgs + "[1]", "'pem' is none of"},
+       {kArgs + "[2]", "'exec' is none of"},
+       {kArgs + "[2]", "choose a file of this machine", kWarning},
+       {kArgs + "[3]", "KEY=VALUE"},
+       {kArgs + "[4]", "no namespace"},
+       {kArgs + "[5]", "--allow-server-mismatch"},
+       {kArgs + "[6]", "--local-cluster"},
+       {kArgs + "[7]", "unknown option '--token-file'"}});
+  check_findings(with(R"("--convention=cp-creds","--allow-server=https://a")"),
+                 {{kArgs, "lacks --managed-serviceaccount"}});
+  check_findings(with(R"("--convention=managed-serviceaccount","--allow-server=https://a")"),
+                 {{kArgs, "lacks --secret-name"}});
+  check_findings(with(R"("--convention=istio")"), {{kArgs, "lacks --local-cluster", kWarning}});
+}
+
+TEST_CASE("lint: places to read from, and checks that files cannot pass") {
+  check_findings(with(R"("--client-certificate=/c")"), {{kArgs, "without the other"}});
+  check_findings(with(R"("--client-key=/k","--allow-server=https://a")"),
+                 {{kArgs, "without the other"}});
+  check_findings(with(R"("--kubeconfig-file=/k","--kubeconfig=/hub")"),
+                 {{kArgs, "asks no hub", kWarning}});
+  check_findings(with(R"("--convention=cluster-api","--secret-dir=/s/{server.host}")"),
+                 {{kArgs, "--convention=cluster-api, but"}});
+  check_findings(with(R"("--secret-name={server.host}","--managed-serviceaccount=m")"),
+                 {{kArgs, "--convention=cp-creds alone"}});
+  check_findings(with(R"("--secret-dir=/s/{server.host}","--kubeconfig-file=/k")"),
+                 {{kArgs, "--secret-dir and --kubeconfig-file"}});
+  for (const std::string option : {"--require-label=a=b", "--selector=a=b"}) {
+    check_findings(with(R"("--secret-dir=/s/{server.host}",")" + option + '"'),
+                   {{kArgs, "no labels, type or annotations"}});
+  }
+  check_findings(with(R"("--secret-dir=s/{server.host}")"),
+                 {{kArgs + "[0]", "relative path", kWarning}});
+  check_findings(with(R"("--secret-name={cluster}-x","--allow-server=https://a")"),
+                 {{kArgs + "[0]", "{cluster}"}});
+}
+
+TEST_CASE("lint: in a kubeconfig the server is the writer's own, so no --allow-server is missed") {
+  check_findings(
+      R"({"apiVersion":"v1","kind":"Config","current-context":"c",
+          "clusters":[{"name":"c","cluster":{"server":"https://s"}}],
+          "contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],
+          "users":[{"name":"u","user":{"exec":{"apiVersion":"client.authentication.k8s.io/v1",
+            "command":"/plugins/execcred-static-secret","args":["--secret-name=x"],
+            "interactiveMode":"Never"}}}]})",
+      {});
+}
+
+}  // namespace
+}  // namespace execcred
