@@ -86,6 +86,7 @@ Result<HttpResponse> send_with_retries(HttpClient& client, const HttpRequest& re
     }
     policy.debug(told + "; again in " + format_duration(wait));
     sleep_for(wait);
+    if (steady_clock::now() >= policy.deadline) return result;  // overslept
     pause = std::min(2 * pause, policy.longest_pause);
   }
 }

@@ -242,8 +242,8 @@ void Tls::on_info(const SSL* ssl, int where, int value) {
   const int alert = value & 0xff;
   if ((value >> 8) == kFatal) {
     events.alert = alert;
-  } else if (alert == kCloseNotify) {
-    events.has_close_notify = is_server;
+  } else if (alert == kCloseNotify && is_server) {
+    events.has_close_notify = true;
   }
 }
 

@@ -111,7 +111,7 @@ TEST_CASE("proxy: over TLS, verified by its own name and shown no client certifi
         has_client_certificate = stream.has_peer_certificate();
         handler(stream);
       },
-      {.identity = &setting.proxy_identity});
+      {.identity = &setting.proxy_identity, .asks_for_certificate = true});
   HttpSettings settings = setting.through(proxy.url(""));
   settings.tls.client_certificate = setting.identity.pem;
   settings.tls.client_key = SecretString(setting.identity.key_pem);
@@ -124,6 +124,23 @@ TEST_CASE("proxy: over TLS, verified by its own name and shown no client certifi
   check_fails(ask_idp(setting.through(impostor.url(""))), Kind::unavailable,
               "cannot verify the proxy https://" + authority(impostor) +
                   ": its certificate is for 'idp.example', not for '127.0.0.1'");
+}
+
+TEST_CASE("proxy: its close_notify does not stand for the server's") {
+  Setting setting;
+  for (const bool is_ended : {true, false}) {
+    CAPTURE(is_ended);
+    const StreamServer server(
+        [is_ended](Stream& stream) {
+          stream.read_request();
+          stream.write("HTTP/1.1 200 OK\r\n\r\nperhaps cut");
+          if (!is_ended) stream.cut();
+        },
+        {.identity = &setting.identity});
+    Tunnel tunnel(server.port());
+    const StreamServer proxy(tunnel.http(), {.identity = &setting.proxy_identity});
+    CHECK(ask_idp(setting.through(proxy.url(""))).has_value() == is_ended);
+  }
 }
 
 TEST_CASE("proxy: a server that only the proxy's certificate would fit is refused") {

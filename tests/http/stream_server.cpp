@@ -42,6 +42,9 @@ SslContextPtr make_context(const ServerTls& tls) {
   for (const Identity* link : tls.chain) {
     SSL_CTX_add1_chain_cert(context.get(), link->certificate.get());
   }
+  if (tls.asks_for_certificate) {
+    SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, [](int, X509_STORE_CTX*) { return 1; });
+  }
   if (tls.client_ca != nullptr) {
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), tls.client_ca->certificate.get());
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
