@@ -230,7 +230,7 @@ void check_settings(const Scope& scope, const ExecConfig& exec, const PluginOpti
   for (const Option& option : options.set().all()) {
     if (!option.is_required || is_given(exec, options, option.name)) continue;
     scope.error(join_path(path, "args"), "lacks " + option.flag() + ", which is required",
-                "add " + option.flag() + "=" + option.value_name);
+                "add " + option.flag() + "=" + std::string(option.value_name));
   }
 }
 

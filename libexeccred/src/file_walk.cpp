@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMaxSymlinks = 16;
+constexpr std::size_t kMaxTarget = 1024;
 
 bool is_trusted_owner(uid_t owner) { return owner == 0 || owner == geteuid(); }
 bool is_writable_by_others(mode_t mode) { return (mode & (S_IWGRP | S_IWOTH)) != 0; }
@@ -111,11 +112,14 @@ bool Walk::look_at(const std::string& name, Entry& entry) const {
 Result<Walk::Step> Walk::follow(const std::string& name, const Entry& entry, bool is_last) {
   TRY(check(entry.status, name));
   if (++symlinks_ > kMaxSymlinks) return cannot_read(asked_, "too many symbolic links");
-  std::array<char, 4096> target = {};
+  std::array<char, kMaxTarget> target;
   const int from = entry.held ? entry.held.get() : base();
   const std::string path = entry.held ? std::string() : path_of(name);
   const ssize_t size = readlinkat(from, path.c_str(), target.data(), target.size());
   if (size < 0) return Step::swapped;
+  if (static_cast<std::size_t>(size) == target.size()) {
+    return cannot_read(asked_, "a symbolic link on the way is too long");
+  }
   const fs::path to(std::string_view(target.data(), static_cast<std::size_t>(size)));
   names_.pop_front();
   is_confined_ = is_confined_ || is_last;

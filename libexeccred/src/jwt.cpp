@@ -6,6 +6,7 @@
 #include <execcred/text.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -17,10 +18,20 @@ using std::chrono::seconds;
 
 constexpr seconds kClockSkew(60);
 // The last whole second that a TimePoint can hold, and the first.
+constexpr std::int64_t kLastWholeSecond = 9'223'372'036;
 constexpr double kLastSecond = 9'223'372'036;
 
 Error unfit(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
+}
+
+// A number of seconds as it is nearly always written; the general way costs a tenth of a run.
+std::optional<std::int64_t> plain_seconds(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_whole = problem == std::errc() && end == text.data() + text.size();
+  if (!is_whole || value > kLastWholeSecond || value < -kLastWholeSecond) return std::nullopt;
+  return value;
 }
 
 // NumericDate, RFC 7519 section 2: a number, perhaps with a fraction.
@@ -31,6 +42,9 @@ Result<std::optional<TimePoint>> numeric_date(const json::Value& claims, std::st
   if (number == nullptr) {
     return unfit("the token's " + in_quotes(name) + " claim is " + std::string(value->kind()) +
                  ", not a number");
+  }
+  if (const std::optional<std::int64_t> whole = plain_seconds(number->text)) {
+    return std::optional(TimePoint(seconds(*whole)));
   }
   const double exact = std::strtod(number->text.c_str(), nullptr);
   if (!std::isfinite(exact)) {

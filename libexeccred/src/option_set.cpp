@@ -14,7 +14,7 @@ std::string left_column(const Option& option) {
   std::string left = "  ";
   if (option.short_name != 0) left += std::string("-") + option.short_name + ", ";
   left += option.flag();
-  if (!option.is_switch()) left += "=" + option.value_name;
+  if (!option.is_switch()) left.append("=").append(option.value_name);
   return left;
 }
 
@@ -47,8 +47,8 @@ OptionBuilder OptionSet::add(Option option) {
 }
 
 OptionBuilder OptionSet::add(std::string_view name, bool& target, std::string_view help) {
-  return add({.name = std::string(name),
-              .help = std::string(help),
+  return add({.name = name,
+              .help = help,
               .store = [&target](const std::vector<std::string>& texts) -> Status {
                 const std::string& text = texts.front();
                 if (text != "true" && text != "1" && text != "false" && text != "0") {
@@ -117,7 +117,7 @@ std::string OptionSet::help(std::string_view usage, std::string_view summary) co
       line.clear();
     }
     line.append(kHelpColumn - line.size(), ' ');
-    text += line + option.help + notes(option) + "\n";
+    text += line.append(option.help) + notes(option) + "\n";
   }
   return text;
 }

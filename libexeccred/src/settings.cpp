@@ -128,21 +128,21 @@ Status Settings::take_argument(const std::vector<std::string>& arguments, std::s
       return wrong("--from-profile is given twice",
                    "it stands once, as the last of the mapping's args");
     is_behind_boundary_ = true;
-    settings_[option->name] = {.origin = Setting::Origin::flag, .texts = {"true"}};
+    of(*option) = {.origin = Setting::Origin::flag, .texts = {"true"}};
     return {};
   }
   if (has_value) return add_value(*option, std::string(argument.substr(equals + 1)));
   if (option->is_switch()) return add_value(*option, "true");
   if (index + 1 == arguments.size() || !may_be_value(arguments[index + 1])) {
     return wrong(option->flag() + " needs a value",
-                 "write " + option->flag() + "=" + option->value_name);
+                 "write " + option->flag() + "=" + std::string(option->value_name));
   }
   return add_value(*option, arguments[++index]);
 }
 
 Status Settings::add_value(const Option& option, std::string value) {
   TRY(check_value(option.flag(), value));
-  Setting& setting = settings_[option.name];
+  Setting& setting = of(option);
   if (is_behind_boundary_) return add_profile_value(option, setting, std::move(value));
   if (!option.is_repeatable && !setting.texts.empty() && setting.texts.front() != value) {
     return wrong(option.flag() + " is given twice, with different values",
@@ -175,7 +175,7 @@ Status Settings::read_environment(const Environment& environment) {
     if (!option.has_environment) continue;
     const std::string name = environment_name(option.name);
     const std::optional<std::string_view> value = environment.get(name);
-    Setting& setting = settings_[option.name];
+    Setting& setting = of(option);
     if (!value || setting.origin == Setting::Origin::flag) continue;
     std::vector<std::string> texts;
     for (const std::string_view text :
@@ -190,7 +190,6 @@ Status Settings::read_environment(const Environment& environment) {
           "remove it from the ClusterProfile, or from the environment");
     }
     setting = {.origin = Setting::Origin::environment, .texts = std::move(texts)};
-    stored_[option.name] = false;  // in place of one behind the boundary, perhaps
   }
   return {};
 }
@@ -202,7 +201,7 @@ Status Settings::read_config(const json::Value& config) {
     if (option == nullptr || member.value.is_null()) continue;
     const std::string path = std::string(kConfigPath) + "." + member.name;
     if (!contains(option->config_fields, member.name)) return not_from_field(*option, path);
-    Setting& setting = settings_[option->name];
+    Setting& setting = of(*option);
     const bool is_second = setting.origin == Setting::Origin::profile_config;
     if (setting.origin != Setting::Origin::unset && !is_second) continue;
     TRY_ASSIGN(std::vector<std::string> texts, read_field(*option, member.value, path));
@@ -230,9 +229,9 @@ Status Settings::check_profile_arguments() const {
 
 Status Settings::store() {
   for (const Option& option : options_.all()) {
-    const Setting& setting = get(option.name);
-    if (setting.origin == Setting::Origin::unset || stored_[option.name]) continue;
-    stored_[option.name] = true;
+    Setting& setting = of(option);
+    if (setting.origin == Setting::Origin::unset || setting.is_stored) continue;
+    setting.is_stored = true;
     Status stored = option.store(setting.texts);
     if (stored) continue;
     stored.error().message = where_from(option, setting) + ": " + stored.error().message;
@@ -244,17 +243,24 @@ Status Settings::store() {
 Status Settings::check_required() const {
   for (const Option& option : options_.all()) {
     if (!option.is_required || get(option.name).origin != Setting::Origin::unset) continue;
-    std::string hint = "pass " + option.flag() + "=" + option.value_name;
+    std::string hint = "pass " + option.flag() + "=" + std::string(option.value_name);
     if (option.has_environment) hint += ", or set " + environment_name(option.name);
     return wrong(option.flag() + " is required", std::move(hint));
   }
   return {};
 }
 
+Setting& Settings::of(const Option& option) {
+  settings_.resize(options_.all().size());
+  return settings_[static_cast<std::size_t>(&option - options_.all().data())];
+}
+
 const Setting& Settings::get(std::string_view name) const {
   static const Setting kUnset;
-  const auto found = settings_.find(name);
-  return found == settings_.end() ? kUnset : found->second;
+  const Option* option = options_.find(name);
+  if (option == nullptr) return kUnset;
+  const auto index = static_cast<std::size_t>(option - options_.all().data());
+  return index < settings_.size() ? settings_[index] : kUnset;
 }
 
 std::string Settings::show() const {

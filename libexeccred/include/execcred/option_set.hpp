@@ -25,10 +25,10 @@ struct Option {
     config_and_arguments,  // and from behind --from-profile
   };
 
-  std::string name = {};        // "token-file"
-  char short_name = 0;          // 'm' for -m, or none
-  std::string value_name = {};  // "PATH"; empty for a switch
-  std::string help = {};
+  std::string_view name = {};        // "token-file"; these texts are literals, and not copied
+  char short_name = 0;               // 'm' for -m, or none
+  std::string_view value_name = {};  // "PATH"; empty for a switch
+  std::string_view help = {};
   std::string default_text = {};
   bool is_repeatable = false;
   bool is_required = false;
@@ -39,7 +39,7 @@ struct Option {
   std::function<Status(const std::vector<std::string>&)> store = {};
 
   bool is_switch() const { return value_name.empty(); }
-  std::string flag() const { return "--" + name; }
+  std::string flag() const { return "--" + std::string(name); }
 };
 
 // Says more about an option just added.
@@ -83,6 +83,8 @@ class OptionBuilder {
 
 class OptionSet {
  public:
+  OptionSet() { options_.reserve(kUsualSize); }
+
   OptionBuilder add(std::string_view name, bool& target, std::string_view help);
   OptionBuilder add(std::string_view name, std::string& target, std::string_view value_name,
                     std::string_view help);
@@ -114,6 +116,9 @@ class OptionSet {
   std::string help(std::string_view usage, std::string_view summary) const;
 
  private:
+  // One allocation for a plugin of the usual size: its pages are a part of what a start costs.
+  static constexpr std::size_t kUsualSize = 20;
+
   OptionBuilder add(Option option);
 
   std::vector<Option> options_;
@@ -123,9 +128,9 @@ class OptionSet {
 template <class T, class Parse>
 OptionBuilder OptionSet::add_parsed(std::string_view name, T& target, std::string_view value_name,
                                     std::string_view help, Parse parse) {
-  return add({.name = std::string(name),
-              .value_name = std::string(value_name),
-              .help = std::string(help),
+  return add({.name = name,
+              .value_name = value_name,
+              .help = help,
               .store = [&target, parse](const std::vector<std::string>& texts) -> Status {
                 TRY_ASSIGN(target, parse(texts.front()));
                 return {};
@@ -136,9 +141,9 @@ template <class T, class Parse>
 OptionBuilder OptionSet::add_parsed(std::string_view name, std::vector<T>& target,
                                     std::string_view value_name, std::string_view help,
                                     Parse parse) {
-  return add({.name = std::string(name),
-              .value_name = std::string(value_name),
-              .help = std::string(help),
+  return add({.name = name,
+              .value_name = value_name,
+              .help = help,
               .is_repeatable = true,
               .store = [&target, parse](const std::vector<std::string>& texts) -> Status {
                 std::vector<T> values;

@@ -14,7 +14,6 @@
 #include <execcred/option_set.hpp>
 #include <execcred/result.hpp>
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +27,7 @@ struct Setting {
   Origin origin = Origin::unset;
   std::vector<std::string> texts = {};
   std::string config_field = {};  // of profile_config
+  bool is_stored = false;         // in the program's variable
 
   bool is_from_profile() const {
     return origin == Origin::profile_argument || origin == Origin::profile_config;
@@ -66,9 +66,10 @@ class Settings {
   Status add_value(const Option& option, std::string value);
   Status add_profile_value(const Option& option, Setting& setting, std::string value);
 
+  Setting& of(const Option& option);
+
   const OptionSet& options_;
-  std::map<std::string, Setting, std::less<>> settings_;
-  std::map<std::string, bool, std::less<>> stored_;
+  std::vector<Setting> settings_;  // of each option, in their order
   bool is_behind_boundary_ = false;
 };
 
