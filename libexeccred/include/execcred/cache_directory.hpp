@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the credential cache is, and its files.
+//
+// The directory belongs to this user, is closed to all others (0700), is no symbolic link, and
+// lies where nobody but root and this user could have put it (the rules of file.hpp). Everything
+// in it is reached through one descriptor of it. A file counts only if it is regular, this user's,
+// closed to others, has one name, and is of bounded size.
+#pragma once
+
+#include <execcred/clock.hpp>
+#include <execcred/environment.hpp>
+#include <execcred/file.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred {
+
+class CacheDirectory {
+ public:
+  enum class IfMissing { create, leave };
+
+  // `asked` (--cache-dir), else $EXECCRED_CACHE_DIR, else the first of $XDG_RUNTIME_DIR/execcred,
+  // $XDG_CACHE_HOME/execcred, $HOME/.cache/execcred and /dev/shm/execcred-<uid> that is there or
+  // can be made. Fails (configuration) where that one is not safe, or there is none.
+  static Result<CacheDirectory> open(std::string_view asked, const Environment& environment,
+                                     IfMissing if_missing);
+
+  const std::string& path() const { return path_; }
+  int descriptor() const { return descriptor_.get(); }
+
+  // nullopt: there is none, or it does not count.
+  std::optional<SecretString> read(const std::string& name, std::size_t max_bytes) const;
+
+  // Readers see the old content or the new. `ends_at` becomes the file's time of change: what
+  // remove_old() goes by. Fails (unavailable); nothing is left behind then.
+  Status write(const std::string& name, std::string_view content, TimePoint ends_at) const;
+
+  enum class Marked { now, before, failed };
+  // Makes an empty file, unless there is one.
+  Marked mark(const std::string& name) const;
+
+  void remove(const std::string& name) const;
+
+  // At most `limit`, in the file system's order.
+  std::vector<std::string> names(std::size_t limit) const;
+
+ private:
+  CacheDirectory(std::string path, FileDescriptor descriptor)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
+
+  bool is_in_memory() const;
+
+  std::string path_;
+  FileDescriptor descriptor_;
+
+  friend class CacheCandidate;
+};
+
+}  // namespace execcred

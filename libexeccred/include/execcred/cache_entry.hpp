@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the credential cache keeps in a file: a credential, or a provider's failure.
+//
+//   execcred credential 1
+//   key 52
+//   …52 bytes…
+//   created 19
+//   1782907200000000000
+//   …
+//   end 0f1e2d3c4b5a6978
+//
+// Fields come in one order, each with its length, and the last line has a checksum of all before
+// it: any damage is seen, and each entry has one spelling. A format of its own because each run
+// waits for it: it reads in place, and the secret is in one piece of memory that is wiped.
+#pragma once
+
+#include <execcred/clock.hpp>
+#include <execcred/duration.hpp>
+#include <execcred/exec_credential.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+inline constexpr std::size_t kMaxCacheFile = 512 * 1024;
+
+struct CachedCredential {
+  std::string key = {};  // CacheKey::text()
+  TimePoint created = {};
+  TimePoint expires = {};
+  // The entry's age from which a client that asks again is taken to have been refused with it.
+  Duration reask_after = std::chrono::seconds(10);
+  std::string identity = {};  // whose it is, for people
+  std::string target = {};    // what it is for, for people
+  Credential credential = {};
+  std::uint64_t id = 0;  // the checksum; from parsing
+};
+
+struct CachedFailure {
+  std::string key = {};
+  TimePoint created = {};
+  TimePoint until = {};  // the provider is not asked before
+  std::int64_t count = 1;
+  Error error = {};
+};
+
+// The parsers give nullopt for anything that the writers would not write byte for byte.
+SecretString write_cached_credential(const CachedCredential& entry);
+std::optional<CachedCredential> parse_cached_credential(std::string_view text);
+
+std::string write_cached_failure(const CachedFailure& entry);
+std::optional<CachedFailure> parse_cached_failure(std::string_view text);
+
+// The checksum in the last line of what a writer gave; 0 for a text without one.
+std::uint64_t checksum_of(std::string_view text);
+
+}  // namespace execcred

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cache as people see it: what is in it, without the secrets.
+#pragma once
+
+#include <execcred/cache_directory.hpp>
+#include <execcred/clock.hpp>
+#include <execcred/error.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace execcred {
+
+struct CacheItem {
+  std::string key = {};       // CacheKey::text(): name=value lines
+  std::string identity = {};  // of a credential
+  std::string target = {};    // of a credential
+  TimePoint created = {};
+  TimePoint ends = {};  // of a failure: when the provider may be asked again
+  std::optional<Error> failure = std::nullopt;  // of a failure
+};
+
+// By key, a credential before its failure. What has ended is listed while it is there; files that
+// do not count are not.
+std::vector<CacheItem> list_cache(const CacheDirectory& directory);
+
+// Removes all but the locks, and tells how many credentials and failures that were.
+std::size_t clear_cache(const CacheDirectory& directory);
+
+}  // namespace execcred

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A provider's credentials, shared by all processes of one user, so that a fleet of them costs the
+// provider one call. docs/cache.md is the protocol.
+//
+//   reading  one small file; no lock, and no cryptography
+//   asking   one process per key, behind a kernel lock; the others wait for what it brings, or are
+//            given the credential that is still good
+//   failing  is remembered too: a provider that is down gets one call per window
+//
+// What a client holds may be refused before its end. A client that asks again for what it was
+// given has perhaps met that, so its next run asks the provider; see is_doubtful().
+//
+// The cache never is the reason for an error: without a safe directory, a free inode or a lock,
+// the provider is asked as if there were none.
+#pragma once
+
+#include <execcred/cache_client.hpp>
+#include <execcred/cache_key.hpp>
+#include <execcred/cache_policy.hpp>
+#include <execcred/clock.hpp>
+#include <execcred/environment.hpp>
+#include <execcred/exec_credential.hpp>
+#include <execcred/result.hpp>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+struct CacheOptions {
+  bool is_enabled = true;                       // --no-cache
+  std::string directory = {};                   // --cache-dir
+  std::optional<Duration> refresh_before = {};  // --refresh-before
+  // What tells clients within one process apart: the cluster that is asked for.
+  std::string client_detail = {};
+  CacheTimes times = {};
+  // When the run ends.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  std::function<void(std::string_view)> debug = [](std::string_view) {};
+  std::function<std::optional<std::string>()> client = parent_identity;
+  std::function<void(Duration)> pause = {};  // a sleep, unless set
+};
+
+// One call of the provider.
+struct ProviderCall {
+  // Others wait for this call: it should end by then.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  // False: the cache tries again, when the provider's window has passed.
+  bool may_retry = true;
+  // To be set from a failing provider's Retry-After.
+  std::optional<Duration> retry_after = std::nullopt;
+};
+
+struct FreshCredential {
+  Credential credential = {};
+  std::string identity = {};  // whose it is, and what it is for: shown by `execcred cache list`
+  std::string target = {};
+};
+
+class CredentialCache {
+ public:
+  using Ask = std::function<Result<FreshCredential>(ProviderCall&)>;
+
+  // `environment` and `clock` must outlive the cache.
+  CredentialCache(CacheOptions options, const Environment& environment, const Clock& clock)
+      : options_(std::move(options)), environment_(environment), clock_(clock) {}
+
+  // Fails as `ask` does, or did a moment ago. `ask` may be called more than once, in turn, and is
+  // not called at all for a hit. A failure is told to others by its kind: unavailable is asked
+  // again soon (within this run only if it is transient), internal is not kept.
+  Result<Credential> get(const CacheKey& key, const Ask& ask) const;
+
+ private:
+  CacheOptions options_;
+  const Environment& environment_;
+  const Clock& clock_;
+};
+
+}  // namespace execcred

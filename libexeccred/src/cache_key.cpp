@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/cache_key.hpp>
+
+#include <algorithm>
+#include <tuple>
+
+namespace execcred {
+namespace {
+
+constexpr std::string_view kFormat = "execcred-cache=1";
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+void append_encoded(std::string& out, std::string_view text, bool is_name) {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f && c != '%' && (c != '=' || !is_name)) {
+      out.push_back(c);
+      continue;
+    }
+    out.push_back('%');
+    out.push_back(kHexDigits[byte >> 4U]);
+    out.push_back(kHexDigits[byte & 0xfU]);
+  }
+}
+
+}  // namespace
+
+CacheKey& CacheKey::add(std::string_view name, std::string_view value) {
+  const auto is_before = [](std::string_view wanted, const auto& field) {
+    return wanted < field.first;
+  };
+  const auto place = std::upper_bound(fields_.begin(), fields_.end(), name, is_before);
+  fields_.emplace(place, name, value);
+  return *this;
+}
+
+std::string CacheKey::text() const {
+  std::string text(kFormat);
+  for (const auto& [name, value] : fields_) {
+    text.push_back('\n');
+    append_encoded(text, name, true);
+    text.push_back('=');
+    append_encoded(text, value, false);
+  }
+  return text;
+}
+
+std::string hex_digits(std::uint64_t number) {
+  std::string text(16, '0');
+  for (std::size_t i = text.size(); i-- > 0; number >>= 4U) text[i] = kHexDigits[number & 0xfU];
+  return text;
+}
+
+std::string KeyHash::hex() const { return hex_digits(high) + hex_digits(low); }
+
+// The finaliser of SplitMix64.
+std::uint64_t KeyHash::mixed() const {
+  std::uint64_t value = high ^ low;
+  value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
+  return value ^ (value >> 31U);
+}
+
+KeyHash hash_key(std::string_view text) {
+  __extension__ using Wide = unsigned __int128;
+  constexpr Wide kPrime = (Wide{1} << 88U) + 0x13bU;
+  Wide hash = (Wide{0x6c62272e07bb0142U} << 64U) + 0x62b821756295c58dU;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
+  return {.high = static_cast<std::uint64_t>(hash >> 64U), .low = static_cast<std::uint64_t>(hash)};
+}
+
+}  // namespace execcred

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache_tidy.hpp"
+
+#include <execcred/cache_entry.hpp>
+#include <execcred/cache_listing.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+constexpr std::size_t kAllNames = std::numeric_limits<std::size_t>::max();
+
+std::optional<CacheItem> read_item(const CacheDirectory& directory, const std::string& name) {
+  const bool is_credential = name.ends_with(kCredentialEnding);
+  if (!is_credential && !name.ends_with(kFailureEnding)) return std::nullopt;
+  const std::optional<SecretString> text = directory.read(name, kMaxCacheFile);
+  if (!text) return std::nullopt;
+  if (is_credential) {
+    std::optional<CachedCredential> entry = parse_cached_credential(text->reveal());
+    if (!entry) return std::nullopt;
+    return CacheItem{.key = std::move(entry->key),
+                     .identity = std::move(entry->identity),
+                     .target = std::move(entry->target),
+                     .created = entry->created,
+                     .ends = entry->expires};
+  }
+  std::optional<CachedFailure> entry = parse_cached_failure(text->reveal());
+  if (!entry) return std::nullopt;
+  return CacheItem{.key = std::move(entry->key),
+                   .created = entry->created,
+                   .ends = entry->until,
+                   .failure = std::move(entry->error)};
+}
+
+}  // namespace
+
+std::vector<CacheItem> list_cache(const CacheDirectory& directory) {
+  std::vector<CacheItem> items;
+  for (const std::string& name : directory.names(kAllNames)) {
+    if (std::optional<CacheItem> item = read_item(directory, name)) {
+      items.push_back(*std::move(item));
+    }
+  }
+  std::sort(items.begin(), items.end(), [](const CacheItem& a, const CacheItem& b) {
+    return a.key != b.key ? a.key < b.key : !a.failure.has_value() && b.failure.has_value();
+  });
+  return items;
+}
+
+std::size_t clear_cache(const CacheDirectory& directory) {
+  std::size_t count = 0;
+  for (const std::string& name : directory.names(kAllNames)) {
+    const bool is_entry = name.ends_with(kCredentialEnding) || name.ends_with(kFailureEnding);
+    if (!is_entry && !name.ends_with(kMarkEnding) && !name.ends_with(kNewEnding)) continue;
+    directory.remove(name);
+    if (is_entry) ++count;
+  }
+  return count;
+}
+
+}  // namespace execcred

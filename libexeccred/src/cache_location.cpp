@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which directory the cache is in, and whether it is safe.
+#include <execcred/cache_directory.hpp>
+#include <execcred/text.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+namespace execcred {
+
+// A place where the cache may be.
+class CacheCandidate {
+ public:
+  // `levels`: how many directories at the path's end may be made.
+  CacheCandidate(std::string path, int levels) : path_(std::move(path)), levels_(levels) {}
+
+  // nullopt: it is not there, and cannot be made.
+  Result<std::optional<CacheDirectory>> open(CacheDirectory::IfMissing if_missing);
+  const std::string& path() const { return path_; }
+
+ private:
+  Error unsafe(std::string_view where, const std::string& why) const;
+  Status check_way();
+  Status check_part(const std::string& part, bool& is_link) const;
+  bool make() const;
+  std::string parent() const { return path_.substr(0, path_.rfind('/')); }
+
+  std::string path_;
+  int levels_;
+};
+
+namespace {
+
+constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr std::string_view kName = "/execcred";
+
+bool is_trusted_owner(uid_t owner) { return owner == 0 || owner == geteuid(); }
+
+bool is_writable_by_others(const struct stat& status) {
+  const bool is_open = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  const bool is_sticky_of_root = status.st_uid == 0 && (status.st_mode & S_ISVTX) != 0;
+  return is_open && !is_sticky_of_root;
+}
+
+std::string without_slash(std::string_view path) {
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  return std::string(path);
+}
+
+// Those that nobody asked for by name. XDG says to ignore a path that is not absolute.
+std::vector<CacheCandidate> usual_candidates(const Environment& environment) {
+  std::vector<CacheCandidate> candidates;
+  const auto add = [&](const char* variable, std::string_view below, int levels) {
+    const std::optional<std::string_view> base = environment.get(variable);
+    if (!base || !base->starts_with('/')) return;
+    candidates.emplace_back(without_slash(*base).append(below).append(kName), levels);
+  };
+  add("XDG_RUNTIME_DIR", "", 1);
+  add("XDG_CACHE_HOME", "", 2);
+  add("HOME", "/.cache", 2);
+  candidates.emplace_back("/dev/shm/execcred-" + std::to_string(geteuid()), 1);
+  return candidates;
+}
+
+}  // namespace
+
+Error CacheCandidate::unsafe(std::string_view where, const std::string& why) const {
+  return Error{.kind = Error::Kind::configuration,
+               .message = "the cache directory " + in_quotes(path_) + " is not safe: " +
+                          (where == path_ ? "it" : in_quotes(where)) + " " + why};
+}
+
+Status CacheCandidate::check_part(const std::string& part, bool& is_link) const {
+  struct stat status = {};
+  if (fstatat(AT_FDCWD, part.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  is_link = S_ISLNK(status.st_mode);
+  if (!is_trusted_owner(status.st_uid)) {
+    return unsafe(part, "belongs to user " + std::to_string(status.st_uid));
+  }
+  if (!is_link && is_writable_by_others(status)) return unsafe(part, "is writable by other users");
+  return {};
+}
+
+// Each directory above it. What is not there yet fails when it is opened. The way of a symbolic
+// link (/var/run, a home on another disk) is checked in its place, once.
+Status CacheCandidate::check_way() {
+  for (const bool may_have_link : {true, false}) {
+    bool is_link = false;
+    for (std::size_t end = path_.find('/', 1); end != std::string::npos && !is_link;
+         end = path_.find('/', end + 1)) {
+      TRY(check_part(path_.substr(0, end), is_link));
+    }
+    if (!is_link) return {};
+    if (!may_have_link) break;
+    const std::unique_ptr<char, void (*)(void*)> real(realpath(parent().c_str(), nullptr),
+                                                      std::free);
+    if (!real) return {};
+    path_ = without_slash(real.get()) + path_.substr(path_.rfind('/'));
+  }
+  return unsafe(path_, "lies behind a symbolic link that changes");
+}
+
+bool CacheCandidate::make() const {
+  if (mkdir(path_.c_str(), 0700) == 0 || errno == EEXIST) return true;
+  if (errno != ENOENT || levels_ < 2) return false;
+  if (mkdir(parent().c_str(), 0700) != 0 && errno != EEXIST) return false;
+  return mkdir(path_.c_str(), 0700) == 0 || errno == EEXIST;
+}
+
+Result<std::optional<CacheDirectory>> CacheCandidate::open(CacheDirectory::IfMissing if_missing) {
+  if (!path_.starts_with('/')) return unsafe(path_, "is no absolute path");
+  if ((path_ + "/").find("/../") != std::string::npos) return unsafe(path_, "has '..' in it");
+  TRY(check_way());
+  FileDescriptor descriptor(::open(path_.c_str(), kDirectoryFlags));
+  if (!descriptor && errno == ENOENT && if_missing == CacheDirectory::IfMissing::create && make()) {
+    descriptor.reset(::open(path_.c_str(), kDirectoryFlags));
+  }
+  if (!descriptor) {
+    if (errno == ENOTDIR || errno == ELOOP) return unsafe(path_, "is no directory");
+    return std::optional<CacheDirectory>();
+  }
+  struct stat status = {};
+  if (fstat(descriptor.get(), &status) != 0) return std::optional<CacheDirectory>();
+  if (status.st_uid != geteuid()) {
+    return unsafe(path_, "belongs to user " + std::to_string(status.st_uid));
+  }
+  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) return unsafe(path_, "is open to other users");
+  return std::optional(CacheDirectory(path_, std::move(descriptor)));
+}
+
+Result<CacheDirectory> CacheDirectory::open(std::string_view asked, const Environment& environment,
+                                            IfMissing if_missing) {
+  const std::string_view named =
+      asked.empty() ? environment.get("EXECCRED_CACHE_DIR").value_or("") : asked;
+  std::vector<CacheCandidate> candidates;
+  if (named.empty()) {
+    candidates = usual_candidates(environment);
+  } else {
+    candidates.emplace_back(without_slash(named), 2);
+  }
+  for (CacheCandidate& candidate : candidates) {
+    TRY_ASSIGN(std::optional<CacheDirectory> directory, candidate.open(if_missing));
+    if (directory) return *std::move(directory);
+  }
+  return Error{.kind = Error::Kind::configuration,
+               .message = "there is no cache directory " + in_quotes(candidates.front().path()) +
+                          (if_missing == IfMissing::create ? ", and it cannot be made" : "")};
+}
+
+}  // namespace execcred

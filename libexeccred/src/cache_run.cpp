@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache_run.hpp"
+
+#include "cache_tidy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+using std::chrono::steady_clock;
+
+std::string in_seconds(Duration duration) {
+  return format_duration(std::chrono::ceil<std::chrono::seconds>(duration));
+}
+
+bool is_final(const Error& error) {
+  return error.kind == Error::Kind::no_credential || error.kind == Error::Kind::configuration;
+}
+
+Error repeated(const CachedFailure& failure, TimePoint now) {
+  Error error = failure.error;
+  error.context.push_back("waiting " + in_seconds(failure.until - now) +
+                          " before this is tried again");
+  return error;
+}
+
+}  // namespace
+
+CacheRun::CacheRun(const CacheOptions& options, const Clock& clock, const CacheDirectory& directory,
+                   const CacheKey& key, const CredentialCache::Ask& ask)
+    : options_(options),
+      clock_(clock),
+      directory_(directory),
+      ask_(ask),
+      key_(key.text()),
+      hash_(hash_key(key_)),
+      name_(hash_.hex()),
+      reask_after_(options.times.first_reask) {}
+
+Result<Credential> CacheRun::get() {
+  Entry entry = read_entry();
+  if (entry) reask_after_ = std::max(reask_after_, entry->reask_after / 2);
+  if (!entry || !is_good(entry)) return obtain();
+  if (!is_fresh(*entry)) return refresh(*std::move(entry));
+  const bool is_asked_again = mark(*entry) == CacheDirectory::Marked::before;
+  if (is_asked_again && is_doubtful(*entry, read_failure(), now(), options_.times)) {
+    return doubt(*std::move(entry));
+  }
+  debug("a credential " + in_seconds(age_of(*entry, now())) + " old");
+  return std::move(entry->credential);
+}
+
+Result<Credential> CacheRun::refresh(CachedCredential entry) {
+  CacheLock lock(directory_, name_ + std::string(kLockEnding));
+  const CacheLock::Attempt attempt = lock.try_lock();
+  if (attempt == CacheLock::Attempt::busy) {
+    return deliver(std::move(entry), "it is being refreshed by another process");
+  }
+  const bool is_pending = pending_failure(entry.created).has_value();
+  if (Entry latest = read_entry(); is_good(latest)) entry = *std::move(latest);
+  if (is_fresh(entry)) return deliver(std::move(entry), "another process refreshed it");
+  if (is_pending) {
+    return deliver(std::move(entry), "the provider failed a moment ago");
+  }
+  Failure failure;
+  const bool is_locked = attempt == CacheLock::Attempt::locked;
+  Result<FreshCredential> fresh = call(is_locked, failure);
+  if (fresh) return deliver(store(std::move(*fresh), reask_after_, is_locked), "refreshed");
+  if (entry.expires <= now()) return std::move(fresh).error();
+  return deliver(std::move(entry), "cannot be refreshed yet: " + fresh.error().message);
+}
+
+Result<Credential> CacheRun::doubt(CachedCredential entry) {
+  const CacheTimes& times = options_.times;
+  CacheLock lock(directory_, name_ + std::string(kLockEnding));
+  if (lock.try_lock() != CacheLock::Attempt::locked) {
+    return deliver(std::move(entry), "asked for again, while another process asks the provider");
+  }
+  const Failure before = read_failure();
+  Entry latest = read_entry();
+  if (is_good(latest) && latest->id != entry.id) {
+    return deliver(*std::move(latest), "another process replaced it");
+  }
+  if (!is_good(latest)) {
+    lock.unlock();
+    return obtain();
+  }
+  if (!is_doubtful(entry, before, now(), times)) {
+    return deliver(std::move(entry), "asked for again, and the provider failed a moment ago");
+  }
+  debug("asked for again by the same client, so the provider is asked");
+  Failure failure;
+  Result<FreshCredential> fresh = call(true, failure);
+  if (fresh) {
+    const Duration reask_after =
+        2 * std::clamp(entry.reask_after, times.first_reask, times.longest_lifetime / 2);
+    return deliver(store(std::move(*fresh), reask_after, true), "replaced");
+  }
+  if (!is_final(fresh.error())) {
+    return deliver(std::move(entry), "cannot be replaced now: " + fresh.error().message);
+  }
+  // The other side refuses this identity, so nobody else gets what it gave before.
+  if (fresh.error().kind == Error::Kind::no_credential) {
+    directory_.remove(name_ + std::string(kCredentialEnding));
+  }
+  return std::move(fresh).error();
+}
+
+Result<Credential> CacheRun::obtain() {
+  CacheLock lock(directory_, name_ + std::string(kLockEnding));
+  for (;;) {
+    if (Entry entry = read_entry(); is_good(entry)) {
+      return deliver(*std::move(entry), "another process brought it");
+    }
+    if (const Failure pending = pending_failure(TimePoint::min())) {
+      if (!wait_for_window(*pending)) return repeated(*pending, now());
+      continue;
+    }
+    const Acquired acquired = acquire(lock);
+    if (acquired == Acquired::changed) continue;
+    Failure failure;
+    const bool is_locked = acquired == Acquired::locked;
+    Result<FreshCredential> fresh = call(is_locked, failure);
+    if (fresh) return deliver(store(std::move(*fresh), reask_after_, is_locked), "new");
+    lock.unlock();
+    if (!failure || !wait_for_window(*failure)) return std::move(fresh).error();
+  }
+}
+
+CacheRun::Acquired CacheRun::acquire(CacheLock& lock) const {
+  constexpr Duration kLongestPause = std::chrono::milliseconds(32);
+  const Duration limit = std::min(options_.times.longest_lock_wait, time_left() / 4 * 3);
+  Duration pause = std::chrono::milliseconds(1);
+  Duration waited = {};
+  for (;;) {
+    const CacheLock::Attempt attempt = lock.try_lock();
+    if (attempt != CacheLock::Attempt::busy && has_news()) {
+      lock.unlock();
+      return Acquired::changed;
+    }
+    if (attempt == CacheLock::Attempt::locked) return Acquired::locked;
+    if (attempt == CacheLock::Attempt::impossible || waited >= limit) {
+      debug(waited >= limit ? "no lock after " + format_duration(waited) : "no lock can be made");
+      return Acquired::gave_up;
+    }
+    const auto start = steady_clock::now();
+    sleep_for(pause);
+    waited += std::max<Duration>(pause, steady_clock::now() - start);
+    if (has_news()) return Acquired::changed;
+    pause = std::min(2 * pause, kLongestPause);
+  }
+}
+
+// The failure first: who has no lock may store an entry and then remove the failure meanwhile.
+bool CacheRun::has_news() const {
+  return pending_failure(TimePoint::min()).has_value() || is_good(read_entry());
+}
+
+Result<FreshCredential> CacheRun::call(bool is_locked, Failure& failure) const {
+  ProviderCall call{.deadline = options_.deadline, .may_retry = false};
+  // The others wait for three quarters of what they have, and learn a failure before that.
+  if (is_locked && call.deadline != steady_clock::time_point::max()) {
+    call.deadline = steady_clock::now() + time_left() / 3 * 2;
+  }
+  debug("asking the provider");
+  Result<FreshCredential> fresh = ask_(call);
+  if (!fresh) failure = record(fresh.error(), call.retry_after);
+  return fresh;
+}
+
+CacheRun::Failure CacheRun::record(Error error, std::optional<Duration> retry_after) const {
+  if (error.kind == Error::Kind::internal) return std::nullopt;
+  CachedFailure failure =
+      next_failure(read_failure(), std::move(error), retry_after, now(), options_.times);
+  failure.key = key_;
+  const Status written = directory_.write(name_ + std::string(kFailureEnding),
+                                          write_cached_failure(failure), failure.until);
+  if (!written) debug(written.error().message);
+  return failure;
+}
+
+CachedCredential CacheRun::store(FreshCredential fresh, Duration reask_after,
+                                 bool is_locked) const {
+  const CacheTimes& times = options_.times;
+  CachedCredential entry{.key = key_, .created = now(), .reask_after = reask_after};
+  const TimePoint ends = fresh.credential.expires_at.value_or(now() + times.endless_lifetime);
+  entry.expires = std::min(ends, entry.created + times.longest_lifetime);
+  entry.identity = std::move(fresh.identity);
+  entry.target = std::move(fresh.target);
+  entry.credential = std::move(fresh.credential);
+  const SecretString text = write_cached_credential(entry);
+  if (entry.expires <= entry.created || text.size() > kMaxCacheFile) return entry;
+  const Status written =
+      directory_.write(name_ + std::string(kCredentialEnding), text.reveal(), entry.expires);
+  if (!written) {
+    debug(written.error().message);
+    return entry;
+  }
+  entry.id = checksum_of(text.reveal());
+  // Without the lock it might be a newer one, and an older one counts no more anyway.
+  if (is_locked) directory_.remove(name_ + std::string(kFailureEnding));
+  tidy_cache(directory_, name_, entry.id, now());
+  return entry;
+}
+
+bool CacheRun::wait_for_window(const CachedFailure& failure) {
+  const Duration pause = std::max<Duration>(failure.until - now(), std::chrono::milliseconds(1));
+  if (!failure.error.is_transient || pause > time_left() / 2) return false;
+  if (pause > options_.times.retry_patience - waited_) return false;
+  debug("trying again in " + format_duration(pause) + ": " + failure.error.message);
+  sleep_for(pause);
+  waited_ += pause;
+  return true;
+}
+
+Credential CacheRun::deliver(CachedCredential entry, const std::string& how) const {
+  if (entry.id != 0) mark(entry);
+  debug("a credential " + in_seconds(age_of(entry, now())) + " old: " + how);
+  return std::move(entry.credential);
+}
+
+}  // namespace execcred

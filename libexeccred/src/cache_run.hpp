@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// One CredentialCache::get() in a directory that is there.
+#pragma once
+
+#include "cache_lock.hpp"
+
+#include <execcred/cache_directory.hpp>
+#include <execcred/cache_entry.hpp>
+#include <execcred/credential_cache.hpp>
+
+#include <optional>
+#include <string>
+
+namespace execcred {
+
+class CacheRun {
+ public:
+  CacheRun(const CacheOptions& options, const Clock& clock, const CacheDirectory& directory,
+           const CacheKey& key, const CredentialCache::Ask& ask);
+
+  Result<Credential> get();
+
+ private:
+  using Entry = std::optional<CachedCredential>;
+  using Failure = std::optional<CachedFailure>;
+  enum class Acquired { locked, changed, gave_up };
+
+  // For an entry that is soon to end, for one that its client asks again for, and for none.
+  Result<Credential> refresh(CachedCredential entry);
+  Result<Credential> doubt(CachedCredential entry);
+  Result<Credential> obtain();
+
+  // This key's, from the directory; an entry that has ended is one too.
+  Entry read_entry() const;
+  Failure read_failure() const;
+  // A failure after `since` that forbids to ask the provider now.
+  Failure pending_failure(TimePoint since) const;
+  bool is_good(const Entry& entry) const;
+  bool is_fresh(const CachedCredential& entry) const;
+
+  Acquired acquire(CacheLock& lock) const;
+  // There is an answer for one who has none.
+  bool has_news() const;
+  Result<FreshCredential> call(bool is_locked, Failure& failure) const;
+  Failure record(Error error, std::optional<Duration> retry_after) const;
+  CachedCredential store(FreshCredential fresh, Duration reask_after, bool is_locked) const;
+  // False: its window is too long to wait for.
+  bool wait_for_window(const CachedFailure& failure);
+
+  Credential deliver(CachedCredential entry, const std::string& how) const;
+  CacheDirectory::Marked mark(const CachedCredential& entry) const;
+  Duration time_left() const;
+  void sleep_for(Duration pause) const;
+  TimePoint now() const { return clock_.now(); }
+  void debug(const std::string& step) const { options_.debug("cache: " + step); }
+
+  const CacheOptions& options_;
+  const Clock& clock_;
+  const CacheDirectory& directory_;
+  const CredentialCache::Ask& ask_;
+  std::string key_;
+  KeyHash hash_;
+  std::string name_;      // of the key's files, without their endings
+  Duration reask_after_;  // of the next entry
+  Duration waited_ = {};
+};
+
+}  // namespace execcred

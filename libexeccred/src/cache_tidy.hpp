@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the cache directory small. Called by those who have just written, so that a hit costs
+// nothing; each looks at a few files, and all together see every one.
+#pragma once
+
+#include <execcred/cache_directory.hpp>
+#include <execcred/clock.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace execcred {
+
+inline constexpr std::string_view kCredentialEnding = ".credential";
+inline constexpr std::string_view kFailureEnding = ".failure";
+inline constexpr std::string_view kLockEnding = ".lock";
+inline constexpr std::string_view kMarkEnding = ".seen";
+inline constexpr std::string_view kNewEnding = ".new";
+
+// Removes the marks of former entries of `name`, whose entry is now `id`, and a few files of
+// others that nothing needs: entries that have ended, marks of a day ago, files whose writer was
+// killed. Locks stay.
+void tidy_cache(const CacheDirectory& directory, const std::string& name, std::uint64_t id,
+                TimePoint now);
+
+}  // namespace execcred

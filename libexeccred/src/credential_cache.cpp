@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache_run.hpp"
+
+#include <execcred/credential_cache.hpp>
+
+#include <utility>
+
+namespace execcred {
+namespace {
+
+Result<Credential> ask_alone(const CacheOptions& options, const CredentialCache::Ask& ask) {
+  ProviderCall call{.deadline = options.deadline};
+  TRY_ASSIGN(FreshCredential fresh, ask(call));
+  return std::move(fresh.credential);
+}
+
+}  // namespace
+
+Result<Credential> CredentialCache::get(const CacheKey& key, const Ask& ask) const {
+  if (!options_.is_enabled) return ask_alone(options_, ask);
+  const Result<CacheDirectory> directory =
+      CacheDirectory::open(options_.directory, environment_, CacheDirectory::IfMissing::create);
+  if (!directory) {
+    options_.debug("no cache: " + directory.error().message);
+    return ask_alone(options_, ask);
+  }
+  return CacheRun(options_, clock_, *directory, key, ask).get();
+}
+
+}  // namespace execcred

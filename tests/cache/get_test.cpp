@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.hpp"
+
+#include <execcred/cache_directory.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+namespace execcred {
+namespace {
+
+using namespace std::chrono_literals;
+using test::CacheFixture;
+using test::check_fails;
+using test::down;
+using test::refused;
+
+TEST_CASE("get: the second answer comes from the cache, with the first's end") {
+  CacheFixture cache;
+  const TimePoint end = cache.clock.time + 1h;
+  CHECK(cache.token() == "token-1");
+  cache.clock.time += 9s;
+  const Result<Credential> hit = cache.get();
+  REQUIRE(hit);
+  CHECK(hit->token.reveal() == "token-1");
+  CHECK(hit->expires_at == end);
+  CHECK(cache.provider.calls == 1);
+}
+
+TEST_CASE("get: without an end, a credential is kept for ten minutes") {
+  CacheFixture cache;
+  const CredentialCache kept(cache.options, cache.environment, cache.clock);
+  int calls = 0;
+  const auto ask = [&](ProviderCall&) -> Result<FreshCredential> {
+    ++calls;
+    return test::fresh_token("t", std::nullopt);
+  };
+  const Result<Credential> first = kept.get(test::sample_key(), ask);
+  REQUIRE(first);
+  CHECK_FALSE(first->expires_at);
+  const Result<Credential> hit = kept.get(test::sample_key(), ask);
+  REQUIRE(hit);
+  CHECK(hit->expires_at == cache.clock.time + 10min);
+  cache.clock.time += 10min;
+  REQUIRE(kept.get(test::sample_key(), ask));
+  CHECK(calls == 2);
+}
+
+TEST_CASE("get: a credential is believed for a day at most, and not kept once it has ended") {
+  CacheFixture cache;
+  cache.provider.lifetime = 1000h;
+  CHECK(cache.token() == "token-1");
+  cache.client = "client-2";
+  const Result<Credential> hit = cache.get();
+  REQUIRE(hit);
+  CHECK(hit->expires_at == cache.clock.time + 24h);
+  cache.clock.time += 24h;
+  cache.provider.lifetime = 0s;
+  CHECK(cache.token() == "token-2");
+  CHECK(cache.token() == "token-3");
+}
+
+TEST_CASE("get: in the refresh window the provider is asked, before it the entry is served") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  cache.clock.time += 54min;
+  cache.client = "client-2";
+  CHECK(cache.token() == "token-1");
+  cache.clock.time += 1min;
+  CHECK(cache.token() == "token-2");
+  CHECK(cache.token() == "token-2");
+}
+
+TEST_CASE("get: --refresh-before moves the window") {
+  CacheFixture cache;
+  cache.options.refresh_before = 30min;
+  CHECK(cache.token() == "token-1");
+  cache.clock.time += 23min;
+  cache.client = "client-2";
+  CHECK(cache.token() == "token-1");
+  cache.clock.time += 7min;
+  CHECK(cache.token() == "token-2");
+}
+
+TEST_CASE("get: a valid token survives a failed refresh, with one call per window") {
+  for (const Error& error : {down(), down(true), refused()}) {
+    CacheFixture cache;
+    CHECK(cache.token() == "token-1");
+    cache.clock.time += 55min;
+    cache.provider.error = error;
+    constexpr int kWindows = 6;
+    int served = 0;
+    int asked = 0;
+    for (; cache.provider.calls < 1 + kWindows; cache.clock.time += 100ms, ++asked) {
+      cache.client = "client-" + std::to_string(asked);
+      served += cache.token() == "token-1" ? 1 : 0;
+    }
+    CHECK(served == asked);
+    // 2 + 4 + 8 + 16 + 32 s, or 5 times 10 s.
+    CHECK(asked == (error.kind == Error::Kind::unavailable ? 621 : 501));
+    CHECK(cache.paused == 0s);
+    cache.clock.time += 5min;
+    CHECK(cache.token() == error.message);
+  }
+}
+
+TEST_CASE("get: a permanent error is remembered for ten seconds, with its hint and its story") {
+  CacheFixture cache;
+  cache.provider.error = refused();
+  check_fails(cache.get(), Error::Kind::no_credential, "invalid_grant");
+  for (const Duration age : {0s, 1s, 8s}) {
+    cache.clock.time += age;
+    check_fails(cache.get(), Error::Kind::no_credential, "hint: mend it");
+  }
+  check_fails(cache.get(), Error::Kind::no_credential,
+              "while waiting 1s before this is tried again");
+  CHECK(cache.provider.calls == 1);
+  cache.clock.time += 1s;
+  cache.provider.error.reset();
+  CHECK(cache.token() == "token-2");
+}
+
+TEST_CASE("get: a failure of our own making is not remembered") {
+  CacheFixture cache;
+  cache.provider.error = Error{.kind = Error::Kind::internal, .message = "a defect"};
+  CHECK(cache.token() == "a defect");
+  CHECK(cache.token() == "a defect");
+  CHECK(cache.provider.calls == 2);
+}
+
+TEST_CASE("get: a run that retries waits for the provider's window, and no longer than it may") {
+  CacheFixture cache;
+  cache.provider.error = down(true);
+  check_fails(cache.get(), Error::Kind::unavailable, "the provider is down");
+  // At once, and when 2 s had passed; the next window, of 4 s, is too long to wait for.
+  CHECK(cache.provider.calls == 2);
+  CHECK(cache.paused == 2s);
+  check_fails(cache.get(), Error::Kind::unavailable, "waiting 4s");
+  CHECK(cache.provider.calls == 2);
+  cache.provider.error.reset();
+  cache.clock.time += 2s;
+  CHECK(cache.token() == "token-3");
+  CHECK(cache.paused == 4s);
+}
+
+TEST_CASE("get: Retry-After is honoured by all") {
+  CacheFixture cache;
+  cache.provider.error = down(true);
+  cache.provider.retry_after = 30s;
+  CHECK(cache.token() == "the provider is down");
+  cache.clock.time += 26s;
+  CHECK(cache.token() == "the provider is down");
+  CHECK(cache.provider.calls == 1);
+  cache.clock.time += 4s;
+  cache.provider.error.reset();
+  CHECK(cache.token() == "token-2");
+}
+
+TEST_CASE("get: success forgets the failures before it") {
+  CacheFixture cache;
+  cache.provider.error = down();
+  CHECK(cache.token() == "the provider is down");
+  cache.clock.time += 2s;
+  cache.provider.error.reset();
+  CHECK(cache.token() == "token-2");
+  CHECK_FALSE(std::filesystem::exists(cache.file(".failure")));
+}
+
+TEST_CASE("get: the call is to end before those who wait give up, and is tried once") {
+  CacheFixture cache;
+  const auto start = std::chrono::steady_clock::now();
+  cache.options.deadline = start + 9s;
+  CHECK(cache.token() == "token-1");
+  REQUIRE(cache.provider.seen.size() == 1);
+  CHECK(cache.provider.seen[0].deadline <= start + 6s + (std::chrono::steady_clock::now() - start));
+  CHECK(cache.provider.seen[0].deadline >= start + 5s);
+  CHECK_FALSE(cache.provider.seen[0].may_retry);
+  cache.options.is_enabled = false;
+  CHECK(cache.token() == "token-2");
+  CHECK(cache.provider.seen[1].deadline == cache.options.deadline);
+  CHECK(cache.provider.seen[1].may_retry);
+}
+
+TEST_CASE("get: a lock that is never given back costs its deadline, once") {
+  CacheFixture cache;
+  REQUIRE(CacheDirectory::open(cache.path().native(), cache.environment,
+                               CacheDirectory::IfMissing::create));
+  const FileDescriptor held(open(cache.file(".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  REQUIRE(flock(held.get(), LOCK_EX | LOCK_NB) == 0);
+  cache.options.times.longest_lock_wait = 1s;
+  CHECK(cache.token() == "token-1");
+  CHECK(cache.paused >= 900ms);
+  CHECK(cache.paused <= 1100ms);
+  CHECK(test::contains(cache.steps, "no lock after"));
+  const Duration paused = cache.paused;
+  CHECK(cache.token() == "token-1");
+  CHECK(cache.paused == paused);
+
+  // In the window nobody waits.
+  cache.clock.time += 55min;
+  CHECK(cache.token() == "token-1");
+  CHECK(cache.paused == paused);
+
+  // A failure is shared without the lock as well.
+  cache.clock.time += 5min;
+  cache.provider.error = refused();
+  CHECK(cache.token() == "invalid_grant");
+  CHECK(cache.token() == "invalid_grant");
+  CHECK(cache.provider.calls == 2);
+}
+
+TEST_CASE("get: the wait for a lock is bounded by the run's own deadline") {
+  CacheFixture cache;
+  REQUIRE(CacheDirectory::open(cache.path().native(), cache.environment,
+                               CacheDirectory::IfMissing::create));
+  const FileDescriptor held(open(cache.file(".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  REQUIRE(flock(held.get(), LOCK_EX | LOCK_NB) == 0);
+  cache.options.deadline = std::chrono::steady_clock::now() + 400ms;
+  CHECK(cache.token() == "token-1");
+  CHECK(cache.paused <= 400ms);
+  cache.options.deadline = std::chrono::steady_clock::now() - 1s;
+  CHECK(cache.token(test::sample_key("https://other.example.com")) == "token-2");
+}
+
+TEST_CASE("get: with the clock ten years off, only what is good is served") {
+  for (const Duration jump : {Duration(87'660h), Duration(-87'660h)}) {
+    CAPTURE(jump.count());
+    CacheFixture cache;
+    cache.clock.time += jump;
+    CHECK(cache.token() == "token-1");
+    cache.clock.time -= jump;
+    CHECK(cache.token() == "token-2");
+    cache.client = "client-2";
+    CHECK(cache.token() == "token-2");
+    cache.clock.time += jump;
+    CHECK(cache.token() == "token-3");
+    cache.provider.error = refused();
+    cache.clock.time -= jump;
+    CHECK(cache.token() == "invalid_grant");
+    cache.clock.time += jump;
+    cache.provider.error.reset();
+    CHECK(cache.token() == "token-3");
+  }
+}
+
+}  // namespace
+}  // namespace execcred

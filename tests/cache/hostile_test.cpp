@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whatever is found in the cache directory, and whatever the system refuses: a credential is given.
+#include "fixture.hpp"
+
+#include <execcred/cache_listing.hpp>
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <functional>
+
+namespace execcred {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using test::CacheFixture;
+using test::give_to;
+using test::is_root_or_counted;
+using test::set_mode;
+
+constexpr uid_t kStranger = 54321;
+
+using Change = std::function<void(const fs::path&)>;
+
+struct HostileFile {
+  const char* name;
+  Change put;
+  bool needs_root = false;
+};
+
+std::string content_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void put_file(const fs::path& path, std::string_view content, mode_t mode = 0600) {
+  fs::remove_all(path);
+  test::write_file(path, content, mode);
+}
+
+void put_large_file(const fs::path& path) {
+  put_file(path, "x");
+  fs::resize_file(path, 10'000'000);
+}
+
+std::vector<HostileFile> hostile_files() {
+  return {{"a symbolic link",
+           [](const fs::path& path) {
+             fs::rename(path, path.native() + "-real");
+             fs::create_symlink(path.native() + "-real", path);
+           }},
+          {"a named pipe",
+           [](const fs::path& path) {
+             fs::remove(path);
+             REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+           }},
+          {"a second name",
+           [](const fs::path& path) { fs::create_hard_link(path, path.native() + "-2"); }},
+          {"a directory",
+           [](const fs::path& path) {
+             fs::remove(path);
+             test::make_directory(path, 0700);
+           }},
+          {"readable by the group", [](const fs::path& path) { set_mode(path, 0640); }},
+          {"writable by others", [](const fs::path& path) { set_mode(path, 0602); }},
+          {"of another user", [](const fs::path& path) { give_to(path, kStranger); }, true},
+          {"empty", [](const fs::path& path) { put_file(path, ""); }},
+          {"10 MB", [](const fs::path& path) { put_large_file(path); }},
+          {"cut", [](const fs::path& path) { put_file(path, content_of(path).substr(0, 150)); }},
+          {"zeroes", [](const fs::path& path) { put_file(path, std::string(300, '\0')); }},
+          {"JSON", [](const fs::path& path) { put_file(path, "{\"token\":\"evil\"}"); }}};
+}
+
+TEST_CASE("an entry that is not as we write it is a miss, and is repaired") {
+  for (const HostileFile& hostile : hostile_files()) {
+    CAPTURE(hostile.name);
+    if (hostile.needs_root && !is_root_or_counted("a cache file of another user")) continue;
+    CacheFixture cache;
+    REQUIRE(cache.token() == "token-1");
+    hostile.put(cache.file(".credential"));
+    CHECK(cache.token() == "token-2");
+    CHECK(cache.token() == "token-2");
+  }
+}
+
+TEST_CASE("a lock that is not as we make it is replaced") {
+  for (const HostileFile& hostile : hostile_files()) {
+    CAPTURE(hostile.name);
+    if (hostile.needs_root && !is_root_or_counted("a lock of another user")) continue;
+    CacheFixture cache;
+    REQUIRE(cache.token() == "token-1");
+    hostile.put(cache.file(".lock"));
+    fs::remove(cache.file(".credential"));
+    CHECK(cache.token() == "token-2");
+    CHECK_FALSE(test::contains(cache.steps, "no lock"));
+    CHECK(fs::is_regular_file(fs::symlink_status(cache.file(".lock"))));
+  }
+}
+
+TEST_CASE("a failure that is not as we write it is none") {
+  for (const HostileFile& hostile : hostile_files()) {
+    CAPTURE(hostile.name);
+    if (hostile.needs_root && !is_root_or_counted("a failure of another user")) continue;
+    CacheFixture cache;
+    cache.provider.error = test::refused();
+    REQUIRE(cache.token() == "invalid_grant");
+    cache.provider.error.reset();
+    hostile.put(cache.file(".failure"));
+    CHECK(cache.token() == "token-2");
+  }
+}
+
+// Runs `body` in a process of its own; true if it returned true.
+bool holds_in_child(const std::function<bool()>& body) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    _exit(body() ? 0 : 1);
+  }
+  int status = -1;
+  return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// The cache works, or does not, but the credential is there: new, kept, and in place of a failure.
+bool is_served(CacheFixture& cache) {
+  const bool is_first = cache.is_served_newest();
+  cache.client = "client-2";
+  const bool is_second = cache.is_served_newest();
+  cache.clock.time += 2h;
+  return is_first && is_second && cache.is_served_newest() && cache.provider.calls >= 2;
+}
+
+bool is_served_within(__rlimit_resource resource, rlim_t limit) {
+  CacheFixture cache;
+  return holds_in_child([&] {
+    const rlimit few = {.rlim_cur = limit, .rlim_max = limit};
+    return setrlimit(resource, &few) == 0 && is_served(cache);
+  });
+}
+
+TEST_CASE("no file may grow: a credential is given") {
+  for (const rlim_t size : {0U, 10U, 200U}) {
+    CAPTURE(size);
+    CHECK(is_served_within(RLIMIT_FSIZE, size));
+  }
+}
+
+TEST_CASE("each number of free descriptors: a credential is given") {
+  for (rlim_t limit = 3; limit < 16; ++limit) {
+    CAPTURE(limit);
+    CHECK(is_served_within(RLIMIT_NOFILE, limit));
+  }
+}
+
+// As another user, whose directory has this mode from its second run on.
+bool is_served_by_directory_of(mode_t mode) {
+  CacheFixture cache;
+  set_mode(cache.directory.path(), 0755);
+  return holds_in_child([&] {
+    test::make_directory(cache.path(), 0700);
+    give_to(cache.path(), kStranger);
+    if (setgid(kStranger) != 0 || setuid(kStranger) != 0) return false;
+    if (cache.token() != "token-1") return false;
+    set_mode(cache.path(), mode);
+    cache.client = "client-2";
+    const bool is_hit = cache.token() == "token-1";
+    const bool may_hit = (mode & 0500U) == 0500U;
+    return is_hit == may_hit && is_served(cache);
+  });
+}
+
+TEST_CASE("a directory that cannot be written to: what is in it is used") {
+  if (!is_root_or_counted("a cache directory without write permission")) return;
+  for (const mode_t mode : {0500U, 0100U, 0000U, 0300U, 0600U}) {
+    CAPTURE(mode);
+    CHECK(is_served_by_directory_of(mode));
+  }
+}
+
+TEST_CASE("a full disk, no free inode, a read-only one: a credential is given") {
+  if (!is_root_or_counted("full and read-only file systems")) return;
+  struct Case {
+    const char* options;
+    unsigned long flags;
+  };
+  for (const Case& c : std::vector<Case>{{"size=4k,nr_inodes=100,mode=0700", 0},
+                                         {"size=64k,nr_inodes=1,mode=0700", 0},
+                                         {"size=64k,nr_inodes=2,mode=0700", 0},
+                                         {"size=64k,nr_inodes=3,mode=0700", 0},
+                                         {"size=64k,mode=0700", MS_RDONLY}}) {
+    CAPTURE(c.options);
+    CacheFixture cache;
+    test::make_directory(cache.path(), 0700);
+    if (mount("execcred", cache.path().c_str(), "tmpfs", c.flags, c.options) != 0) {
+      test::NotRun::add("mounting a small file system");
+      continue;
+    }
+    if (std::string_view(c.options).starts_with("size=4k")) {
+      test::write_file(cache.path() / "ballast", std::string(4096, 'x'));
+    }
+    CHECK(is_served(cache));
+    umount2(cache.path().c_str(), MNT_DETACH);
+  }
+}
+
+}  // namespace
+}  // namespace execcred

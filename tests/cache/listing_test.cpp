@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache_tidy.hpp"
+#include "fixture.hpp"
+
+#include <execcred/cache_listing.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <set>
+
+namespace execcred {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using test::CacheFixture;
+using test::sample_key;
+
+Result<CacheDirectory> open_directory(const CacheFixture& cache) {
+  return CacheDirectory::open(cache.path().native(), cache.environment,
+                              CacheDirectory::IfMissing::leave);
+}
+
+std::size_t count_of(const CacheFixture& cache, std::string_view ending) {
+  std::size_t count = 0;
+  for (const auto& file : fs::directory_iterator(cache.path())) {
+    count += file.path().native().ends_with(ending) ? 1U : 0U;
+  }
+  return count;
+}
+
+TEST_CASE("list_cache: keys, identity, target and times, and no secret") {
+  CacheFixture cache;
+  CHECK(cache.token(sample_key("https://b.example.com")) == "token-1");
+  CHECK(cache.token(sample_key("https://a.example.com")) == "token-2");
+  cache.clock.time += 56min;
+  cache.provider.error = test::down();
+  CHECK(cache.token(sample_key("https://a.example.com")) == "token-2");
+  test::write_file(cache.path() / "stray.credential", "no entry");
+  const Result<CacheDirectory> directory = open_directory(cache);
+  REQUIRE(directory);
+  const std::vector<CacheItem> items = list_cache(*directory);
+  REQUIRE(items.size() == 3);
+  CHECK(items[0].key == sample_key("https://a.example.com").text());
+  CHECK(items[0].identity == "controller");
+  CHECK(items[0].target == "https://spoke-1.example.com");
+  CHECK(items[0].created == cache.clock.time - 56min);
+  CHECK(items[0].ends == cache.clock.time + 4min);
+  CHECK_FALSE(items[0].failure);
+  CHECK(items[1].key == items[0].key);
+  REQUIRE(items[1].failure);
+  CHECK(items[1].failure->message == "the provider is down");
+  CHECK(items[1].ends == cache.clock.time + 2s);
+  CHECK(items[2].key == sample_key("https://b.example.com").text());
+  for (const CacheItem& item : items) {
+    CHECK_FALSE(test::contains(item.key + item.identity + item.target, "token-"));
+  }
+}
+
+TEST_CASE("clear_cache: all goes but the locks") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  cache.provider.error = test::refused();
+  CHECK(cache.token(sample_key("https://b.example.com")) == "invalid_grant");
+  cache.provider.error.reset();
+  test::write_file(cache.path() / "abc.0123.new", "left behind");
+  const Result<CacheDirectory> directory = open_directory(cache);
+  REQUIRE(directory);
+  CHECK(clear_cache(*directory) == 2);
+  CHECK(count_of(cache, "") == count_of(cache, ".lock"));
+  CHECK(cache.token() == "token-3");
+  CHECK(clear_cache(*directory) == 1);
+  CHECK(clear_cache(*directory) == 0);
+}
+
+TEST_CASE("what nothing needs is removed by those who write, the locks never") {
+  CacheFixture cache;
+  cache.provider.lifetime = 5min;
+  constexpr int kKeys = 100;
+  for (int i = 0; i < kKeys; ++i) CHECK(cache.token(sample_key(std::to_string(i))) != "");
+  CHECK(count_of(cache, ".credential") == kKeys);
+  // The marks' age is the file system's: a day and an hour from the real present.
+  cache.clock.time =
+      std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now()) +
+      26h;
+  for (int i = 0; i < 1000 && count_of(cache, ".credential") > 1; ++i) {
+    cache.clock.time += 5min;
+    REQUIRE(cache.is_served_newest());
+  }
+  CHECK(count_of(cache, ".credential") == 1);
+  CHECK(count_of(cache, ".lock") == kKeys + 1);
+  for (int i = 0; i < 1000 && count_of(cache, ".seen") > 1; ++i) {
+    cache.clock.time += 5min;
+    REQUIRE(cache.is_served_newest());
+  }
+  CHECK(count_of(cache, ".seen") == 1);
+}
+
+TEST_CASE("the marks of an entry go with it, however many") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  for (int i = 0; i < 500; ++i) {
+    cache.client = "client-" + std::to_string(i);
+    CHECK(cache.token() == "token-1");
+  }
+  // The first client of the fixture, "client-1", is among them.
+  CHECK(count_of(cache, ".seen") == 500);
+  cache.clock.time += 1h;
+  CHECK(cache.token() == "token-2");
+  CHECK(count_of(cache, ".seen") == 1);
+}
+
+TEST_CASE("a file whose writer was killed goes after a while, not before") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  const fs::path left = test::write_file(cache.path() / "0123.4567.new", "left behind");
+  const Result<CacheDirectory> directory = open_directory(cache);
+  REQUIRE(directory);
+  const TimePoint now =
+      std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
+  tidy_cache(*directory, "89ab", 0, now + 9min);
+  CHECK(fs::exists(left));
+  tidy_cache(*directory, "89ab", 0, now + 11min);
+  CHECK_FALSE(fs::exists(left));
+}
+
+}  // namespace
+}  // namespace execcred

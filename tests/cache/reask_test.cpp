@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// A client that asks again for what it was given was perhaps refused with it.
+#include "fixture.hpp"
+
+#include <execcred/cache_client.hpp>
+#include <execcred/cache_directory.hpp>
+#include <execcred/cache_entry.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace execcred {
+namespace {
+
+using namespace std::chrono_literals;
+using test::CacheFixture;
+using test::check_fails;
+using test::down;
+using test::refused;
+
+TEST_CASE("a client that asks again gets what the provider says now: a revoked token recovers") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  cache.clock.time += 10s;
+  CHECK(cache.token() == "token-2");
+  CHECK(test::contains(cache.steps, "asked for again by the same client"));
+  CHECK(cache.token() == "token-2");
+}
+
+TEST_CASE("an entry younger than ten seconds is not doubted") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  for (int i = 0; i < 9; ++i, cache.clock.time += 1s) CHECK(cache.token() == "token-1");
+  CHECK(cache.token() == "token-1");
+}
+
+TEST_CASE("other clients are given the entry, once each") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  cache.clock.time += 30min;
+  for (int i = 0; i < 50; ++i) {
+    cache.client = "other-" + std::to_string(i);
+    CHECK(cache.token() == "token-1");
+  }
+  // Of all who were refused with it, the first one's call is everyone's.
+  for (int i = 0; i < 50; ++i) {
+    cache.client = "other-" + std::to_string(i);
+    CHECK(cache.token() == "token-2");
+  }
+  CHECK(cache.provider.calls == 2);
+}
+
+TEST_CASE("two clusters within one client do not count as asking again") {
+  CacheFixture cache;
+  for (int i = 0; i < 20; ++i, cache.clock.time += 15s) {
+    cache.options.client_detail = "https://spoke-" + std::to_string(i) + ".example.com";
+    CHECK(cache.token() == "token-1");
+  }
+}
+
+TEST_CASE("a client that cannot be told from others is never taken to ask again") {
+  CacheFixture cache;
+  cache.client.reset();
+  for (int i = 0; i < 20; ++i, cache.clock.time += 1min) CHECK(cache.token() == "token-1");
+}
+
+TEST_CASE("a client that runs us on every request costs a few calls an hour") {
+  CacheFixture cache;
+  for (Duration passed = {}; passed < 24h; passed += 1s, cache.clock.time += 1s) {
+    REQUIRE(cache.is_served_newest());
+  }
+  MESSAGE("one request a second for a day, tokens of an hour: " << cache.provider.calls
+                                                                << " calls");
+  CHECK(cache.provider.calls <= 9 + 24 * 3);
+}
+
+TEST_CASE("what was revoked again is doubted later each time, and sooner after a calm life") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  int expected = 1;
+  for (const Duration age : {10s, 20s, 40s, 80s}) {
+    cache.clock.time += age - 1ms;
+    CHECK(cache.token() == "token-" + std::to_string(expected));
+    cache.clock.time += 1ms;
+    CHECK(cache.token() == "token-" + std::to_string(++expected));
+  }
+  for (int i = 0; i < 4; ++i) {
+    cache.clock.time += 1h;
+    CHECK(cache.token() == "token-" + std::to_string(++expected));
+  }
+  cache.clock.time += 10s;
+  CHECK(cache.token() == "token-" + std::to_string(++expected));
+}
+
+TEST_CASE("a permanent error ends the entry for all, as its answer is no longer true") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  cache.clock.time += 10s;
+  cache.provider.error = refused();
+  check_fails(cache.get(), Error::Kind::no_credential, "invalid_grant");
+  cache.client = "client-2";
+  check_fails(cache.get(), Error::Kind::no_credential, "invalid_grant");
+  CHECK(cache.provider.calls == 2);
+  CHECK_FALSE(std::filesystem::exists(cache.file(".credential")));
+}
+
+TEST_CASE("an error of configuration is returned, and the entry stays for others") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  cache.clock.time += 10s;
+  cache.provider.error = Error{.kind = Error::Kind::configuration, .message = "no CA file"};
+  check_fails(cache.get(), Error::Kind::configuration, "no CA file");
+  cache.client = "client-2";
+  CHECK(cache.token() == "token-1");
+}
+
+TEST_CASE("an unavailable provider: the entry is served, and doubted again at twice the age") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  cache.provider.error = down(true);
+  int calls = 1;
+  for (Duration age = {}; age < 50min; age += 1s, cache.clock.time += 1s) {
+    CHECK(cache.token() == "token-1");
+    const bool is_asked =
+        age >= 10s && (age / 10s) * 10s == age && ((age / 10s) & (age / 10s - 1)) == 0;
+    calls += is_asked ? 1 : 0;
+    CHECK(cache.provider.calls == calls);
+  }
+  CHECK(cache.paused == 0s);
+}
+
+TEST_CASE("while another process asks, the entry is served") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  cache.clock.time += 10s;
+  const FileDescriptor held(open(cache.file(".lock").c_str(), O_RDWR | O_CLOEXEC));
+  REQUIRE(flock(held.get(), LOCK_EX | LOCK_NB) == 0);
+  CHECK(cache.token() == "token-1");
+  CHECK(cache.provider.calls == 1);
+  CHECK(cache.paused == 0s);
+}
+
+TEST_CASE("a hit calls nobody: the source of the subject may be gone") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  cache.client = "client-2";
+  cache.clock.time += 40min;
+  const CredentialCache kept(cache.options, cache.environment, cache.clock);
+  const auto hit = kept.get(test::sample_key(), [](ProviderCall&) -> Result<FreshCredential> {
+    FAIL("asked on a hit");
+    return refused();
+  });
+  CHECK(hit.has_value());
+}
+
+TEST_CASE("start_time_of: the 22nd field, whatever the program is called") {
+  const std::string rest = " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654 20 21\n";
+  for (const std::string name : {"a", "a b", ") S 1 (", "a)) (b", ""}) {
+    CAPTURE(name);
+    CHECK(start_time_of("42 (" + name + ")" + rest) == "987654");
+  }
+  for (const std::string text : {"", "42", "42 (a)", "42 (a) ", "42 (a) S 1 2", "42 (a)S"}) {
+    CAPTURE(text);
+    CHECK_FALSE(start_time_of(text));
+  }
+  CHECK_FALSE(start_time_of("42 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 x 20"));
+}
+
+TEST_CASE("parent_identity: the parent's id, and the same each time") {
+  const std::optional<std::string> identity = parent_identity();
+  REQUIRE(identity);
+  CHECK(identity->starts_with(std::to_string(getppid()) + " "));
+  CHECK(test::contains(*identity, " pid:["));
+  CHECK(identity == parent_identity());
+}
+
+}  // namespace
+}  // namespace execcred
