@@ -111,7 +111,7 @@ class Run {
  private:
   Result<SecretString> credential(const DebugLog& debug);
   Result<ExecInfo> exec_info() const;
-  Result<std::string> exec_info_text() const;
+  Result<std::string> read_exec_info() const;
   Status check_profile_audiences(const ExecInfo& info) const;
   Result<SecretString> ask_provider(const CredentialRequest& request, const DebugLog& debug);
 
@@ -183,17 +183,21 @@ Result<SecretString> Run::ask_provider(const CredentialRequest& request, const D
   return write_exec_credential(request.info.version, credential, expiration);
 }
 
-Result<std::string> Run::exec_info_text() const {
-  deadline::enter_phase("reading the client's document");
+Result<std::string> Run::read_exec_info() const {
   if (common_.exec_info == "-") {
     return read_stream(STDIN_FILENO, kMaxExecInfo, "standard input");
   }
-  if (!common_.exec_info.empty()) return read_file(common_.exec_info, kMaxExecInfo);
-  return std::string(environment_.get("KUBERNETES_EXEC_INFO").value_or(""));
+  return read_file(common_.exec_info, kMaxExecInfo);
 }
 
 Result<ExecInfo> Run::exec_info() const {
-  TRY_ASSIGN(const std::string text, exec_info_text());
+  deadline::enter_phase("reading the client's document");
+  std::string_view text = environment_.get("KUBERNETES_EXEC_INFO").value_or("");
+  std::string read;
+  if (!common_.exec_info.empty()) {
+    TRY_ASSIGN(read, read_exec_info());
+    text = read;
+  }
   if (text.empty() && common_.exec_info.empty()) return ExecInfo{.version = common_.api_version};
   const std::string source = common_.exec_info.empty() ? "KUBERNETES_EXEC_INFO"
                              : common_.exec_info == "-"
