@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a client proves to an OAuth 2.0 server who it is (RFC 6749 section 2.3, RFC 7521, RFC 7523,
+// RFC 8705): by exactly one mechanism in each request.
+#pragma once
+
+#include <execcred/clock.hpp>
+#include <execcred/form.hpp>
+#include <execcred/http.hpp>
+#include <execcred/jwt_sign.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred {
+
+enum class ClientAuthMethod {
+  none,                 // a public client: its id alone, if it has one
+  client_secret_basic,  // in the Authorization header
+  client_secret_post,   // in the body
+  private_key_jwt,      // an assertion signed for this request
+  tls_client_auth,      // the certificate of the TLS connection
+  federated,            // an assertion that somebody else issued
+};
+
+std::string_view name_of(ClientAuthMethod method);
+std::optional<ClientAuthMethod> client_auth_method(std::string_view name);
+
+// What there is to authenticate with, and what the server says that it takes.
+struct ClientAuthChoice {
+  bool has_private_key = false;
+  bool has_secret = false;
+  bool has_certificate = false;
+  std::vector<std::string> supported = {};  // token_endpoint_auth_methods_supported; empty: unknown
+};
+
+// The key before the secret before the certificate. A secret goes into the header, unless the
+// server takes it in the body alone.
+ClientAuthMethod default_client_auth(const ClientAuthChoice& choice);
+
+// "urn:ietf:params:oauth:client-assertion-type:" before a name that has no colon.
+std::string client_assertion_type(std::string_view name);
+
+struct ClientAuthentication {
+  ClientAuthMethod method = ClientAuthMethod::none;
+  std::string client_id = {};
+  SecretString secret = {};                    // client_secret_*
+  std::optional<SigningKey> private_key = {};  // private_key_jwt
+  std::string key_id = {};                     // likewise
+  std::string assertion_audience = {};         // likewise: the issuer or the token endpoint
+  SecretString assertion = {};                 // federated
+  std::string assertion_type = "jwt-bearer";   // federated
+};
+
+// Adds what the mechanism needs to the request's headers and to its form. An assertion is made
+// anew by each call, because servers refuse one that they have seen; it is good for three minutes.
+// tls_client_auth adds the client's id: its certificate belongs into the HttpSettings. Fails
+// (configuration) where something is missing, or where the form or the request authenticates
+// already.
+Status authenticate_client(const ClientAuthentication& client, TimePoint now, HttpRequest& request,
+                           Form& form);
+
+}  // namespace execcred

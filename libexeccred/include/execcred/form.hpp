@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bodies of the kind application/x-www-form-urlencoded, as OAuth 2.0 has them (RFC 6749,
+// appendix B).
+#pragma once
+
+#include <execcred/secret.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred {
+
+// A name may come several times (resource, audience); fields keep their order.
+class Form {
+ public:
+  struct Field {
+    std::string name = {};
+    SecretString value = {};
+    bool is_secret = false;  // must not be seen in a message, whoever sends it back
+  };
+
+  void add(std::string_view name, std::string_view value);
+  void add(std::string_view name, const SecretString& value);
+
+  bool has(std::string_view name) const;
+  const std::vector<Field>& fields() const { return fields_; }
+  SecretString encoded() const;
+
+ private:
+  std::vector<Field> fields_;
+};
+
+// One name or value. Letters, digits and -._~ stay, a space becomes '+', every other byte %XX: what
+// Go's and Python's encoders write.
+SecretString form_urlencode(std::string_view text);
+
+}  // namespace execcred

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking a token endpoint for a token without a person: token exchange (RFC 8693), JWT bearer
+// grants (RFC 7523), client credentials and refresh tokens (RFC 6749).
+#pragma once
+
+#include <execcred/client_authentication.hpp>
+#include <execcred/clock.hpp>
+#include <execcred/form.hpp>
+#include <execcred/http.hpp>
+#include <execcred/http_retry.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+#include <execcred/token_reply.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred {
+
+enum class Grant { token_exchange, jwt_bearer, client_credentials, refresh_token };
+
+struct TokenParameter {
+  std::string name = {};
+  std::string value = {};
+};
+
+struct TokenRequest {
+  Grant grant = Grant::client_credentials;
+  SecretString subject = {};               // the subject token, the assertion, or the refresh token
+  std::string subject_token_type = "jwt";  // token types: a URN, or its last part
+  SecretString actor_token = {};           // token exchange alone
+  std::string actor_token_type = "jwt";
+  std::string requested_token_type = {};
+  std::vector<std::string> audiences = {};
+  std::vector<std::string> resources = {};
+  std::string scope = {};                       // names separated by spaces
+  std::vector<TokenParameter> parameters = {};  // what a server wants besides
+  ReplyToken token = ReplyToken::access_token;
+};
+
+// "K=V". Fails (configuration) without a name or a '='.
+Result<TokenParameter> parse_token_parameter(std::string_view text);
+
+// "urn:ietf:params:oauth:token-type:" before a name that has no colon.
+std::string token_type_urn(std::string_view name);
+
+// The body's fields but for those that authenticate the client. Fails (configuration): a field that
+// is empty or has a control character, a parameter that comes twice or is a field of its own, a
+// subject where the flow has none; with no_credential for a subject that is missing or unfit.
+Result<Form> token_form(const TokenRequest& request);
+
+// POSTs the request to the token endpoint, an https URL, by the retry policy; each attempt
+// authenticates anew. Beyond what http.hpp and token_reply.hpp say: an error that no repetition
+// changes is not repeated whatever its status, and one that may pass is.
+Result<TokenReply> request_token(HttpClient& client, const std::string& token_url,
+                                 const TokenRequest& request,
+                                 const ClientAuthentication& authentication,
+                                 const RetryPolicy& policy, const Clock& clock);
+
+}  // namespace execcred

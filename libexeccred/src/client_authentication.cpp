@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base64url_encode.hpp"
+
+#include <execcred/base64.hpp>
+#include <execcred/client_authentication.hpp>
+#include <execcred/text.hpp>
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+constexpr std::chrono::seconds kAssertionLifetime = std::chrono::minutes(3);
+constexpr std::string_view kAssertionTypes = "urn:ietf:params:oauth:client-assertion-type:";
+
+struct NamedMethod {
+  ClientAuthMethod method;
+  std::string_view name;
+};
+
+constexpr std::array<NamedMethod, 6> kMethods = {{
+    {ClientAuthMethod::none, "none"},
+    {ClientAuthMethod::client_secret_basic, "client_secret_basic"},
+    {ClientAuthMethod::client_secret_post, "client_secret_post"},
+    {ClientAuthMethod::private_key_jwt, "private_key_jwt"},
+    {ClientAuthMethod::tls_client_auth, "tls_client_auth"},
+    {ClientAuthMethod::federated, "federated"},
+}};
+
+Error unusable(std::string message) {
+  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
+}
+
+Error needs(ClientAuthMethod method, std::string_view what) {
+  return unusable("the client authentication " + std::string(name_of(method)) + " needs " +
+                  std::string(what));
+}
+
+Status check_alone(const HttpRequest& request, const Form& form) {
+  for (const std::string_view name :
+       {"client_id", "client_secret", "client_assertion", "client_assertion_type"}) {
+    if (form.has(name)) return unusable("the request authenticates its client twice");
+  }
+  const auto is_authorization = [](const HttpHeader& header) {
+    return ascii_lower(header.name) == "authorization";
+  };
+  if (std::any_of(request.headers.begin(), request.headers.end(), is_authorization)) {
+    return unusable("the request authenticates its client twice");
+  }
+  return {};
+}
+
+Status check_secret(const ClientAuthentication& client) {
+  if (client.client_id.empty()) return needs(client.method, "a client id");
+  if (client.secret.empty()) return needs(client.method, "a client secret");
+  if (has_control_character(client.secret.reveal())) {
+    return unusable("the client secret has a control character, a line break perhaps");
+  }
+  return {};
+}
+
+// Both parts are form-urlencoded first (RFC 6749, section 2.3.1), which some servers insist on.
+void add_basic(const ClientAuthentication& client, HttpRequest& request) {
+  SecretString pair = form_urlencode(client.client_id);
+  pair.append(":");
+  pair.append(form_urlencode(client.secret.reveal()).reveal());
+  std::string encoded = encode_base64(pair.reveal());
+  SecretString value("Basic ");
+  value.append(encoded);
+  wipe(encoded);
+  request.headers.push_back({.name = "Authorization", .value = std::move(value)});
+}
+
+Result<std::string> random_id() {
+  std::array<char, 16> bytes = {};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    return Error{.message = "the system gives no random numbers"};
+  }
+  return std::string(encode_base64url({bytes.data(), bytes.size()}).reveal());
+}
+
+json::Value seconds_of(TimePoint time) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(time);
+  return json::Value(json::Number{std::to_string(whole.time_since_epoch().count())});
+}
+
+Result<SecretString> make_assertion(const ClientAuthentication& client, TimePoint now) {
+  if (!client.private_key) return needs(client.method, "a private key");
+  if (client.client_id.empty()) return needs(client.method, "a client id");
+  if (client.assertion_audience.empty()) return needs(client.method, "an assertion audience");
+  TRY_ASSIGN(const std::string id, random_id());
+  json::Value claims;
+  claims.add("iss", json::Value(client.client_id));
+  claims.add("sub", json::Value(client.client_id));
+  // One string: there are servers that refuse an array of several.
+  claims.add("aud", json::Value(client.assertion_audience));
+  claims.add("jti", json::Value(id));
+  claims.add("iat", seconds_of(now));
+  claims.add("exp", seconds_of(now + kAssertionLifetime));
+  return sign_jwt(*client.private_key, client.key_id, claims);
+}
+
+void add_assertion(std::string_view type, const SecretString& assertion, Form& form) {
+  form.add("client_assertion_type", client_assertion_type(type));
+  form.add("client_assertion", assertion);
+}
+
+Status add_credentials(const ClientAuthentication& client, TimePoint now, HttpRequest& request,
+                       Form& form) {
+  switch (client.method) {
+    case ClientAuthMethod::none:
+      return {};
+    case ClientAuthMethod::client_secret_basic:
+      TRY(check_secret(client));
+      add_basic(client, request);
+      return {};
+    case ClientAuthMethod::client_secret_post:
+      TRY(check_secret(client));
+      form.add("client_secret", client.secret);
+      return {};
+    case ClientAuthMethod::private_key_jwt: {
+      TRY_ASSIGN(const SecretString assertion, make_assertion(client, now));
+      add_assertion("jwt-bearer", assertion, form);
+      return {};
+    }
+    case ClientAuthMethod::tls_client_auth:
+      return client.client_id.empty() ? needs(client.method, "a client id") : Status();
+    case ClientAuthMethod::federated:
+      if (client.assertion.empty()) return needs(client.method, "an assertion");
+      if (has_control_character(client.assertion.reveal())) {
+        return unusable("the client assertion has a control character");
+      }
+      if (client.assertion_type.empty()) return needs(client.method, "an assertion type");
+      add_assertion(client.assertion_type, client.assertion, form);
+      return {};
+  }
+  return Error{.message = "a client authentication without a name"};
+}
+
+}  // namespace
+
+std::string_view name_of(ClientAuthMethod method) {
+  const auto* found =
+      std::find_if(kMethods.begin(), kMethods.end(),
+                   [method](const NamedMethod& known) { return known.method == method; });
+  return found == kMethods.end() ? std::string_view() : found->name;
+}
+
+std::optional<ClientAuthMethod> client_auth_method(std::string_view name) {
+  const auto* found = std::find_if(kMethods.begin(), kMethods.end(),
+                                   [name](const NamedMethod& known) { return known.name == name; });
+  if (found == kMethods.end()) return std::nullopt;
+  return found->method;
+}
+
+ClientAuthMethod default_client_auth(const ClientAuthChoice& choice) {
+  if (choice.has_private_key) return ClientAuthMethod::private_key_jwt;
+  if (choice.has_secret) {
+    const auto takes = [&choice](ClientAuthMethod method) {
+      return std::find(choice.supported.begin(), choice.supported.end(), name_of(method)) !=
+             choice.supported.end();
+    };
+    return !takes(ClientAuthMethod::client_secret_basic) &&
+                   takes(ClientAuthMethod::client_secret_post)
+               ? ClientAuthMethod::client_secret_post
+               : ClientAuthMethod::client_secret_basic;
+  }
+  return choice.has_certificate ? ClientAuthMethod::tls_client_auth : ClientAuthMethod::none;
+}
+
+std::string client_assertion_type(std::string_view name) {
+  const bool is_whole = name.find(':') != std::string_view::npos;
+  return std::string(is_whole ? std::string_view() : kAssertionTypes).append(name);
+}
+
+Status authenticate_client(const ClientAuthentication& client, TimePoint now, HttpRequest& request,
+                           Form& form) {
+  TRY(check_alone(request, form));
+  if (has_control_character(client.client_id)) {
+    return unusable("the client id has a control character");
+  }
+  // In the header it would stand a second time.
+  if (!client.client_id.empty() && client.method != ClientAuthMethod::client_secret_basic) {
+    form.add("client_id", client.client_id);
+  }
+  return add_credentials(client, now, request, form);
+}
+
+}  // namespace execcred

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oauth_failure.hpp"
+
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+constexpr std::size_t kMaxReply = 1024 * 1024;
+constexpr std::size_t kMaxJudged = 1024;      // of a text that is searched for secrets
+constexpr std::size_t kWindow = 12;           // so much of a secret gives it away
+constexpr std::size_t kMaxDescription = 400;  // of it that is shown
+constexpr std::size_t kMaxCode = 60;          // of a code or a media type
+
+struct KnownError {
+  std::string_view code;
+  bool may_pass = false;
+  std::string_view hint = {};
+};
+
+// RFC 6749, 7523, 8628, 8693 and 8707, OpenID Connect, and Dex. All but three stay what they are
+// however often one asks.
+constexpr std::array<KnownError, 17> kErrors = {{
+    {"invalid_request", false,
+     "the server needs another field, or does not want one that was sent"},
+    {"invalid_client", false,
+     "check the client's id and secret, key or certificate, and that the server expects this way "
+     "of client authentication"},
+    {"invalid_grant", false,
+     "check that the server trusts the issuer of the token that was sent, its audience, and its "
+     "expiry"},
+    {"unauthorized_client", false, "the server's settings must allow this client this flow"},
+    {"unsupported_grant_type", false, "the server does not offer this flow"},
+    {"unsupported_token_type", false, "ask for, or send, another token type"},
+    {"invalid_scope", false, "check the scope"},
+    {"invalid_target", false, "the server does not know the audience or resource, or denies it"},
+    {"invalid_token", false, "check the token that was sent"},
+    {"access_denied", false, "the server denies this identity, or does not trust its token"},
+    {"request_not_supported", false, "check the token types"},
+    {"expired_token", false, {}},
+    {"interaction_required", false, "the server wants a person to log in, which no plugin can"},
+    {"login_required", false, "the server wants a person to log in, which no plugin can"},
+    {"temporarily_unavailable", true, {}},
+    {"slow_down", true, {}},
+    {"server_error", true, {}},
+}};
+
+const KnownError* find_error(std::string_view code) {
+  const auto* found = std::find_if(kErrors.begin(), kErrors.end(),
+                                   [code](const KnownError& known) { return known.code == code; });
+  return found == kErrors.end() ? nullptr : found;
+}
+
+bool is_passing(int status, const KnownError* known) {
+  if (status == 429) return true;
+  return known != nullptr ? known->may_pass : status >= 500;
+}
+
+Error failure(bool may_pass, std::string message, std::string_view hint = {}) {
+  return Error{.kind = may_pass ? Error::Kind::unavailable : Error::Kind::no_credential,
+               .message = std::move(message),
+               .hint = std::string(hint),
+               .is_transient = may_pass};
+}
+
+bool is_token_byte(char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; }
+
+void mark(std::vector<bool>& marked, std::size_t begin, std::size_t size) {
+  std::fill_n(marked.begin() + static_cast<std::ptrdiff_t>(begin), size, true);
+}
+
+// A part of a secret gives it away as well as the whole; a shorter one is found as a whole.
+void mark_secret(std::string_view text, std::string_view secret, std::vector<bool>& marked) {
+  constexpr std::size_t kShortest = 4;  // below it would blot out ordinary words
+  const std::size_t size = std::min(kWindow, secret.size());
+  if (size < kShortest || text.size() < size) return;
+  for (std::size_t i = 0; i + size <= text.size(); ++i) {
+    if (secret.find(text.substr(i, size)) != std::string_view::npos) mark(marked, i, size);
+  }
+}
+
+// A JWT begins with the base64url of '{"'.
+void mark_jwts(std::string_view text, std::vector<bool>& marked) {
+  constexpr std::size_t kShortest = 16;
+  std::size_t begin = text.find("eyJ");
+  while (begin != std::string_view::npos) {
+    std::size_t end = begin;
+    while (end < text.size() && is_token_byte(text[end])) ++end;
+    if (end - begin >= kShortest) mark(marked, begin, end - begin);
+    begin = text.find("eyJ", end);
+  }
+}
+
+std::string without_marked(std::string_view text, const std::vector<bool>& marked) {
+  std::string kept;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!marked[i]) {
+      kept.push_back(text[i]);
+    } else if (i == 0 || !marked[i - 1]) {
+      kept += "***";
+    }
+  }
+  return kept;
+}
+
+// `error` may be an object: so do APIs that are no token endpoint after all.
+std::string text_of(const json::Value& document, std::string_view name) {
+  const json::Value* value = document.find(name);
+  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
+}
+
+Error described_failure(const HttpResponse& reply, const json::Value& document,
+                        const std::string& server, const SecretTexts& secrets) {
+  const std::string code = text_of(document, "error");
+  const std::string description = text_of(document, "error_description");
+  const KnownError* const known = find_error(code);
+  std::string message = server + " answered " + std::to_string(reply.status) + " with the error '" +
+                        shown_text(code, secrets, kMaxCode) + "'";
+  if (!description.empty()) {
+    message += ": " + shown_text(description, secrets, kMaxDescription);
+  }
+  return failure(is_passing(reply.status, known), std::move(message),
+                 known == nullptr ? std::string_view() : known->hint);
+}
+
+Result<json::Value> parse_body(const HttpResponse& reply) {
+  return json::parse(reply.body.reveal(), {.bytes = kMaxReply});
+}
+
+}  // namespace
+
+std::string shown_text(std::string_view text, const SecretTexts& secrets, std::size_t limit) {
+  const bool is_cut = text.size() > kMaxJudged;
+  text = text.substr(0, kMaxJudged);
+  std::vector<bool> marked(text.size());
+  for (const SecretString& secret : secrets) mark_secret(text, secret.reveal(), marked);
+  mark_jwts(text, marked);
+  // What the cut leaves of a secret may be too short to be found.
+  const std::string kept =
+      without_marked(is_cut ? text.substr(0, kMaxJudged - kWindow) : text, marked);
+  if (kept.size() <= limit) return printable(kept) + (is_cut ? "..." : "");
+  std::size_t end = limit;
+  // Between characters: a cut one would be shown as escaped bytes.
+  while (end > 0 && limit - end < 3 && (static_cast<unsigned char>(kept[end]) & 0xc0) == 0x80) {
+    --end;
+  }
+  return printable(std::string_view(kept).substr(0, end)) + "...";
+}
+
+Error status_failure(const HttpResponse& reply, const std::string& server) {
+  const std::string told = server + " answered " + std::to_string(reply.status);
+  if (is_passing(reply.status, nullptr)) return failure(true, told);
+  if (reply.status >= 300 && reply.status < 400) {
+    return failure(false, told + ", a redirect, which is never followed",
+                   "name the URL at which the server itself answers");
+  }
+  return failure(false, told, "check that the URL is the one that is meant");
+}
+
+Result<json::Value> json_object_of(const HttpResponse& reply, const std::string& server,
+                                   const SecretTexts& secrets) {
+  Result<json::Value> document = parse_body(reply);
+  if (document && document->object() != nullptr) return document;
+  const std::string_view type = reply.header("content-type").value_or("");
+  const std::string problem = document ? "is " + std::string(document->kind()) + ", not an object"
+                                       : document.error().message;
+  if (document) json::wipe(*document);
+  return failure(false, "the JSON that " + server + " answered " + problem,
+                 type.empty() || type.starts_with("application/json")
+                     ? std::string()
+                     : "it is of the type '" + shown_text(type, secrets, kMaxCode) +
+                           "': check that the URL is the one that is meant");
+}
+
+std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string& server,
+                                   const SecretTexts& secrets) {
+  const bool is_success = reply.status == 200;
+  Result<json::Value> document =
+      is_success ? json_object_of(reply, server, secrets) : parse_body(reply);
+  if (!document) return is_success ? std::move(document).error() : status_failure(reply, server);
+  const json::Value* const error = document->find("error");
+  const bool has_error = error != nullptr && !error->is_null();
+  std::optional<Error> found;
+  if (has_error) {
+    found = described_failure(reply, *document, server, secrets);
+  } else if (!is_success) {
+    found = status_failure(reply, server);
+  }
+  json::wipe(*document);
+  return found;
+}
+
+}  // namespace execcred

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reply of an OAuth 2.0 server says that went wrong, and what to make of it.
+#pragma once
+
+#include <execcred/error.hpp>
+#include <execcred/http.hpp>
+#include <execcred/json.hpp>
+#include <execcred/secret.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred {
+
+// What must not be seen although a server repeats it.
+using SecretTexts = std::vector<SecretString>;
+
+// The text, on one line and cut after `limit` bytes, with "***" for whatever of it also stands in
+// a secret or looks like a JWT.
+std::string shown_text(std::string_view text, const SecretTexts& secrets, std::size_t limit);
+
+// A reply without an error of OAuth: a status other than 200. `server` is its origin.
+Error status_failure(const HttpResponse& reply, const std::string& server);
+
+// The JSON object of a 200 (RFC 8259, duplicate keys refused). Fails (no_credential).
+Result<json::Value> json_object_of(const HttpResponse& reply, const std::string& server,
+                                   const SecretTexts& secrets);
+
+// RFC 6749, section 5.2, and what extensions add to it. A 200 with an `error` is a failure too.
+// nullopt: the reply is a JSON object that claims success.
+std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string& server,
+                                   const SecretTexts& secrets);
+
+}  // namespace execcred

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http_route.hpp"
+#include "oauth_failure.hpp"
+
+#include <execcred/json_reader.hpp>
+#include <execcred/oidc_discovery.hpp>
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+constexpr std::string_view kWellKnown = "/.well-known/openid-configuration";
+constexpr std::size_t kMaxDocument = 1024 * 1024;
+
+Error unfit(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+Status check_endpoint(const std::string& url, const std::string& path) {
+  const Result<Url> parsed = parse_url(url);
+  if (parsed && parsed->scheme == "https") return {};
+  return json::field_error(
+      path, in_quotes(url) + " " + (parsed ? "is no https URL" : parsed.error().message));
+}
+
+Result<DiscoveryDocument> read_document(const json::Value& value, std::string_view issuer) {
+  TRY_ASSIGN(const json::ObjectReader reader, json::ObjectReader::open(value, ""));
+  DiscoveryDocument document;
+  TRY_ASSIGN(document.issuer, reader.required_string("issuer"));
+  if (document.issuer != issuer) {
+    return unfit("the discovery document is of the issuer " + in_quotes(document.issuer) +
+                     ", not of " + in_quotes(issuer),
+                 "write the issuer exactly as the server does, with or without '/' at its end");
+  }
+  TRY_ASSIGN(document.token_endpoint, reader.required_string("token_endpoint"));
+  TRY(check_endpoint(document.token_endpoint, "token_endpoint"));
+  TRY_ASSIGN(document.token_endpoint_auth_methods,
+             reader.strings("token_endpoint_auth_methods_supported"));
+  TRY_ASSIGN(const std::optional<json::ObjectReader> aliases,
+             reader.optional_object("mtls_endpoint_aliases"));
+  if (!aliases) return document;
+  TRY_ASSIGN(std::optional<std::string> alias, aliases->optional_string("token_endpoint"));
+  if (!alias) return document;
+  TRY(check_endpoint(*alias, aliases->path_of("token_endpoint")));
+  document.mtls_token_endpoint = *std::move(alias);
+  return document;
+}
+
+}  // namespace
+
+Result<std::string> discovery_url(std::string_view issuer) {
+  const auto unusable = [issuer](std::string_view problem) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "the issuer URL " + redacted_url(issuer) + " " + std::string(problem)};
+  };
+  const Result<Url> url = parse_url(issuer);
+  if (!url) return unusable(url.error().message);
+  if (url->scheme != "https") return unusable("is no https URL");
+  if (issuer.find('?') != std::string_view::npos) return unusable("has a query");
+  if (issuer.ends_with('/')) issuer.remove_suffix(1);
+  return std::string(issuer).append(kWellKnown);
+}
+
+Result<DiscoveryDocument> parse_discovery(std::string_view document, std::string_view issuer) {
+  Result<json::Value> parsed = json::parse(document, {.bytes = kMaxDocument});
+  if (!parsed) return unfit("the JSON of the discovery document " + parsed.error().message);
+  Result<DiscoveryDocument> read = read_document(*parsed, issuer);
+  // It is the server's mistake, and nobody's here.
+  if (!read && read.error().kind == Error::Kind::configuration) {
+    return unfit("in the discovery document, " + read.error().message);
+  }
+  return read;
+}
+
+Result<DiscoveryDocument> discover(HttpClient& client, std::string_view issuer,
+                                   const RetryPolicy& policy, const Clock& clock) {
+  TRY_ASSIGN(const std::string text, discovery_url(issuer));
+  TRY_ASSIGN(const Url url, parse_url(text));
+  const std::string server = origin_of(url);
+  HttpRequest request = {.url = text, .max_reply_bytes = kMaxDocument};
+  request.add_header("Accept", "application/json");
+  const auto ask = [&]() -> Result<DiscoveryDocument> {
+    TRY_ASSIGN(const HttpResponse reply, send_with_retries(client, request, policy, clock));
+    if (reply.status != 200) return status_failure(reply, server);
+    TRY(json_object_of(reply, server, {}));
+    return parse_discovery(reply.body.reveal(), issuer);
+  };
+  return ask().context("reading the discovery document of " + server);
+}
+
+const std::string& token_endpoint_for(const DiscoveryDocument& document, ClientAuthMethod method) {
+  const bool has_alias = !document.mtls_token_endpoint.empty();
+  return method == ClientAuthMethod::tls_client_auth && has_alias ? document.mtls_token_endpoint
+                                                                  : document.token_endpoint;
+}
+
+}  // namespace execcred

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oauth_failure.hpp"
+
+#include <execcred/bearer_token.hpp>
+#include <execcred/json_reader.hpp>
+#include <execcred/jwt.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_reply.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr seconds kLongestLifetime = std::chrono::hours(24);
+constexpr std::size_t kMaxType = 60;  // of a type that is shown
+
+Error unfit(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+class WipedDocument {
+ public:
+  explicit WipedDocument(json::Value value) : value_(std::move(value)) {}
+  ~WipedDocument() { json::wipe(value_); }
+  WipedDocument(const WipedDocument&) = delete;
+  WipedDocument& operator=(const WipedDocument&) = delete;
+
+  const json::Value& value() const { return value_; }
+
+ private:
+  json::Value value_;
+};
+
+// Null and "" count as absent.
+Result<SecretString> secret_member(const json::Value& document, std::string_view name) {
+  const json::Value* value = document.find(name);
+  if (value == nullptr || value->is_null()) return SecretString();
+  const std::string* text = value->string();
+  if (text == nullptr) {
+    return unfit("the reply's " + in_quotes(name) + " is " + std::string(value->kind()) +
+                 ", not a string");
+  }
+  if (!is_visible_ascii(*text)) {
+    return unfit("the reply's " + in_quotes(name) + " has a byte that no token may hold");
+  }
+  return SecretString(*text);
+}
+
+Result<std::string> text_member(const json::Value& document, std::string_view name) {
+  TRY_ASSIGN(const json::ObjectReader reader, json::ObjectReader::open(document, ""));
+  Result<std::optional<std::string>> text = reader.optional_string(name);
+  if (!text) return unfit("the reply's " + text.error().message);
+  return std::move(*text).value_or("");
+}
+
+Status check_token_type(const json::Value& document, const SecretTexts& secrets) {
+  TRY_ASSIGN(const std::string type, text_member(document, "token_type"));
+  const std::string lower = ascii_lower(type);
+  if (lower.empty() || lower == "bearer" || lower == "n_a") return {};
+  return unfit("the reply's token is of the type '" + shown_text(type, secrets, kMaxType) +
+                   "', not 'Bearer'",
+               "the server binds tokens to a key; it must give this client plain bearer tokens");
+}
+
+// Whole seconds, at most a day.
+Result<std::optional<seconds>> lifetime_of(const json::Value& document) {
+  const json::Value* value = document.find("expires_in");
+  if (value == nullptr || value->is_null()) return std::optional<seconds>();
+  const Result<json::Value> quoted =
+      value->string() != nullptr ? json::parse(*value->string()) : Result<json::Value>(*value);
+  const json::Number* number = quoted ? quoted->number() : nullptr;
+  if (number == nullptr) return unfit("the reply's 'expires_in' is no number of seconds");
+  const double exact = std::strtod(number->text.c_str(), nullptr);
+  const auto longest = static_cast<double>(kLongestLifetime.count());
+  const auto whole = static_cast<std::int64_t>(std::clamp(exact, 0.0, longest));
+  if (whole > 0) return std::optional(seconds(whole));
+  return unfit("the reply's token has ended already: its 'expires_in' is not above 0");
+}
+
+Result<SecretString> chosen_token(const json::Value& document, ReplyToken wanted) {
+  const bool is_id_token = wanted == ReplyToken::id_token;
+  const std::string_view name = is_id_token ? "id_token" : "access_token";
+  TRY_ASSIGN(const SecretString text, secret_member(document, name));
+  if (text.empty()) {
+    return unfit(
+        "the reply has no " + in_quotes(name),
+        is_id_token ? "the scope may have to hold 'openid', or the access_token be taken" : "");
+  }
+  return bearer_token(text);
+}
+
+Result<std::optional<TimePoint>> end_of(const SecretString& token, const json::Value& document,
+                                        const TokenReplyRules& rules) {
+  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(token));
+  std::optional<TimePoint> end;
+  if (rules.token == ReplyToken::access_token) {
+    TRY_ASSIGN(const std::optional<seconds> lifetime, lifetime_of(document));
+    if (lifetime) end = rules.now + *lifetime;
+  } else if (!claims || !claims->expires_at) {
+    return unfit(claims ? "the reply's 'id_token' has no 'exp'"
+                        : "the reply's 'id_token' is no JWT");
+  }
+  if (claims) {
+    TRY(check_lifetime(*claims, rules.now));
+    if (claims->expires_at) end = end ? std::min(*end, *claims->expires_at) : *claims->expires_at;
+  }
+  if (end) end = std::min(*end, rules.now + kLongestLifetime);
+  return end;
+}
+
+Result<TokenReply> read_reply(const json::Value& document, const TokenReplyRules& rules) {
+  if (rules.token == ReplyToken::access_token) TRY(check_token_type(document, rules.secrets));
+  TokenReply reply;
+  TRY_ASSIGN(reply.token, chosen_token(document, rules.token));
+  TRY_ASSIGN(reply.expires_at, end_of(reply.token, document, rules));
+  TRY_ASSIGN(reply.refresh_token, secret_member(document, "refresh_token"));
+  TRY_ASSIGN(reply.issued_token_type, text_member(document, "issued_token_type"));
+  return reply;
+}
+
+}  // namespace
+
+Result<TokenReply> parse_token_reply(const HttpResponse& reply, const TokenReplyRules& rules) {
+  if (std::optional<Error> error = oauth_failure(reply, rules.server, rules.secrets)) {
+    return *std::move(error);
+  }
+  TRY_ASSIGN(json::Value parsed, json_object_of(reply, rules.server, rules.secrets));
+  const WipedDocument document(std::move(parsed));
+  return read_reply(document.value(), rules).context("reading the reply of " + rules.server);
+}
+
+}  // namespace execcred

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replies that say what went wrong.
+#include "replies.hpp"
+
+#include <vector>
+
+namespace execcred::test {
+namespace {
+
+using Kind = Error::Kind;
+
+std::string error_body(const std::string& code, const std::string& description = {}) {
+  return R"({"error":")" + code + "\"" +
+         (description.empty() ? "" : R"(,"error_description":")" + description + "\"") + "}";
+}
+
+void check_class(const Result<TokenReply>& reply, bool may_pass) {
+  REQUIRE_FALSE(reply);
+  CHECK(reply.error().kind == (may_pass ? Kind::unavailable : Kind::no_credential));
+  CHECK(reply.error().is_transient == may_pass);
+}
+
+TEST_CASE("token error: every error of RFC 6749, 7523, 8693, 8707 and 8628 at its status") {
+  for (const char* code :
+       {"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client",
+        "unsupported_grant_type", "invalid_scope", "invalid_target", "unsupported_token_type",
+        "access_denied", "unsupported_response_type", "expired_token", "authorization_pending",
+        "interaction_required", "login_required", "request_not_supported", "of_its_own"}) {
+    for (const int status : {400, 401, 403}) {
+      CAPTURE(code);
+      const Result<TokenReply> reply = read_status(status, error_body(code, "told why"));
+      check_class(reply, false);
+      CHECK(reply.error().message == "https://idp.example:443 answered " + std::to_string(status) +
+                                         " with the error '" + code + "': told why");
+    }
+  }
+  for (const char* code : {"temporarily_unavailable", "slow_down", "server_error"}) {
+    for (const int status : {400, 403, 429, 500, 503})
+      check_class(read_status(status, error_body(code)), true);
+  }
+}
+
+TEST_CASE("token error: an error that no repetition changes stays one at 5xx, but not at 429") {
+  check_class(read_status(500, error_body("invalid_grant")), false);
+  check_class(read_status(503, error_body("invalid_client")), false);
+  check_class(read_status(500, error_body("of_its_own")), true);
+  check_class(read_status(429, error_body("invalid_client")), true);
+}
+
+TEST_CASE("token error: a 200 with an error is a failure") {
+  for (const char* body : {R"({"error":"invalid_grant","access_token":"SECRET"})",
+                           R"({"access_token":"SECRET","error":""})",
+                           R"({"access_token":"SECRET","error":{"code":403,"message":"x"}})",
+                           R"({"access_token":"SECRET","error":false})"}) {
+    const Result<TokenReply> reply = read(body);
+    check_class(reply, false);
+    CHECK_FALSE(contains(story(reply.error()), "SECRET"));
+  }
+  check_class(read(error_body("temporarily_unavailable")), true);
+  CHECK(read(R"({"access_token":"t","error":null})"));
+}
+
+TEST_CASE("token error: statuses without an error of OAuth") {
+  for (const int status : {400, 401, 403, 404, 405, 418, 201, 204, 206, 304}) {
+    CAPTURE(status);
+    for (const char* body : {"", "<html>SECRET</html>", "{}", R"({"error":"a","error":"b"})"}) {
+      const Result<TokenReply> reply = read_status(status, body);
+      check_class(reply, false);
+      CHECK(contains(reply.error().message, "answered " + std::to_string(status)));
+      CHECK_FALSE(contains(story(reply.error()), "SECRET"));
+    }
+  }
+  for (const int status : {429, 500, 501, 502, 503, 504, 599}) {
+    check_class(read_status(status, "<html>"), true);
+  }
+  for (const int status : {301, 302, 303, 307, 308}) {
+    const Result<TokenReply> reply = read_status(status, R"({"access_token":"t"})");
+    check_class(reply, false);
+    CHECK(contains(reply.error().message, "a redirect, which is never followed"));
+  }
+  check_class(read_status(201, R"({"access_token":"t"})"), false);
+}
+
+TEST_CASE("token error: text of the server is cleaned and cut") {
+  const Result<TokenReply> reply =
+      read_status(400, error_body("bad\\u001b[31m\\ncode", "line\\r\\nhint: \\u202e evil\\u0007"));
+  REQUIRE_FALSE(reply);
+  CHECK(reply.error().message ==
+        "https://idp.example:443 answered 400 with the error 'bad\\x1b[31m\\x0acode': "
+        "line\\x0d\\x0ahint: \\xe2\\x80\\xae evil\\x07");
+  const Result<TokenReply> large =
+      read_status(400, error_body(std::string(5000, 'c'), std::string(500000, 'd')));
+  REQUIRE_FALSE(large);
+  CHECK(large.error().message.size() < 600);
+  CHECK(large.error().message.ends_with("ddd..."));
+  // 400 falls into the middle of one of these.
+  std::string wide = "x";
+  for (int i = 0; i < 300; ++i) wide += "\xe2\x82\xac";
+  CHECK_FALSE(contains(read_status(400, error_body("e", wide)).error().message, "\\x"));
+}
+
+TEST_CASE("token error: what was sent is not shown, whole or in part, nor any JWT") {
+  const std::string token = jwt(R"({"sub":"somebody"})");
+  const auto told = [](const std::string& description) {
+    TokenReplyRules with = rules();
+    with.secrets.emplace_back("opaque-subject-token-0123456789");
+    with.secrets.emplace_back("hunter2");
+    with.secrets.emplace_back("it");
+    return parse_token_reply(
+               {.status = 400, .body = SecretString(error_body("invalid_grant", description))},
+               with)
+        .error()
+        .message;
+  };
+  const std::string start = "https://idp.example:443 answered 400 with the error 'invalid_grant': ";
+  CHECK(told("token " + token + " is bad") == start + "token *** is bad");
+  CHECK(told("[opaque-subject-token-0123456789]") == start + "[***]");
+  CHECK(told("starts with opaque-subject-...") == start + "starts with ***...");
+  CHECK(told("ends in ken-0123456789!") == start + "ends in ***!");
+  CHECK(told("the secret hunter2 with it") == start + "the secret *** with it");
+  CHECK(told("a short subject") == start + "a short subject");
+  CHECK_FALSE(contains(told(std::string(390, 'a') + " " + token), "eyJ"));
+  for (std::size_t size = 980; size < 1024; ++size) {
+    const std::string before = token + std::string(size - token.size(), ' ');
+    CHECK_FALSE(contains(told(before + "opaque-subject-token-0123456789"), "opa"));
+  }
+  CHECK(told("a eyJ and eyJhbGciOi") == start + "a eyJ and eyJhbGciOi");
+}
+
+TEST_CASE("token error: what was sent is not shown in any other member either") {
+  TokenReplyRules with = rules();
+  with.secrets.emplace_back("opaque-subject-token");
+  const std::string type = R"({"access_token":"t","token_type":"my opaque-subject-token"})";
+  check_fails(parse_token_reply({.status = 200, .body = SecretString(type)}, with),
+              Kind::no_credential, "of the type 'my ***', not 'Bearer'");
+  check_fails(parse_token_reply({.status = 200,
+                                 .headers = {{"content-type", "text/opaque-subject-token"}},
+                                 .body = SecretString("<html>")},
+                                with),
+              Kind::no_credential, "it is of the type 'text/***'");
+}
+
+TEST_CASE("token error: a hint where one is known") {
+  CHECK(contains(read_status(401, error_body("invalid_client")).error().hint, "client's id"));
+  CHECK(contains(read_status(400, error_body("invalid_grant")).error().hint, "trusts the issuer"));
+  CHECK(read_status(400, error_body("of_its_own")).error().hint.empty());
+}
+
+}  // namespace
+}  // namespace execcred::test
