@@ -93,8 +93,9 @@ Status list_all(HubClient& hub, const Wanted& wanted, const LabelSelector& selec
         const bool is_wanted = wanted.name.empty() || metadata_of(item, "name") == wanted.name;
         if (!is_wanted || !selector.matches(labels_of(item))) return true;
         Status received = receive(std::move(item));
-        if (!received) received_error = std::move(received).error();
-        return static_cast<bool>(received);
+        const bool goes_on = received.has_value();
+        if (!goes_on) received_error = std::move(received).error();
+        return goes_on;
       });
   if (received_error) return *std::move(received_error);
   return listed;

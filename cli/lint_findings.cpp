@@ -27,7 +27,7 @@ std::string number_of(std::size_t count, std::string_view name) {
 }
 
 std::string to_text(const Looked& looked) {
-  const std::string objects = number_of(looked.objects, "object") + " of the hub";
+  std::string objects = number_of(looked.objects, "object") + " of the hub";
   if (looked.files == 0 && looked.objects > 0) return objects;
   return number_of(looked.files, "file") + (looked.objects == 0 ? "" : " and " + objects);
 }

@@ -36,7 +36,7 @@ std::string list(const std::vector<std::string>& names) {
     if (shown.size() == kShownNames) break;
     shown.push_back(in_quotes(name));
   }
-  const std::string text = join(shown, ", ");
+  std::string text = join(shown, ", ");
   if (names.size() == shown.size()) return text;
   return text + " and " + std::to_string(names.size() - shown.size()) + " more";
 }
