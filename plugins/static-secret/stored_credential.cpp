@@ -86,6 +86,35 @@ Result<StoredCredential> read_kubeconfig(const StoredSecret& secret, const Plan&
   return stored;
 }
 
+Result<StoredCredential> read_certificate(const StoredSecret& secret, const Plan& plan,
+                                          TimePoint now) {
+  StoredCredential stored;
+  TRY(add_stored_pair(secret, plan, now, stored.credential));
+  return stored;
+}
+
+Result<StoredCredential> read_cluster(const StoredSecret& secret, const Plan& plan,
+                                      const Options& options, TimePoint now) {
+  TRY_ASSIGN(const SecretString server, required(secret, plan, "server"));
+  TRY_ASSIGN(const SecretString config, required(secret, plan, plan.key));
+  return read_argocd(trim(server.reveal()), config, options, now);
+}
+
+Result<StoredCredential> read_format(const StoredSecret& secret, const Plan& plan,
+                                     const Options& options, TimePoint now) {
+  switch (plan.format) {
+    case Format::token:
+      return read_token(secret, plan, options, now);
+    case Format::kubeconfig:
+      return read_kubeconfig(secret, plan, options, now);
+    case Format::certificate:
+      return read_certificate(secret, plan, now);
+    case Format::argocd:
+      return read_cluster(secret, plan, options, now);
+  }
+  return Error{};
+}
+
 void end_at_most(TimePoint end, Credential& credential) {
   credential.expires_at = credential.expires_at ? std::min(*credential.expires_at, end) : end;
 }
@@ -128,28 +157,9 @@ std::vector<std::string> keys_of(const Options& options, const Plan& plan) {
 
 Result<StoredCredential> read_stored(const StoredSecret& secret, const Plan& plan,
                                      const Options& options, TimePoint now) {
-  const auto read = [&]() -> Result<StoredCredential> {
-    switch (plan.format) {
-      case Format::token:
-        return read_token(secret, plan, options, now);
-      case Format::kubeconfig:
-        return read_kubeconfig(secret, plan, options, now);
-      case Format::certificate: {
-        StoredCredential stored;
-        TRY(add_stored_pair(secret, plan, now, stored.credential));
-        return stored;
-      }
-      case Format::argocd: {
-        TRY_ASSIGN(const SecretString server, required(secret, plan, "server"));
-        TRY_ASSIGN(const SecretString config, required(secret, plan, plan.key));
-        return read_argocd(trim(server.reveal()), config, options, now);
-      }
-    }
-    return Error{};
-  };
   const std::string key =
       plan.format == Format::certificate ? std::string() : "key " + in_quotes(plan.key) + " of ";
-  return read().context("reading " + key + called(secret, plan));
+  return read_format(secret, plan, options, now).context("reading " + key + called(secret, plan));
 }
 
 }  // namespace execcred::static_secret
