@@ -12,7 +12,8 @@ endfunction()
 # execcred_add_plugin(NAME [LIBRARIES...]): the binary execcred-NAME from the folder NAME.
 # LIBRARIES are the execcred:: targets it needs beyond core; naming them here is what keeps
 # curl and crypto out of the binaries that can do without.
-# All but main.cpp is a library of its own, execcred_plugin_NAME, for the plugin's tests.
+# All but main.cpp is a library of its own, execcred_plugin_NAME, for the plugin's tests, and for
+# execcred lint, which knows the plugin's options by it.
 function(execcred_add_plugin name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
@@ -20,7 +21,9 @@ function(execcred_add_plugin name)
   add_executable(execcred-${name} ${name}/main.cpp)
   if(sources)
     add_library(${library} STATIC ${sources})
-    target_include_directories(${library} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/${name})
+    # The second for others than the plugin: <NAME/options.hpp>.
+    target_include_directories(${library} PUBLIC
+      ${CMAKE_CURRENT_SOURCE_DIR}/${name} ${CMAKE_CURRENT_SOURCE_DIR})
     target_link_libraries(${library} PUBLIC execcred::core ${ARGN}
       PRIVATE execcred_warnings execcred_hardening)
     target_link_libraries(execcred-${name} PRIVATE ${library})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base64.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -81,6 +82,15 @@ std::string encode_base64(std::string_view bytes) {
     }
   }
   return text;
+}
+
+SecretString encode_base64url(std::string_view bytes) {
+  std::string text = encode_base64(bytes);
+  std::replace(text.begin(), text.end(), '+', '-');
+  std::replace(text.begin(), text.end(), '/', '_');
+  SecretString encoded(std::string_view(text).substr(0, text.find('=')));
+  wipe(text);
+  return encoded;
 }
 
 }  // namespace execcred

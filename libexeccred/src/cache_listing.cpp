@@ -54,7 +54,9 @@ std::size_t clear_cache(const CacheDirectory& directory) {
   std::size_t count = 0;
   for (const std::string& name : directory.names(kAllNames)) {
     const bool is_entry = name.ends_with(kCredentialEnding) || name.ends_with(kFailureEnding);
-    if (!is_entry && !name.ends_with(kMarkEnding) && !name.ends_with(kNewEnding)) continue;
+    const bool is_other = name.ends_with(kDiscoveryEnding) || name.ends_with(kMarkEnding) ||
+                          name.ends_with(kNewEnding);
+    if (!is_entry && !is_other) continue;
     directory.remove(name);
     if (is_entry) ++count;
   }

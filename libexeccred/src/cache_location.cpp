@@ -68,6 +68,23 @@ std::vector<CacheCandidate> usual_candidates(const Environment& environment) {
   return candidates;
 }
 
+std::vector<CacheCandidate> candidates_for(std::string_view asked, const Environment& environment) {
+  const std::string_view named =
+      asked.empty() ? environment.get("EXECCRED_CACHE_DIR").value_or("") : asked;
+  if (named.empty()) return usual_candidates(environment);
+  return {CacheCandidate(without_slash(named), 2)};
+}
+
+// A place that is not safe ends the search: what is in another one is not what is meant.
+Result<std::optional<CacheDirectory>> first_of(std::vector<CacheCandidate>& candidates,
+                                               CacheDirectory::IfMissing if_missing) {
+  for (CacheCandidate& candidate : candidates) {
+    TRY_ASSIGN(std::optional<CacheDirectory> directory, candidate.open(if_missing));
+    if (directory) return directory;
+  }
+  return std::optional<CacheDirectory>();
+}
+
 }  // namespace
 
 Error CacheCandidate::unsafe(std::string_view where, const std::string& why) const {
@@ -136,21 +153,18 @@ Result<std::optional<CacheDirectory>> CacheCandidate::open(CacheDirectory::IfMis
 
 Result<CacheDirectory> CacheDirectory::open(std::string_view asked, const Environment& environment,
                                             IfMissing if_missing) {
-  const std::string_view named =
-      asked.empty() ? environment.get("EXECCRED_CACHE_DIR").value_or("") : asked;
-  std::vector<CacheCandidate> candidates;
-  if (named.empty()) {
-    candidates = usual_candidates(environment);
-  } else {
-    candidates.emplace_back(without_slash(named), 2);
-  }
-  for (CacheCandidate& candidate : candidates) {
-    TRY_ASSIGN(std::optional<CacheDirectory> directory, candidate.open(if_missing));
-    if (directory) return *std::move(directory);
-  }
+  std::vector<CacheCandidate> candidates = candidates_for(asked, environment);
+  TRY_ASSIGN(std::optional<CacheDirectory> directory, first_of(candidates, if_missing));
+  if (directory) return *std::move(directory);
   return Error{.kind = Error::Kind::configuration,
                .message = "there is no cache directory " + in_quotes(candidates.front().path()) +
                           (if_missing == IfMissing::create ? ", and it cannot be made" : "")};
+}
+
+Result<std::optional<CacheDirectory>> CacheDirectory::find(std::string_view asked,
+                                                           const Environment& environment) {
+  std::vector<CacheCandidate> candidates = candidates_for(asked, environment);
+  return first_of(candidates, IfMissing::leave);
 }
 
 }  // namespace execcred

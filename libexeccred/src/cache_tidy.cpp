@@ -22,7 +22,7 @@ TimePoint time_of(const timespec& time) {
 }
 
 struct Times {
-  TimePoint modified;  // of an entry: when it ends
+  TimePoint modified;  // when it ends, but for a mark
   TimePoint changed;
 };
 
@@ -39,16 +39,20 @@ bool is_needless(const CacheDirectory& directory, const std::string& name, TimeP
   using std::chrono::minutes;
   const std::optional<Times> times = times_of(directory, name);
   if (!times) return false;
-  if (name.ends_with(kCredentialEnding)) return times->modified <= now;
+  const bool ends = name.ends_with(kCredentialEnding) || name.ends_with(kDiscoveryEnding) ||
+                    name.ends_with(kRefreshTokenEnding);
+  if (ends) return times->modified <= now;
   // The next failure's window depends on it for a while.
   if (name.ends_with(kFailureEnding)) return times->modified + hours(1) <= now;
   if (name.ends_with(kMarkEnding)) return times->changed + hours(25) <= now;
   return name.ends_with(kNewEnding) && times->changed + minutes(10) <= now;
 }
 
-// An entry is removed only by who could replace it, or a new one might go.
+// What is written under a lock is removed under it, or a new one might go. A discovery document
+// that goes so is fetched again.
 void remove_needless(const CacheDirectory& directory, const std::string& name, TimePoint now) {
-  if (name.ends_with(kMarkEnding) || name.ends_with(kNewEnding)) {
+  if (name.ends_with(kMarkEnding) || name.ends_with(kNewEnding) ||
+      name.ends_with(kDiscoveryEnding)) {
     directory.remove(name);
     return;
   }

@@ -13,13 +13,15 @@ namespace execcred {
 
 inline constexpr std::string_view kCredentialEnding = ".credential";
 inline constexpr std::string_view kFailureEnding = ".failure";
+inline constexpr std::string_view kDiscoveryEnding = ".discovery";
+inline constexpr std::string_view kRefreshTokenEnding = ".refresh";
 inline constexpr std::string_view kLockEnding = ".lock";
 inline constexpr std::string_view kMarkEnding = ".seen";
 inline constexpr std::string_view kNewEnding = ".new";
 
 // Removes the marks of former entries of `name`, whose entry is now `id`, and a few files of
-// others that nothing needs: entries that have ended, marks of a day ago, files whose writer was
-// killed. Locks stay.
+// others that nothing needs: what has ended, marks of a day ago, files whose writer was killed.
+// Locks stay.
 void tidy_cache(const CacheDirectory& directory, const std::string& name, std::uint64_t id,
                 TimePoint now);
 

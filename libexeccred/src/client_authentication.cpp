@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base64url_encode.hpp"
-
 #include <execcred/base64.hpp>
 #include <execcred/client_authentication.hpp>
 #include <execcred/text.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache_run.hpp"
 
+#include <execcred/cache_options.hpp>
 #include <execcred/credential_cache.hpp>
 
 #include <utility>
@@ -17,13 +18,8 @@ Result<Credential> ask_alone(const CacheOptions& options, const CredentialCache:
 }  // namespace
 
 Result<Credential> CredentialCache::get(const CacheKey& key, const Ask& ask) const {
-  if (!options_.is_enabled) return ask_alone(options_, ask);
-  const Result<CacheDirectory> directory =
-      CacheDirectory::open(options_.directory, environment_, CacheDirectory::IfMissing::create);
-  if (!directory) {
-    options_.debug("no cache: " + directory.error().message);
-    return ask_alone(options_, ask);
-  }
+  const std::optional<CacheDirectory> directory = open_cache(options_, environment_);
+  if (!directory) return ask_alone(options_, ask);
   return CacheRun(options_, clock_, *directory, key, ask).get();
 }
 

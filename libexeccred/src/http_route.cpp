@@ -4,7 +4,6 @@
 #include <execcred/text.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace execcred {
@@ -32,26 +31,9 @@ std::optional<SecretString> percent_decoded(std::string_view text) {
   return decoded;
 }
 
-bool has_bits_of(const IpAddress& address, const IpAddress& network, unsigned bits) {
-  if (address.v6 != network.v6) return false;
-  for (unsigned i = 0; i < bits; ++i) {
-    const auto mask = static_cast<std::uint8_t>(0x80U >> (i % 8));
-    if (((address.bytes[i / 8] ^ network.bytes[i / 8]) & mask) != 0) return false;
-  }
-  return true;
-}
-
-// ADDRESS/BITS
-bool is_in_network(std::string_view network, const Host& host) {
-  const std::size_t slash = network.find('/');
-  if (slash == std::string_view::npos || host.kind != Host::Kind::address) return false;
-  const std::string_view size = network.substr(slash + 1);
-  unsigned bits = 0;
-  const auto [end, problem] = std::from_chars(size.data(), size.data() + size.size(), bits);
-  IpAddress base;
-  return problem == std::errc() && end == size.data() + size.size() &&
-         parse_ip_address(network.substr(0, slash), base) && bits <= (base.v6 ? 128U : 32U) &&
-         has_bits_of(host.address, base, bits);
+bool is_in_network(std::string_view text, const Host& host) {
+  const std::optional<IpNetwork> network = parse_ip_network(text);
+  return network && host.kind == Host::Kind::address && network->contains(host.address);
 }
 
 bool is_name_or_below(std::string_view exception, std::string_view name) {
@@ -121,16 +103,6 @@ bool is_proxy_exception(std::string_view exceptions, const Url& url) {
   return std::any_of(parts.begin(), parts.end(), [&url](std::string_view part) {
     return !part.empty() && (part == "*" || is_in_network(part, url.host) || is_meant(part, url));
   });
-}
-
-std::string authority_of(const Host& host, std::uint16_t port) {
-  const bool needs_brackets = host.kind == Host::Kind::address && host.address.v6;
-  const std::string name = needs_brackets ? "[" + host.name + "]" : host.name;
-  return name + ":" + std::to_string(port);
-}
-
-std::string origin_of(const Url& url) {
-  return url.scheme + "://" + authority_of(url.host, url.port);
 }
 
 std::string text_of_url(const Url& url, const Host& host) {

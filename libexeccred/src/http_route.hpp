@@ -27,12 +27,6 @@ Result<Proxy> parse_proxy(std::string_view url);
 // notation, and "*" for all.
 bool is_proxy_exception(std::string_view exceptions, const Url& url);
 
-// "https://host:port", for messages.
-std::string origin_of(const Url& url);
-
-// "host:port", an IPv6 address in brackets.
-std::string authority_of(const Host& host, std::uint16_t port);
-
 // The URL, rebuilt from its parts; `host` stands in it instead of the URL's own.
 std::string text_of_url(const Url& url, const Host& host);
 

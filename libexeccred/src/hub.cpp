@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "hub_failure.hpp"
+
 #include <execcred/hub.hpp>
 #include <execcred/text.hpp>
 #include <execcred/url.hpp>
 
-#include <array>
 #include <utility>
 
 namespace execcred {
@@ -18,12 +19,12 @@ constexpr int kMaxPages = 10'000;
 
 std::string subject(const HubResource& resource) {
   if (resource.name.empty()) {
-    return resource.resource + " in " +
+    return full_name(resource) + " in " +
            (resource.name_space.empty() ? "all namespaces"
                                         : "namespace " + in_quotes(resource.name_space));
   }
   const std::string place = resource.name_space.empty() ? "" : resource.name_space + "/";
-  return resource.resource + " " + in_quotes(place + resource.name);
+  return full_name(resource) + " " + in_quotes(place + resource.name);
 }
 
 std::string path_of(const HubResource& resource) {
@@ -32,6 +33,7 @@ std::string path_of(const HubResource& resource) {
   if (!resource.name_space.empty()) path += "/namespaces/" + resource.name_space;
   path += "/" + resource.resource;
   if (!resource.name.empty()) path += "/" + resource.name;
+  if (!resource.subresource.empty()) path += "/" + resource.subresource;
   return path;
 }
 
@@ -49,86 +51,6 @@ std::string percent_encoded(std::string_view text) {
   return encoded;
 }
 
-// metav1.Status, as far as people need it.
-struct HubStatus {
-  std::string message = {};
-  std::string reason = {};
-  std::string name = {};  // details.name
-};
-
-std::string text_of(const json::Value* value) {
-  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
-}
-
-HubStatus status_of(const HttpResponse& response) {
-  HubStatus status;
-  const Result<json::Value> document = json::parse(response.body.reveal());
-  if (!document || text_of(document->find("kind")) != "Status") return status;
-  status.message = text_of(document->find("message"));
-  status.reason = text_of(document->find("reason"));
-  if (const json::Value* details = document->find("details")) {
-    status.name = text_of(details->find("name"));
-  }
-  return status;
-}
-
-struct ReasonPhrase {
-  int status;
-  std::string_view phrase;
-};
-constexpr std::array<ReasonPhrase, 13> kReasonPhrases = {{{400, "Bad Request"},
-                                                          {401, "Unauthorized"},
-                                                          {403, "Forbidden"},
-                                                          {404, "Not Found"},
-                                                          {405, "Method Not Allowed"},
-                                                          {406, "Not Acceptable"},
-                                                          {409, "Conflict"},
-                                                          {410, "Gone"},
-                                                          {429, "Too Many Requests"},
-                                                          {500, "Internal Server Error"},
-                                                          {502, "Bad Gateway"},
-                                                          {503, "Service Unavailable"},
-                                                          {504, "Gateway Timeout"}}};
-
-std::string with_reason(int status) {
-  for (const ReasonPhrase& known : kReasonPhrases) {
-    if (known.status == status) return std::to_string(status) + " " + std::string(known.phrase);
-  }
-  return std::to_string(status);
-}
-
-// The Role that would allow what was refused.
-std::string missing_rule(const HubResource& resource) {
-  const bool is_list = resource.name.empty();
-  std::string rule = "it needs a Role with verbs [" + std::string(is_list ? "list" : "get") +
-                     "] on resources [" + resource.resource + "]";
-  if (!resource.group.empty()) rule += " of apiGroups [" + resource.group + "]";
-  if (!is_list) rule += ", resourceNames [" + resource.name + "]";
-  if (resource.name_space.empty()) return rule + " in a ClusterRole, bound for all namespaces";
-  return rule + ", bound in namespace " + in_quotes(resource.name_space);
-}
-
-std::string hint_of(int status, const HubResource& resource, const Hub& hub) {
-  if (status == 401) return "the hub does not know this identity, of " + hub.origin;
-  if (status == 403) return missing_rule(resource);
-  if (status == 404) return "is this the hub, and does it serve " + resource.resource + "?";
-  if (status >= 300 && status < 400) return "name the server itself; redirects are not followed";
-  if (status == 429 || status >= 500) return "the hub may be overloaded or starting; try again";
-  return {};
-}
-
-Error refusal(const HttpResponse& response, const HubResource& resource, const Hub& hub) {
-  const HubStatus status = status_of(response);
-  const bool may_pass = response.status == 429 || response.status >= 500;
-  std::string message = "the hub answered " + with_reason(response.status);
-  // What the API server says starts with the resource and ends with the reason.
-  if (!status.message.empty()) message += ": " + printable(status.message.substr(0, 500));
-  return Error{.kind = may_pass ? Error::Kind::unavailable : Error::Kind::no_credential,
-               .message = std::move(message),
-               .hint = hint_of(response.status, resource, hub),
-               .is_transient = may_pass};
-}
-
 Error unusable(const std::string& why) {
   return Error{.kind = Error::Kind::no_credential, .message = "the hub's reply " + why};
 }
@@ -138,12 +60,6 @@ Result<json::Value> parse_reply(const HttpResponse& response, std::size_t max_by
   if (!document) return unusable("is no JSON: it " + document.error().message);
   if (document->object() == nullptr) return unusable("is no JSON object");
   return document;
-}
-
-bool is_absent(const HttpResponse& response, const HubResource& resource) {
-  if (response.status != 404) return false;
-  const HubStatus status = status_of(response);
-  return status.reason == "NotFound" && status.name == resource.name;
 }
 
 json::Array take_items(json::Value& page) {
@@ -166,9 +82,7 @@ HubClient::HubClient(Hub hub, std::unique_ptr<HttpClient> http, RetryPolicy retr
                      const Clock& clock)
     : hub_(std::move(hub)), http_(std::move(http)), retries_(std::move(retries)), clock_(clock) {}
 
-Result<HttpResponse> HubClient::send(const HubResource& resource, const std::string& query) {
-  HttpRequest request{.url = hub_.server + path_of(resource) + query,
-                      .max_reply_bytes = resource.name.empty() ? kMaxPage : kMaxObject};
+Result<HttpResponse> HubClient::send(HttpRequest request) {
   request.add_header("Accept", "application/json");
   if (!hub_.token.empty()) {
     SecretString authorization("Bearer ");
@@ -180,13 +94,31 @@ Result<HttpResponse> HubClient::send(const HubResource& resource, const std::str
 
 Result<std::optional<json::Value>> HubClient::find(const HubResource& resource) {
   const auto answer = [&]() -> Result<std::optional<json::Value>> {
-    TRY_ASSIGN(const HttpResponse response, send(resource, ""));
+    TRY_ASSIGN(const HttpResponse response,
+               send({.url = hub_.server + path_of(resource), .max_reply_bytes = kMaxObject}));
     if (is_absent(response, resource)) return std::optional<json::Value>();
-    if (response.status != 200) return refusal(response, resource, hub_);
+    if (response.status != 200) return hub_refusal(response, resource, "get", hub_);
     TRY_ASSIGN(json::Value object, parse_reply(response, kMaxObject));
     return std::optional(std::move(object));
   };
   return answer().context("reading " + subject(resource) + " from the hub " +
+                          redacted_url(hub_.server));
+}
+
+Result<json::Value> HubClient::create(const HubResource& resource, const json::Value& body) {
+  const auto answer = [&]() -> Result<json::Value> {
+    HttpRequest request{.method = "POST",
+                        .url = hub_.server + path_of(resource),
+                        .body = SecretString(json::to_text(body)),
+                        .max_reply_bytes = kMaxObject};
+    request.add_header("Content-Type", "application/json");
+    TRY_ASSIGN(const HttpResponse response, send(std::move(request)));
+    if (response.status != 200 && response.status != 201) {
+      return hub_refusal(response, resource, "create", hub_);
+    }
+    return parse_reply(response, kMaxObject);
+  };
+  return answer().context("creating " + subject(resource) + " on the hub " +
                           redacted_url(hub_.server));
 }
 
@@ -201,8 +133,9 @@ Status HubClient::list(const HubResource& resource, std::string_view label_selec
     const std::string query = token.empty() ? base : base + "&continue=" + percent_encoded(token);
     std::optional<json::Value> page;
     {
-      TRY_ASSIGN(const HttpResponse response, send(resource, query));
-      if (response.status != 200) return refusal(response, resource, hub_);
+      TRY_ASSIGN(const HttpResponse response, send({.url = hub_.server + path_of(resource) + query,
+                                                    .max_reply_bytes = kMaxPage}));
+      if (response.status != 200) return hub_refusal(response, resource, "list", hub_);
       TRY_ASSIGN(page, parse_reply(response, kMaxPage));
     }
     if (!text_of(page->find("kind")).ends_with("List")) return unusable("is no list");

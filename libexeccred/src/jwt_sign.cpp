@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base64url_encode.hpp"
 #include "private_key.hpp"
 
+#include <execcred/base64.hpp>
 #include <execcred/jwt_sign.hpp>
 #include <execcred/text.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oauth_failure.hpp"
+#include "www_authenticate.hpp"
 
+#include <execcred/oauth_failure.hpp>
 #include <execcred/text.hpp>
 
 #include <algorithm>
@@ -22,9 +23,9 @@ struct KnownError {
   std::string_view hint = {};
 };
 
-// RFC 6749, 7523, 8628, 8693 and 8707, OpenID Connect, and Dex. All but three stay what they are
-// however often one asks.
-constexpr std::array<KnownError, 17> kErrors = {{
+// RFC 6749, 6750, 7523, 8628, 8693 and 8707, OpenID Connect, and Dex. All but three stay what they
+// are however often one asks.
+constexpr std::array<KnownError, 18> kErrors = {{
     {"invalid_request", false,
      "the server needs another field, or does not want one that was sent"},
     {"invalid_client", false,
@@ -32,13 +33,14 @@ constexpr std::array<KnownError, 17> kErrors = {{
      "of client authentication"},
     {"invalid_grant", false,
      "check that the server trusts the issuer of the token that was sent, its audience, and its "
-     "expiry"},
+     "expiry; a refresh token may have been used or withdrawn"},
     {"unauthorized_client", false, "the server's settings must allow this client this flow"},
     {"unsupported_grant_type", false, "the server does not offer this flow"},
     {"unsupported_token_type", false, "ask for, or send, another token type"},
     {"invalid_scope", false, "check the scope"},
     {"invalid_target", false, "the server does not know the audience or resource, or denies it"},
     {"invalid_token", false, "check the token that was sent"},
+    {"insufficient_scope", false, "the token that was sent lacks a scope"},
     {"access_denied", false, "the server denies this identity, or does not trust its token"},
     {"request_not_supported", false, "check the token types"},
     {"expired_token", false, {}},
@@ -113,10 +115,9 @@ std::string text_of(const json::Value& document, std::string_view name) {
   return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
 }
 
-Error described_failure(const HttpResponse& reply, const json::Value& document,
-                        const std::string& server, const SecretTexts& secrets) {
-  const std::string code = text_of(document, "error");
-  const std::string description = text_of(document, "error_description");
+Error described_failure(const HttpResponse& reply, const std::string& code,
+                        const std::string& description, const std::string& server,
+                        const SecretTexts& secrets) {
   const KnownError* const known = find_error(code);
   std::string message = server + " answered " + std::to_string(reply.status) + " with the error '" +
                         shown_text(code, secrets, kMaxCode) + "'";
@@ -161,6 +162,17 @@ Error status_failure(const HttpResponse& reply, const std::string& server) {
   return failure(false, told, "check that the URL is the one that is meant");
 }
 
+Error status_failure(const HttpResponse& reply, const std::string& server,
+                     const SecretTexts& secrets) {
+  for (const auto& [name, value] : reply.headers) {
+    if (name != "www-authenticate") continue;
+    if (const std::optional<ChallengeError> told = challenge_error(value)) {
+      return described_failure(reply, told->error, told->description, server, secrets);
+    }
+  }
+  return status_failure(reply, server);
+}
+
 Result<json::Value> json_object_of(const HttpResponse& reply, const std::string& server,
                                    const SecretTexts& secrets) {
   Result<json::Value> document = parse_body(reply);
@@ -181,14 +193,17 @@ std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string&
   const bool is_success = reply.status == 200;
   Result<json::Value> document =
       is_success ? json_object_of(reply, server, secrets) : parse_body(reply);
-  if (!document) return is_success ? std::move(document).error() : status_failure(reply, server);
+  if (!document) {
+    return is_success ? std::move(document).error() : status_failure(reply, server, secrets);
+  }
   const json::Value* const error = document->find("error");
   const bool has_error = error != nullptr && !error->is_null();
   std::optional<Error> found;
   if (has_error) {
-    found = described_failure(reply, *document, server, secrets);
+    found = described_failure(reply, text_of(*document, "error"),
+                              text_of(*document, "error_description"), server, secrets);
   } else if (!is_success) {
-    found = status_failure(reply, server);
+    found = status_failure(reply, server, secrets);
   }
   json::wipe(*document);
   return found;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http_route.hpp"
-#include "oauth_failure.hpp"
-
 #include <execcred/json_reader.hpp>
+#include <execcred/oauth_failure.hpp>
 #include <execcred/oidc_discovery.hpp>
 #include <execcred/text.hpp>
 #include <execcred/url.hpp>

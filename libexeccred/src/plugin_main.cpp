@@ -211,7 +211,7 @@ Result<ExecInfo> Run::exec_info() const {
 // Where an audience only narrows, the patterns count if there are any.
 Status Run::check_profile_audiences(const ExecInfo& info) const {
   const Setting& audience = settings_.get("audience");
-  const bool is_checked = plugin_.mints_tokens || !common_.rules.allow_audience.empty();
+  const bool is_checked = provider_.mints_tokens() || !common_.rules.allow_audience.empty();
   if (!audience.is_from_profile() || !is_checked) return {};
   for (const std::string& text : audience.texts) {
     TRY(check_audience(common_.rules, text, info));

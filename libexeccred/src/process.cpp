@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "process_signals.hpp"
+
 #include <execcred/file.hpp>
 #include <execcred/process.hpp>
 #include <execcred/text.hpp>
@@ -15,6 +17,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <utility>
 
 namespace execcred {
@@ -98,16 +101,12 @@ struct Plan {
 
 // As posix_spawn, which cannot tie a child's life to its parent's: with vfork the cost does not
 // grow with the controller's memory, and no thread but this one waits. Zero, or an errno value.
+// Signals must be blocked: a handler that ran in the child would act on the parent's memory.
 int spawn(const Plan& plan, pid_t& pid) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
   volatile int problem = 0;
   const pid_t child = vfork();            // NOLINT(clang-analyzer-security.insecureAPI.vfork)
   if (child == 0) become(plan, problem);  // NOLINT(clang-analyzer-unix.Vfork): it is fit for it
   if (child < 0) problem = errno;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (child > 0 && problem != 0) waitpid(child, nullptr, 0);
   pid = child;
   return problem;
@@ -245,9 +244,14 @@ Result<Finished> run_command(const Command& command) {
             .no_signals = {}};
   sigemptyset(&plan.no_signals);
   pid_t pid = 0;
+  // Until there is somebody to end the child.
+  std::optional<SignalBlock> block(std::in_place);
   const int problem = spawn(plan, pid);
   if (problem != 0) return cannot_start(command, problem);
+  std::optional<GroupGuard> guard;  // until the group is gone
   Child child(pid);
+  if (command.ends_with_signals) guard.emplace(pid);
+  block.reset();
   output.write_end.reset();
   error_output.write_end.reset();
   Finished finished;

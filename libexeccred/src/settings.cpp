@@ -271,6 +271,7 @@ std::string Settings::show() const {
     const Setting& setting = get(option.name);
     std::string value =
         setting.texts.empty() ? option.default_text : printable(join(setting.texts, ","));
+    if (option.is_secret && !setting.texts.empty()) value = "(set)";
     if (value.empty()) value = option.is_switch() ? "false" : "-";
     name_width = std::max(name_width, option.flag().size());
     value_width = std::max(value_width, value.size());

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oauth_failure.hpp"
-
 #include <execcred/bearer_token.hpp>
 #include <execcred/json_reader.hpp>
 #include <execcred/jwt.hpp>
+#include <execcred/oauth_failure.hpp>
 #include <execcred/text.hpp>
 #include <execcred/token_reply.hpp>
 

@@ -1,92 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http_route.hpp"
-#include "oauth_failure.hpp"
-
-#include <execcred/text.hpp>
+#include <execcred/token_post.hpp>
 #include <execcred/token_request.hpp>
-#include <execcred/url.hpp>
 
 #include <utility>
 
 namespace execcred {
-namespace {
-
-constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
-
-void add_secret(const SecretString& secret, SecretTexts& secrets) {
-  if (secret.empty()) return;
-  secrets.push_back(secret.copy());
-  secrets.push_back(form_urlencode(secret.reveal()));
-}
-
-// Sends the request, made anew for each attempt, whatever request it is given.
-class TokenSender final : public HttpClient {
- public:
-  TokenSender(HttpClient& client, const TokenRequest& request,
-              const ClientAuthentication& authentication, const Clock& clock)
-      : client_(client), request_(request), authentication_(authentication), clock_(clock) {}
-
-  Result<HttpResponse> send(const HttpRequest& wanted) override {
-    TRY_ASSIGN(const Url url, parse_url(wanted.url));
-    TRY_ASSIGN(const HttpRequest request, make_request(wanted));
-    Result<HttpResponse> reply = client_.send(request);
-    if (!reply) return reply;
-    std::optional<Error> error = oauth_failure(*reply, origin_of(url), secrets_);
-    // The reply itself has the status and the Retry-After that a repetition is decided by.
-    const bool is_passing_status = reply->status == 429 || reply->status >= 500;
-    if (error && error->is_transient != is_passing_status) return *std::move(error);
-    return reply;
-  }
-
-  SecretTexts take_secrets() { return std::move(secrets_); }
-
- private:
-  Result<HttpRequest> make_request(const HttpRequest& wanted) {
-    HttpRequest request = {.method = wanted.method, .url = wanted.url};
-    request.add_header("Content-Type", kFormType);
-    request.add_header("Accept", "application/json");
-    TRY_ASSIGN(Form form, token_form(request_));
-    TRY(authenticate_client(authentication_, clock_.now(), request, form));
-    request.body = form.encoded();
-    secrets_.clear();
-    add_secret(authentication_.secret, secrets_);
-    for (const Form::Field& field : form.fields()) {
-      if (field.is_secret) add_secret(field.value, secrets_);
-    }
-    for (const HttpHeader& header : request.headers) {
-      if (header.name != "Authorization") continue;
-      const std::string_view value = header.value.reveal();
-      add_secret(SecretString(value.substr(value.find(' ') + 1)), secrets_);  // without "Basic "
-    }
-    return request;
-  }
-
-  HttpClient& client_;
-  const TokenRequest& request_;
-  const ClientAuthentication& authentication_;
-  const Clock& clock_;
-  SecretTexts secrets_;  // of the last attempt
-};
-
-}  // namespace
 
 Result<TokenReply> request_token(HttpClient& client, const std::string& token_url,
                                  const TokenRequest& request,
                                  const ClientAuthentication& authentication,
                                  const RetryPolicy& policy, const Clock& clock) {
-  const Result<Url> url = parse_url(token_url);
-  if (!url || url->scheme != "https") {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "the token URL " + redacted_url(token_url) + " " +
-                            (url ? "is no https URL" : url.error().message)};
-  }
-  TokenSender sender(client, request, authentication, clock);
-  TRY_ASSIGN(const HttpResponse reply,
-             send_with_retries(sender, {.method = "POST", .url = token_url}, policy, clock));
-  return parse_token_reply(reply, {.token = request.token,
-                                   .now = clock.now(),
-                                   .server = origin_of(*url),
-                                   .secrets = sender.take_secrets()});
+  TokenPost post = {.url = token_url, .token = request.token};
+  post.make_form = [&](HttpRequest& http) -> Result<Form> {
+    TRY_ASSIGN(Form form, token_form(request));
+    TRY(authenticate_client(authentication, clock.now(), http, form));
+    return form;
+  };
+  if (!authentication.secret.empty()) post.secrets.push_back(authentication.secret.copy());
+  return post_for_token(client, post, policy, clock);
 }
 
 }  // namespace execcred

@@ -135,6 +135,27 @@ bool parse_ip_address(std::string_view text, IpAddress& address) {
   return address.v6;
 }
 
+std::optional<IpNetwork> parse_ip_network(std::string_view text) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const std::string_view digits = text.substr(std::min(slash + 1, text.size()));
+  IpNetwork network;
+  const auto [end, problem] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), network.bits);
+  const bool is_number = problem == std::errc() && end == digits.data() + digits.size();
+  if (!is_number || !parse_ip_address(text.substr(0, slash), network.base)) return std::nullopt;
+  if (network.bits > (network.base.v6 ? 128U : 32U)) return std::nullopt;
+  return network;
+}
+
+bool IpNetwork::contains(const IpAddress& address) const {
+  if (address.v6 != base.v6) return false;
+  for (unsigned i = 0; i < bits; ++i) {
+    const unsigned mask = 0x80U >> (i % 8);
+    if (((address.bytes[i / 8] ^ base.bytes[i / 8]) & mask) != 0) return false;
+  }
+  return true;
+}
+
 namespace {
 
 // RFC 6874: fe80::1%25eth0. As text, so that no pattern for an address or network matches it.
@@ -212,6 +233,16 @@ std::string redacted_url(std::string_view text) {
       scheme_end < at && std::all_of(scheme.begin(), scheme.end(), is_alphanumeric);
   const std::string head(has_scheme ? text.substr(0, scheme_end + 3) : std::string_view());
   return in_quotes(head + "…" + std::string(text.substr(at)));
+}
+
+std::string authority_of(const Host& host, std::uint16_t port) {
+  const bool needs_brackets = host.kind == Host::Kind::address && host.address.v6;
+  const std::string name = needs_brackets ? "[" + host.name + "]" : host.name;
+  return name + ":" + std::to_string(port);
+}
+
+std::string origin_of(const Url& url) {
+  return url.scheme + "://" + authority_of(url.host, url.port);
 }
 
 }  // namespace execcred

@@ -15,15 +15,6 @@ Error wrong(std::string_view text, std::string_view why) {
                .hint = "patterns are https://HOST[:PORT][/PATH]; see --help"};
 }
 
-bool in_network(const IpAddress& address, const IpAddress& network, unsigned bits) {
-  if (address.v6 != network.v6) return false;
-  for (unsigned i = 0; i < bits; ++i) {
-    const unsigned mask = 0x80U >> (i % 8);
-    if (((address.bytes[i / 8] ^ network.bytes[i / 8]) & mask) != 0) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 Result<UrlPattern> UrlPattern::parse(std::string_view text, Use use) {
@@ -66,19 +57,12 @@ Status UrlPattern::parse_port_rule(std::string_view text, UrlPattern& pattern) {
 }
 
 Status UrlPattern::parse_host_rule(std::string_view text, UrlPattern& pattern) {
-  const std::size_t slash = text.find('/');
-  if (text.starts_with('[') && text.ends_with(']') && slash != std::string_view::npos) {
-    const std::string_view bits = text.substr(slash + 1, text.size() - slash - 2);
+  if (text.starts_with('[') && text.ends_with(']') && text.find('/') != std::string_view::npos) {
+    const std::optional<IpNetwork> network = parse_ip_network(text.substr(1, text.size() - 2));
+    if (!network) return wrong(pattern.text_, "has a malformed network in brackets");
     pattern.host_rule_ = HostRule::network;
     pattern.host_.kind = Host::Kind::address;
-    IpAddress& base = pattern.host_.address;
-    const auto [end, problem] =
-        std::from_chars(bits.data(), bits.data() + bits.size(), pattern.prefix_bits_);
-    if (!parse_ip_address(text.substr(1, slash - 1), base) || bits.empty() ||
-        problem != std::errc() || end != bits.data() + bits.size() ||
-        pattern.prefix_bits_ > (base.v6 ? 128U : 32U)) {
-      return wrong(pattern.text_, "has a malformed network in brackets");
-    }
+    pattern.network_ = *network;
     return {};
   }
   if (text.starts_with("*.")) {
@@ -127,8 +111,7 @@ bool UrlPattern::host_matches(const Host& host) const {
              host.name.ends_with(host_.name) &&
              host.name[host.name.size() - host_.name.size() - 1] == '.';
     case HostRule::network:
-      return host.kind == Host::Kind::address &&
-             in_network(host.address, host_.address, prefix_bits_);
+      return host.kind == Host::Kind::address && network_.contains(host.address);
   }
   return false;
 }

@@ -175,7 +175,7 @@ TEST_CASE("get: the call is to end before those who wait give up, and is tried o
   CHECK(cache.provider.seen[0].deadline <= start + 6s + (std::chrono::steady_clock::now() - start));
   CHECK(cache.provider.seen[0].deadline >= start + 5s);
   CHECK_FALSE(cache.provider.seen[0].may_retry);
-  cache.options.is_enabled = false;
+  cache.options.no_cache = true;
   CHECK(cache.token() == "token-2");
   CHECK(cache.provider.seen[1].deadline == cache.options.deadline);
   CHECK(cache.provider.seen[1].may_retry);

@@ -112,6 +112,24 @@ TEST_CASE("the marks of an entry go with it, however many") {
   CHECK(count_of(cache, ".seen") == 1);
 }
 
+TEST_CASE("a discovery document goes when it has ended, and when all is cleared") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  const Result<CacheDirectory> directory = open_directory(cache);
+  REQUIRE(directory);
+  const fs::path document = cache.path() / "0123.discovery";
+  REQUIRE(directory->write("0123.discovery", "a document", cache.clock.time + 1h));
+  CHECK(list_cache(*directory).size() == 1);
+  tidy_cache(*directory, "89ab", 0, cache.clock.time + 59min);
+  CHECK(fs::exists(document));
+  tidy_cache(*directory, "89ab", 0, cache.clock.time + 1h);
+  CHECK_FALSE(fs::exists(document));
+  CHECK_FALSE(fs::exists(cache.path() / "0123.lock"));
+  REQUIRE(directory->write("0123.discovery", "a document", cache.clock.time + 1h));
+  clear_cache(*directory);
+  CHECK_FALSE(fs::exists(document));
+}
+
 TEST_CASE("a file whose writer was killed goes after a while, not before") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");

@@ -2,10 +2,10 @@
 // What tests of token replies share.
 #pragma once
 
-#include "base64url_encode.hpp"
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
+#include <execcred/base64.hpp>
 #include <execcred/rfc3339.hpp>
 #include <execcred/token_reply.hpp>
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The answers of a kube-apiserver, as far as a client sees them that asks "who am I" and "which
-// namespaces are there" with a bearer token.
+// The answers of a kube-apiserver, as far as a client sees them that asks "who am I", "which
+// namespaces are there" and for a token of a namespace's "default" service account, with a bearer
+// token.
 //
 // It knows tokens only as words in a list, like kube-apiserver's --token-auth-file: it checks no
-// signature and no expiry, has no RBAC and stores nothing. scripts/e2e runs the real server.
+// signature and no expiry, has no RBAC and stores nothing. What it issues is a JWT with a signature
+// that nobody could verify. scripts/e2e runs the real server.
 #pragma once
 
 #include <string>

@@ -68,6 +68,36 @@ TEST_CASE("api server: a SelfSubjectReview tells the user, any other body is 400
   }
 }
 
+TEST_CASE("api server: a TokenRequest is answered for a service account that is there") {
+  const std::string path = "/api/v1/namespaces/kube-system/serviceaccounts/default/token";
+  const auto body = [](int seconds) {
+    return json{{"kind", "TokenRequest"},
+                {"apiVersion", "authentication.k8s.io/v1"},
+                {"spec", {{"audiences", {"vault"}}, {"expirationSeconds", seconds}}}}
+        .dump();
+  };
+  const HttpResponse response = ask(make_request("POST", path, "Bearer t0ken", body(600)));
+  CHECK(response.status == 201);
+  const json reply = json::parse(response.body);
+  CHECK(reply["kind"] == "TokenRequest");
+  CHECK(reply["spec"]["audiences"] == json{"vault"});
+  CHECK(reply["status"]["token"].get<std::string>().starts_with("eyJ"));
+  CHECK(reply["status"]["expirationTimestamp"].get<std::string>().size() == 20);
+
+  CHECK(ask(make_request("POST", path, "Bearer t0ken", body(599))).status == 422);
+  CHECK(ask(make_request("POST", path, "Bearer t0ken", "{}")).status == 400);
+  CHECK(ask(make_request("GET", path, "Bearer t0ken")).status == 405);
+  CHECK(ask(make_request("POST", path, "", body(600))).status == 401);
+  for (const char* absent :
+       {"default/serviceaccounts/builder", "elsewhere/serviceaccounts/default"}) {
+    CAPTURE(absent);
+    const HttpResponse refusal = ask(make_request(
+        "POST", "/api/v1/namespaces/" + std::string(absent) + "/token", "Bearer t0ken", body(600)));
+    CHECK(refusal.status == 404);
+    CHECK(json::parse(refusal.body)["details"]["kind"] == "serviceaccounts");
+  }
+}
+
 TEST_CASE("api server: other methods are 405, other paths 404") {
   CHECK(ask(make_request("DELETE", "/api/v1/namespaces", "Bearer t0ken")).status == 405);
   CHECK(ask(make_request("GET", "/api/v1/namespaces/default", "Bearer t0ken")).status == 404);

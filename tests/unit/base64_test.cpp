@@ -72,6 +72,20 @@ TEST_CASE("decode_base64url: unpadded, in the URL alphabet") {
   }
 }
 
+TEST_CASE("encode_base64url: what decode_base64url reads, and no padding") {
+  CHECK(encode_base64url("").empty());
+  CHECK(encode_base64url("f").reveal() == "Zg");
+  CHECK(encode_base64url("fo").reveal() == "Zm8");
+  CHECK(encode_base64url("foo").reveal() == "Zm9v");
+  CHECK(encode_base64url("\xfb\xff\xfe").reveal() == "-__-");
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) {
+    bytes.push_back(static_cast<char>(i));
+    CAPTURE(i);
+    CHECK(decode_base64url(encode_base64url(bytes).reveal()) == bytes);
+  }
+}
+
 TEST_CASE("decoding: exactly 64 of the 256 bytes are digits of either alphabet") {
   std::vector<char> standard;
   std::vector<char> url;

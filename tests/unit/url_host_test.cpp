@@ -174,5 +174,33 @@ TEST_CASE("parse_ip_address: dotted quads and IPv6, nothing around them") {
   }
 }
 
+TEST_CASE("parse_ip_network: addresses with the same first bits, of one family") {
+  struct Case {
+    std::string_view network, inside, outside;
+  };
+  for (const Case& c :
+       {Case{"10.0.0.0/8", "10.255.255.255", "11.0.0.0"},
+        Case{"10.1.2.3/8", "10.0.0.0", "9.255.255.255"},
+        Case{"192.0.2.128/25", "192.0.2.129", "192.0.2.127"},
+        Case{"192.0.2.7/32", "192.0.2.7", "192.0.2.6"}, Case{"0.0.0.0/0", "255.255.255.255", "::"},
+        Case{"2001:db8::/33", "2001:db8:7fff::", "2001:db8:8000::"}, Case{"::1/128", "::1", "::"},
+        Case{"::/0", "ffff::", "0.0.0.0"}}) {
+    CAPTURE(c.network);
+    const std::optional<IpNetwork> network = parse_ip_network(c.network);
+    REQUIRE(network);
+    IpAddress address;
+    REQUIRE(parse_ip_address(c.inside, address));
+    CHECK(network->contains(address));
+    REQUIRE(parse_ip_address(c.outside, address));
+    CHECK_FALSE(network->contains(address));
+  }
+  for (const std::string_view text :
+       {"", "/", "10.0.0.0", "10.0.0.0/", "/8", "10.0.0.0/33", "::/129", "10.0.0.0/-1",
+        "10.0.0.0/+8", "10.0.0.0/8 ", "10.0.0.0/8/8", "10/8", "[::]/8", "a/8", "10.0.0.0/0x8"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_ip_network(text));
+  }
+}
+
 }  // namespace
 }  // namespace execcred

@@ -2,6 +2,8 @@
 // Base64 (RFC 4648): the standard alphabet with padding, and the URL alphabet without.
 #pragma once
 
+#include <execcred/secret.hpp>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,5 +18,7 @@ std::optional<std::string> decode_base64(std::string_view text);
 std::optional<std::string> decode_base64url(std::string_view text);
 
 std::string encode_base64(std::string_view bytes);
+// Section 5, unpadded.
+SecretString encode_base64url(std::string_view bytes);
 
 }  // namespace execcred

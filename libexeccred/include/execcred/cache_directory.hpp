@@ -30,6 +30,9 @@ class CacheDirectory {
   // can be made. Fails (configuration) where that one is not safe, or there is none.
   static Result<CacheDirectory> open(std::string_view asked, const Environment& environment,
                                      IfMissing if_missing);
+  // The same without making one: nullopt where open() would have to. Fails where it is not safe.
+  static Result<std::optional<CacheDirectory>> find(std::string_view asked,
+                                                    const Environment& environment);
 
   const std::string& path() const { return path_; }
   int descriptor() const { return descriptor_.get(); }

@@ -22,11 +22,12 @@ struct CacheItem {
   std::optional<Error> failure = std::nullopt;  // of a failure
 };
 
-// By key, a credential before its failure. What has ended is listed while it is there; files that
-// do not count are not.
+// Credentials and failures by key, a credential before its failure. What has ended is listed while
+// it is there; files that do not count are not.
 std::vector<CacheItem> list_cache(const CacheDirectory& directory);
 
-// Removes all but the locks, and tells how many credentials and failures that were.
+// Removes all but the locks and the refresh tokens, which a server gave in place of others that are
+// spent. Tells how many credentials and failures that were.
 std::size_t clear_cache(const CacheDirectory& directory);
 
 }  // namespace execcred

@@ -31,7 +31,7 @@
 namespace execcred {
 
 struct CacheOptions {
-  bool is_enabled = true;                       // --no-cache
+  bool no_cache = false;                        // --no-cache
   std::string directory = {};                   // --cache-dir
   std::optional<Duration> refresh_before = {};  // --refresh-before
   // What tells clients within one process apart: the cluster that is asked for.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Kubernetes API of the hub, where ClusterProfiles and stored credentials are: reading, with
-// an identity that needs to be allowed no more than that.
+// The Kubernetes API of the hub, where ClusterProfiles and stored credentials are: reading, and
+// asking for tokens, with an identity that needs to be allowed no more than that.
 //
 // Who we are there comes from a kubeconfig (token, token file or client certificate; one whose
 // user needs another program is refused) or from the Pod's service account.
@@ -44,9 +44,10 @@ Result<SecretString> in_cluster_token(const Environment& environment);
 struct HubResource {
   std::string group = {};  // "" is core
   std::string version = {};
-  std::string resource = {};    // "secrets"
-  std::string name_space = {};  // empty: all
-  std::string name = {};        // empty: a list
+  std::string resource = {};     // "secrets"
+  std::string name_space = {};   // empty: all
+  std::string name = {};         // empty: a list
+  std::string subresource = {};  // "token", of the object of that name
 };
 
 class HubClient {
@@ -63,6 +64,11 @@ class HubClient {
   // RBAC rule that would allow it.
   Result<std::optional<json::Value>> find(const HubResource& resource);
 
+  // POSTs `body`, and returns the object that the hub made of it. Fails as find() does, and where
+  // there is no such object. Repeated by the retry policy, so only for what the hub may do twice:
+  // reviews and tokens, of which it stores nothing.
+  Result<json::Value> create(const HubResource& resource, const json::Value& body);
+
   // What matches the label selector (may be empty), a page of `page_size` at a time, never two
   // pages at once. `receive` returns false to stop.
   using Receive = std::function<Result<bool>(json::Value item)>;
@@ -70,7 +76,7 @@ class HubClient {
               const Receive& receive);
 
  private:
-  Result<HttpResponse> send(const HubResource& resource, const std::string& query);
+  Result<HttpResponse> send(HttpRequest request);
 
   Hub hub_;
   std::unique_ptr<HttpClient> http_;

@@ -33,6 +33,7 @@ struct Option {
   bool is_repeatable = false;
   bool is_required = false;
   bool has_environment = true;  // EXECCRED_<NAME>
+  bool is_secret = false;       // --show-config says only that it is set
   Profile profile = Profile::never;
   std::vector<std::string> config_fields = {};  // its spellings in spec.cluster.config
   // Reads the texts, one unless the option repeats, into the program's variable.
@@ -53,6 +54,9 @@ class OptionBuilder {
   }
   OptionBuilder& no_environment() {
     return set([](Option& o) { o.has_environment = false; });
+  }
+  OptionBuilder& secret() {
+    return set([](Option& o) { o.is_secret = true; });
   }
   OptionBuilder& short_name(char c) {
     return set([c](Option& o) { o.short_name = c; });

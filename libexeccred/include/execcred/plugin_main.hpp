@@ -20,8 +20,6 @@ struct PluginInfo {
   // Asking again costs next to nothing, so --max-age bounds every claimed lifetime, and a
   // rotation is seen soon.
   bool is_cheap_to_ask = false;
-  // It makes tokens for an audience, so one of a ClusterProfile's choice needs --allow-audience.
-  bool mints_tokens = false;
 };
 
 // Returns the exit code.

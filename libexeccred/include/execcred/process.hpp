@@ -25,6 +25,9 @@ struct Command {
   Duration limit;
   std::size_t max_output = 1024 * 1024;
   std::size_t max_error_output = 64 * 1024;  // more is read and dropped
+  // A signal that ends this process (SIGTERM, SIGINT, SIGHUP, a deadline's SIGALRM) first ends the
+  // program's whole group. It sets their handlers for so long: for a process of one thread only.
+  bool ends_with_signals = false;
 };
 
 struct Finished {

@@ -60,6 +60,10 @@ class Provider {
   // (OptionSet::change).
   virtual Status change_options(OptionSet& /*options*/, const Settings& /*settings*/) { return {}; }
 
+  // It makes tokens for an audience, so one of a ClusterProfile's choice needs --allow-audience.
+  // Asked after change_options.
+  virtual bool mints_tokens() const { return false; }
+
   // Called once, after the options were read and the cluster was checked against the access
   // rules. Returns the credential with its own end; the runner sets the claimed one.
   virtual Result<Credential> get_credential(const CredentialRequest& request,

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,14 @@ struct IpAddress {
   bool v6 = false;  // IPv4 uses the first four bytes
 
   bool operator==(const IpAddress&) const = default;
+};
+
+// The addresses of one family that begin with the same bits.
+struct IpNetwork {
+  IpAddress base = {};
+  unsigned bits = 0;
+
+  bool contains(const IpAddress& address) const;
 };
 
 struct Host {
@@ -58,8 +67,17 @@ Result<Host> parse_host(std::string_view text);
 // A dotted quad or an IPv6 address, without brackets or zone.
 bool parse_ip_address(std::string_view text, IpAddress& address);
 
+// ADDRESS/BITS (CIDR). The address may have bits beyond the network's.
+std::optional<IpNetwork> parse_ip_network(std::string_view text);
+
 // The default port, or 0 for an unknown scheme.
 std::uint16_t default_port(std::string_view scheme);
+
+// "host:port", an IPv6 address in brackets.
+std::string authority_of(const Host& host, std::uint16_t port);
+
+// "https://host:port", for messages and cache keys: a path or a query may be a secret.
+std::string origin_of(const Url& url);
 
 // For messages: quoted, with anything that could be user info replaced by "…@".
 std::string redacted_url(std::string_view text);

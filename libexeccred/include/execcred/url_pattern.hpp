@@ -41,8 +41,8 @@ class UrlPattern {
   std::string text_;
   std::string scheme_;
   HostRule host_rule_ = HostRule::exact;
-  Host host_;  // subdomains: the name after "*."; network: its base address
-  unsigned prefix_bits_ = 0;
+  Host host_;  // subdomains: the name after "*."
+  IpNetwork network_;
   bool any_port_ = false;
   std::uint16_t port_ = 0;
   std::string path_;  // as in Url

@@ -23,6 +23,9 @@ std::string shown_text(std::string_view text, const SecretTexts& secrets, std::s
 
 // A reply without an error of OAuth: a status other than 200. `server` is its origin.
 Error status_failure(const HttpResponse& reply, const std::string& server);
+// With the error that its WWW-Authenticate header has, if any (RFC 6750, section 3).
+Error status_failure(const HttpResponse& reply, const std::string& server,
+                     const SecretTexts& secrets);
 
 // The JSON object of a 200 (RFC 8259, duplicate keys refused). Fails (no_credential).
 Result<json::Value> json_object_of(const HttpResponse& reply, const std::string& server,

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What requests to AWS are signed with: an access key, or a session that ends.
+#pragma once
+
+#include <execcred/clock.hpp>
+#include <execcred/environment.hpp>
+#include <execcred/json.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+struct AwsCredentials {
+  std::string access_key_id = {};
+  SecretString secret_access_key = {};
+  SecretString session_token = {};                     // empty for a user's own key
+  std::optional<TimePoint> expires_at = std::nullopt;  // of a session, where it is known
+
+  AwsCredentials copy() const;
+};
+
+// Fails (no_credential): a part that is missing, or has a byte that could not stand in a request.
+Status check_aws_credentials(const AwsCredentials& credentials);
+
+// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN (or its older name
+// AWS_SECURITY_TOKEN) and AWS_CREDENTIAL_EXPIRATION; nullopt without the first. Fails
+// (configuration) where the second is missing, or one is malformed.
+Result<std::optional<AwsCredentials>> aws_credentials_of_environment(
+    const Environment& environment);
+
+// The members AccessKeyId, SecretAccessKey and Expiration of an object, and its session token,
+// which metadata servers call "Token" and all others "SessionToken". Unknown members are passed
+// over. Fails (no_credential), without showing a value.
+Result<AwsCredentials> aws_credentials_of_json(const json::Value& object,
+                                               std::string_view token_member);
+
+// A text of RFC 3339, or seconds since 1970, perhaps with a fraction or an exponent. Fails
+// (no_credential).
+Result<TimePoint> parse_aws_expiration(const json::Value& value);
+
+// A JSON object that aws_credentials_of_json(…, "SessionToken") reads.
+SecretString write_aws_credentials(const AwsCredentials& credentials);
+
+}  // namespace execcred

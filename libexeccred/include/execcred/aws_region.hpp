@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of AWS regions. They become a part of a host's name, so nothing else may be taken for one.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+// ^[a-z]{2,}(-[a-z]+)+-[0-9]+$, at most 32 bytes: "us-west-2", "us-gov-east-1".
+bool is_aws_region(std::string_view text);
+
+// What an availability zone ("us-west-2b", "us-west-2-lax-1a") begins with; empty where that is no
+// region.
+std::string aws_region_of_zone(std::string_view zone);
+
+}  // namespace execcred

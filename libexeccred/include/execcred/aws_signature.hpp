@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// AWS Signature Version 4: a request that shows who sends it, by headers or within its URL.
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+//
+// It needs no libcrypto (sha256.hpp), and makes no request.
+#pragma once
+
+#include <execcred/aws_credentials.hpp>
+#include <execcred/clock.hpp>
+#include <execcred/http.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace execcred {
+
+struct AwsRequest {
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+  std::string method = "GET";
+  std::string host = {};   // as the Host header has it: without the port 443
+  std::string path = "/";  // as it is sent
+  Pairs parameters = {};   // of the query, decoded, in any order
+  Pairs headers = {};      // those that are signed, but for Host; no control characters
+  std::string_view body = {};
+};
+
+struct AwsScope {
+  std::string region = {};
+  std::string service = "sts";
+};
+
+// For an https URL. Fails (configuration) as parse_url() does, and for a query that no form
+// encoder writes.
+Result<AwsRequest> aws_request(std::string_view method, std::string_view url);
+
+// The headers to be sent with the request: X-Amz-Date, Authorization, and X-Amz-Security-Token
+// for a session. What is sent must be what was signed.
+std::vector<HttpHeader> sign_aws_request(const AwsRequest& request,
+                                         const AwsCredentials& credentials, const AwsScope& scope,
+                                         TimePoint now);
+
+// The https URL that whoever has it can send, with the request's headers, until `lifetime` has
+// passed (which the receiver may bound): its query is sorted, the signature last. A session's
+// token is in it.
+SecretString presign_aws_request(const AwsRequest& request, const AwsCredentials& credentials,
+                                 const AwsScope& scope, TimePoint now,
+                                 std::chrono::seconds lifetime);
+
+}  // namespace execcred

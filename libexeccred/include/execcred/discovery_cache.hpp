@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// An issuer's discovery document, kept in the cache directory for an hour: a token endpoint rarely
+// moves, and finding it costs as much as asking it.
+//
+// There is no lock, unlike for credentials: a document is fetched by a GET that changes nothing at
+// the issuer, so that two processes may both fetch it, and the later one's file stays.
+#pragma once
+
+#include <execcred/cache_directory.hpp>
+#include <execcred/clock.hpp>
+#include <execcred/http.hpp>
+#include <execcred/http_retry.hpp>
+#include <execcred/oidc_discovery.hpp>
+#include <execcred/result.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+class DiscoveryCache {
+ public:
+  // Without a directory nothing is kept; one that is given must outlive this. `ca_certificates`
+  // are those by which the issuer is verified (TlsSettings), as a document that came by other ones
+  // does not count.
+  DiscoveryCache(const CacheDirectory* directory, std::string_view issuer,
+                 std::string_view ca_certificates);
+
+  // The kept document while it is younger than an hour, else the issuer's. What is kept is read as
+  // strictly as what the issuer sends: a file that is corrupt or says something else is a miss.
+  // Fails as discover() does.
+  Result<DiscoveryDocument> get(HttpClient& client, const RetryPolicy& policy,
+                                const Clock& clock) const;
+
+  // For when the endpoint that it names is not there: the next run asks the issuer again.
+  void forget() const;
+
+ private:
+  std::optional<DiscoveryDocument> kept(TimePoint now) const;
+  Status keep(const DiscoveryDocument& document, TimePoint now) const;
+
+  const CacheDirectory* directory_;
+  std::string issuer_;
+  std::string key_;   // CacheKey::text()
+  std::string name_;  // of the file
+};
+
+}  // namespace execcred

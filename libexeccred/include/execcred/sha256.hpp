@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// SHA-256 (FIPS 180-4), for names of things and for signatures.
+//
+// Of our own because of what a start costs: an answer out of the cache must not start libcrypto,
+// which takes longer than all the rest of the run.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+using Sha256Digest = std::array<std::uint8_t, 32>;
+
+// Of a message that comes in pieces. What it held of it is overwritten at the end.
+class Sha256 {
+ public:
+  Sha256() = default;
+  Sha256(const Sha256&) = delete;
+  Sha256& operator=(const Sha256&) = delete;
+  ~Sha256();
+
+  Sha256& add(std::string_view piece);
+  // Nothing may be added after it.
+  Sha256Digest finish();
+
+ private:
+  static constexpr std::size_t kBlockSize = 64;
+
+  void take_block(const std::uint8_t* block);
+
+  std::array<std::uint32_t, 8> state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  std::array<std::uint8_t, kBlockSize> block_ = {};
+  std::size_t filled_ = 0;  // of block_
+  std::uint64_t size_ = 0;  // of all pieces, in bytes
+};
+
+Sha256Digest sha256(std::string_view text);
+
+// RFC 2104, with SHA-256. A digest that serves as a key is the caller's to overwrite.
+Sha256Digest hmac_sha256(std::string_view key, std::string_view message);
+
+// In lower case.
+std::string to_hex(const Sha256Digest& digest);
+
+}  // namespace execcred

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// POSTing a form to a token endpoint, whatever the form says: for servers whose requests
+// token_request.hpp does not make.
+#pragma once
+
+#include <execcred/clock.hpp>
+#include <execcred/form.hpp>
+#include <execcred/http.hpp>
+#include <execcred/http_retry.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+#include <execcred/token_reply.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace execcred {
+
+struct TokenPost {
+  std::string url = {};  // https
+  // Makes the form anew for each attempt, because servers refuse an assertion that they have seen;
+  // may add headers to the request.
+  std::function<Result<Form>(HttpRequest&)> make_form = {};
+  // What a server may not be seen to repeat, besides the form's secret fields and what stands in an
+  // Authorization header.
+  std::vector<SecretString> secrets = {};
+  ReplyToken token = ReplyToken::access_token;
+};
+
+// By the retry policy. Beyond what http.hpp and token_reply.hpp say: fails with configuration for a
+// URL that is not https; an error that no repetition changes is not repeated whatever its status,
+// and one that may pass is.
+Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post,
+                                  const RetryPolicy& policy, const Clock& clock);
+
+}  // namespace execcred

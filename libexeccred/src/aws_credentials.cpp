@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/aws_credentials.hpp>
+#include <execcred/json_reader.hpp>
+#include <execcred/rfc3339.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+using std::chrono::seconds;
+
+// STS bounds an id by 128; a session token has no bound of its own but the request's.
+constexpr std::size_t kMaxKeyId = 128;
+constexpr std::size_t kMaxSecret = 1024;
+constexpr std::size_t kMaxSessionToken = 16 * 1024;
+
+Error unfit(std::string message) {
+  return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
+}
+
+// It stands in a header and in a scope, between slashes.
+bool is_key_id(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxKeyId &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_alphanumeric(c) || c == '_'; });
+}
+
+SecretString text_of(std::optional<std::string_view> text) {
+  return SecretString(text.value_or(""));
+}
+
+// Null counts as absent.
+Result<std::string> member_of(const json::Value& object, std::string_view name) {
+  const json::Value* const value = object.find(name);
+  if (value == nullptr || value->is_null()) return std::string();
+  if (value->string() != nullptr) return *value->string();
+  return unfit(in_quotes(name) + " is " + std::string(value->kind()) + ", not a string");
+}
+
+Result<SecretString> secret_member_of(const json::Value& object, std::string_view name) {
+  TRY_ASSIGN(std::string text, member_of(object, name));
+  SecretString secret(text);
+  wipe(text);
+  return secret;
+}
+
+Result<AwsCredentials> read_json(const json::Value& object, std::string_view token_member) {
+  AwsCredentials credentials;
+  TRY_ASSIGN(credentials.access_key_id, member_of(object, "AccessKeyId"));
+  TRY_ASSIGN(credentials.secret_access_key, secret_member_of(object, "SecretAccessKey"));
+  TRY_ASSIGN(credentials.session_token, secret_member_of(object, token_member));
+  const json::Value* const end = object.find("Expiration");
+  if (end != nullptr && !end->is_null()) {
+    TRY_ASSIGN(credentials.expires_at, parse_aws_expiration(*end).context("reading 'Expiration'"));
+  }
+  TRY(check_aws_credentials(credentials));
+  return credentials;
+}
+
+}  // namespace
+
+AwsCredentials AwsCredentials::copy() const {
+  return {.access_key_id = access_key_id,
+          .secret_access_key = secret_access_key.copy(),
+          .session_token = session_token.copy(),
+          .expires_at = expires_at};
+}
+
+Status check_aws_credentials(const AwsCredentials& credentials) {
+  const std::string_view secret = credentials.secret_access_key.reveal();
+  const std::string_view token = credentials.session_token.reveal();
+  if (credentials.access_key_id.empty()) return unfit("there is no access key id");
+  if (!is_key_id(credentials.access_key_id)) {
+    return unfit("the access key id is not up to 128 letters and digits");
+  }
+  if (secret.empty()) return unfit("there is no secret access key");
+  if (secret.size() > kMaxSecret || !is_visible_ascii(secret)) {
+    return unfit("the secret access key is no word of visible ASCII, or too long");
+  }
+  if (token.size() > kMaxSessionToken || !is_visible_ascii(token)) {
+    return unfit("the session token is no word of visible ASCII, or too long");
+  }
+  return {};
+}
+
+Result<std::optional<AwsCredentials>> aws_credentials_of_environment(
+    const Environment& environment) {
+  const std::optional<std::string_view> id = environment.get("AWS_ACCESS_KEY_ID");
+  if (!id) return std::optional<AwsCredentials>();
+  AwsCredentials credentials = {
+      .access_key_id = std::string(*id),
+      .secret_access_key = text_of(environment.get("AWS_SECRET_ACCESS_KEY")),
+      .session_token = text_of(environment.get("AWS_SESSION_TOKEN"))};
+  if (credentials.session_token.empty()) {
+    credentials.session_token = text_of(environment.get("AWS_SECURITY_TOKEN"));
+  }
+  Status checked = check_aws_credentials(credentials);
+  if (const auto end = environment.get("AWS_CREDENTIAL_EXPIRATION"); checked && end) {
+    const Result<TimePoint> time = parse_rfc3339(*end);
+    if (time) {
+      credentials.expires_at = *time;
+    } else {
+      checked = unfit("AWS_CREDENTIAL_EXPIRATION " + time.error().message);
+    }
+  }
+  if (checked) return std::optional(std::move(credentials));
+  checked.error().kind = Error::Kind::configuration;
+  return std::move(checked)
+      .context("reading AWS_ACCESS_KEY_ID and its kin in the environment")
+      .hint(
+          "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY go together, for a session with "
+          "AWS_SESSION_TOKEN")
+      .error();
+}
+
+Result<TimePoint> parse_aws_expiration(const json::Value& value) {
+  if (const std::string* const text = value.string()) {
+    Result<TimePoint> time = parse_rfc3339(*text);
+    if (time) return *time;
+    return unfit("the time " + in_quotes(*text) + " is not RFC 3339");
+  }
+  const json::Number* const number = value.number();
+  if (number == nullptr) return unfit("a time is " + std::string(value.kind()));
+  // Beyond it a TimePoint ends; what ends in a century ends late enough.
+  constexpr double kLast = 9'000'000'000;
+  const double exact = std::strtod(number->text.c_str(), nullptr);
+  if (!(exact > 0)) return unfit("a time is before 1970");
+  return TimePoint(seconds(static_cast<std::int64_t>(std::min(exact, kLast))));
+}
+
+Result<AwsCredentials> aws_credentials_of_json(const json::Value& object,
+                                               std::string_view token_member) {
+  if (object.object() == nullptr) {
+    return unfit("the credentials are " + std::string(object.kind()) + ", not an object");
+  }
+  return read_json(object, token_member);
+}
+
+SecretString write_aws_credentials(const AwsCredentials& credentials) {
+  SecretString text(R"({"AccessKeyId":")");
+  // No part has a character that JSON would escape but the quote and the backslash.
+  const auto append = [&text](std::string_view part) {
+    for (const char c : part) {
+      if (c == '"' || c == '\\') text.append("\\");
+      text.append(std::string_view(&c, 1));
+    }
+  };
+  append(credentials.access_key_id);
+  text.append(R"(","SecretAccessKey":")");
+  append(credentials.secret_access_key.reveal());
+  if (!credentials.session_token.empty()) {
+    text.append(R"(","SessionToken":")");
+    append(credentials.session_token.reveal());
+  }
+  if (credentials.expires_at) {
+    text.append(R"(","Expiration":")");
+    text.append(format_rfc3339(std::chrono::floor<seconds>(*credentials.expires_at)));
+  }
+  text.append("\"}");
+  return text;
+}
+
+}  // namespace execcred

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/aws_metadata.hpp>
+#include <execcred/aws_region.hpp>
+#include <execcred/deadline.hpp>
+#include <execcred/oauth_failure.hpp>
+#include <execcred/provider_http.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_source.hpp>
+#include <execcred/url.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+constexpr Duration kPatience = std::chrono::seconds(1);
+constexpr int kAttempts = 2;
+constexpr std::size_t kMaxReply = 64 * 1024;
+constexpr std::size_t kMaxShown = 120;
+
+Error unfit(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+// A role's name as IAM has it; it becomes a part of a path.
+bool is_role_name(std::string_view text) {
+  constexpr std::size_t kMaxName = 64;
+  constexpr std::string_view kMore = "+=,.@-_";
+  return !text.empty() && text.size() <= kMaxName && text != "." && text != ".." &&
+         std::all_of(text.begin(), text.end(), [&](char c) {
+           return is_alphanumeric(c) || kMore.find(c) != std::string_view::npos;
+         });
+}
+
+Result<HttpResponse> ask(HttpRequest request, const Services& services, ProviderCall& call) {
+  TRY(check_local_url(request.url));
+  request.allow_plain_http = true;
+  request.max_reply_bytes = kMaxReply;
+  ProviderHttp http = provider_http({.proxy = proxy_of(services.environment), .timeout = kPatience},
+                                    services, call);
+  http.policy.attempts = std::min(http.policy.attempts, kAttempts);
+  return send_with_retries(*http.client, request, http.policy, services.clock);
+}
+
+std::string server_of(const std::string& url) {
+  const Result<Url> parsed = parse_url(url);
+  return parsed ? origin_of(*parsed) : std::string("the metadata service");
+}
+
+Result<AwsCredentials> credentials_of(const json::Value& document) {
+  const json::Value* const code = document.find("Code");
+  if (code != nullptr && code->string() != nullptr && *code->string() != "Success") {
+    return unfit("its code is '" + shown_text(*code->string(), {}, kMaxShown) + "', not 'Success'",
+                 "check the instance's profile and its role");
+  }
+  return aws_credentials_of_json(document, "Token");
+}
+
+}  // namespace
+
+bool is_aws_metadata_disabled(const Environment& environment) {
+  return ascii_lower(environment.get("AWS_EC2_METADATA_DISABLED").value_or("")) == "true";
+}
+
+Status AwsMetadata::get_token() {
+  if (!token_.empty()) return {};
+  HttpRequest request = {.method = "PUT", .url = urls_.token};
+  request.add_header("X-aws-ec2-metadata-token-ttl-seconds",
+                     std::to_string(urls_.token_lifetime.count()));
+  services_.debug("asking " + server_of(urls_.token) + " for a metadata token");
+  TRY_ASSIGN(const HttpResponse reply,
+             ask(std::move(request), services_, call_)
+                 .context("asking for a token of the instance metadata service")
+                 .hint("where this is an instance, its http-put-response-hop-limit must be 2 or "
+                       "more for containers"));
+  if (reply.status != 200) return status_failure(reply, server_of(urls_.token));
+  SecretString token = reply.body.trimmed();
+  if (token.empty() || !is_visible_ascii(token.reveal())) {
+    return unfit("what " + server_of(urls_.token) + " answered is no metadata token");
+  }
+  token_ = std::move(token);
+  return {};
+}
+
+Result<SecretString> AwsMetadata::get(const std::string& url) {
+  deadline::enter_phase("asking the instance metadata service");
+  TRY(get_token());
+  HttpRequest request = {.url = url};
+  request.headers.push_back({.name = "X-aws-ec2-metadata-token", .value = token_.copy()});
+  TRY_ASSIGN(HttpResponse reply, ask(std::move(request), services_, call_));
+  if (reply.status != 200) return status_failure(reply, server_of(url));
+  return std::move(reply.body);
+}
+
+Result<AwsCredentials> AwsMetadata::credentials() {
+  const std::string doing = "asking the instance metadata service for credentials";
+  TRY_ASSIGN(const SecretString listed,
+             get(urls_.role)
+                 .context(doing)
+                 .hint("an instance has credentials when its instance profile has a role"));
+  const std::string_view role = trim(listed.reveal());
+  if (!is_role_name(role)) {
+    return Result<AwsCredentials>(
+               unfit("what " + server_of(urls_.role) + " answered is no name of a role"))
+        .context(doing);
+  }
+  const std::string separator = urls_.role.ends_with('/') ? "" : "/";
+  TRY_ASSIGN(const SecretString body,
+             get(urls_.role + separator + std::string(role)).context(doing));
+  Result<json::Value> document = json::parse(body.reveal());
+  if (!document) {
+    return unfit("the JSON that " + server_of(urls_.role) + " answered " +
+                 document.error().message);
+  }
+  Result<AwsCredentials> credentials = credentials_of(*document);
+  json::wipe(*document);
+  return std::move(credentials)
+      .context("reading what " + server_of(urls_.role) + " answered for the role " +
+               in_quotes(role));
+}
+
+Result<std::string> AwsMetadata::region() {
+  TRY_ASSIGN(const SecretString zone,
+             get(urls_.zone).context("asking the instance metadata service for the region"));
+  std::string region = aws_region_of_zone(trim(zone.reveal()));
+  if (!region.empty()) return region;
+  return unfit("what " + server_of(urls_.zone) + " answered is no availability zone");
+}
+
+}  // namespace execcred

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/cache_options.hpp>
+#include <execcred/text.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+Result<std::optional<Duration>> parse_refresh_before(const std::string& text) {
+  TRY_ASSIGN(const Duration before, parse_duration(text));
+  if (before >= Duration::zero()) return std::optional(before);
+  return Error{.kind = Error::Kind::configuration,
+               .message = in_quotes(text) + " is negative",
+               .hint = "with 0s, a credential is used up to its end"};
+}
+
+}  // namespace
+
+void add_cache_options(OptionSet& set, CacheOptions& options) {
+  set.add("cache-dir", options.directory, "PATH", "Where credentials are kept for other processes")
+      .default_text("execcred in XDG_RUNTIME_DIR, XDG_CACHE_HOME or ~/.cache");
+  set.add("no-cache", options.no_cache, "Ask for a credential each time");
+  set.add_parsed("refresh-before", options.refresh_before, "DURATION",
+                 "How long before its end a credential is refreshed", parse_refresh_before)
+      .default_text("a fifth of its lifetime, at most 5m");
+}
+
+CacheOptions cache_of_run(CacheOptions options, const CredentialRequest& request,
+                          const Services& services) {
+  options.deadline = services.deadline;
+  options.debug = [&services](std::string_view step) { services.debug(step); };
+  if (request.info.cluster) options.client_detail = request.info.cluster->server;
+  return options;
+}
+
+std::optional<CacheDirectory> open_cache(const CacheOptions& options,
+                                         const Environment& environment) {
+  if (options.no_cache) return std::nullopt;
+  Result<CacheDirectory> directory =
+      CacheDirectory::open(options.directory, environment, CacheDirectory::IfMissing::create);
+  if (directory) return std::move(directory).value();
+  options.debug("no cache: " + directory.error().message);
+  return std::nullopt;
+}
+
+}  // namespace execcred

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/google_metadata.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_source.hpp>
+#include <execcred/url.hpp>
+
+#include <utility>
+
+namespace execcred {
+namespace {
+
+constexpr std::string_view kVariable = "GCE_METADATA_HOST";
+constexpr std::string_view kPath = "/computeMetadata/v1/";
+constexpr std::string_view kFlavor = "Google";
+
+Status check_host(const std::string& host) {
+  const Result<Url> url = parse_url("http://" + host);
+  if (url && url->path.empty() && url->query.empty()) return {};
+  return Error{.kind = Error::Kind::configuration,
+               .message = std::string(kVariable) + " is " + in_quotes(host) + ", which is no host",
+               .hint = "it is HOST or HOST:PORT"};
+}
+
+}  // namespace
+
+std::string google_metadata_host(const Environment& environment) {
+  return std::string(environment.get(kVariable).value_or("metadata.google.internal"));
+}
+
+Result<HttpResponse> ask_google_metadata(std::string_view path, const Services& services,
+                                         ProviderCall& call) {
+  const std::string host = google_metadata_host(services.environment);
+  TRY(check_host(host));
+  HttpRequest request = {.url = "http://" + host + std::string(kPath).append(path)};
+  request.add_header("Metadata-Flavor", kFlavor);
+  TRY_ASSIGN(HttpResponse reply, ask_local_url(std::move(request), {}, services, call));
+  if (reply.header("metadata-flavor") == kFlavor) return reply;
+  return Error{.kind = Error::Kind::no_credential,
+               .message = in_quotes(host) + " is no metadata server of Google's",
+               .hint = std::string(kVariable) + " names it"};
+}
+
+}  // namespace execcred

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub_failure.hpp"
+
+#include <execcred/text.hpp>
+
+#include <array>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+// metav1.Status, as far as people need it.
+struct HubStatus {
+  std::string message = {};
+  std::string reason = {};
+  std::string name = {};  // details.name
+};
+
+HubStatus status_of(const HttpResponse& response) {
+  HubStatus status;
+  const Result<json::Value> document = json::parse(response.body.reveal());
+  if (!document || text_of(document->find("kind")) != "Status") return status;
+  status.message = text_of(document->find("message"));
+  status.reason = text_of(document->find("reason"));
+  if (const json::Value* details = document->find("details")) {
+    status.name = text_of(details->find("name"));
+  }
+  return status;
+}
+
+bool is_absent(int code, const HubStatus& status, const HubResource& resource) {
+  return code == 404 && status.reason == "NotFound" && status.name == resource.name;
+}
+
+struct ReasonPhrase {
+  int status;
+  std::string_view phrase;
+};
+constexpr std::array<ReasonPhrase, 13> kReasonPhrases = {{{400, "Bad Request"},
+                                                          {401, "Unauthorized"},
+                                                          {403, "Forbidden"},
+                                                          {404, "Not Found"},
+                                                          {405, "Method Not Allowed"},
+                                                          {406, "Not Acceptable"},
+                                                          {409, "Conflict"},
+                                                          {410, "Gone"},
+                                                          {429, "Too Many Requests"},
+                                                          {500, "Internal Server Error"},
+                                                          {502, "Bad Gateway"},
+                                                          {503, "Service Unavailable"},
+                                                          {504, "Gateway Timeout"}}};
+
+std::string with_reason(int status) {
+  for (const ReasonPhrase& known : kReasonPhrases) {
+    if (known.status == status) return std::to_string(status) + " " + std::string(known.phrase);
+  }
+  return std::to_string(status);
+}
+
+// The Role that would allow what was refused.
+std::string missing_rule(const HubResource& resource, std::string_view verb) {
+  std::string rule = "it needs a Role with verbs [" + std::string(verb) + "] on resources [" +
+                     full_name(resource) + "]";
+  if (!resource.group.empty()) rule += " of apiGroups [" + resource.group + "]";
+  if (!resource.name.empty()) rule += ", resourceNames [" + resource.name + "]";
+  if (resource.name_space.empty()) return rule + " in a ClusterRole, bound for all namespaces";
+  return rule + ", bound in namespace " + in_quotes(resource.name_space);
+}
+
+std::string hint_of(int status, const HubResource& resource, std::string_view verb,
+                    const Hub& hub) {
+  if (status == 401) return "the hub does not know this identity, of " + hub.origin;
+  if (status == 403) return missing_rule(resource, verb);
+  if (status == 404) return "is this the hub, and does it serve " + full_name(resource) + "?";
+  if (status >= 300 && status < 400) return "name the server itself; redirects are not followed";
+  if (status == 429 || status >= 500) return "the hub may be overloaded or starting; try again";
+  return {};
+}
+
+}  // namespace
+
+std::string text_of(const json::Value* value) {
+  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
+}
+
+std::string full_name(const HubResource& resource) {
+  return resource.subresource.empty() ? resource.resource
+                                      : resource.resource + "/" + resource.subresource;
+}
+
+Error hub_refusal(const HttpResponse& response, const HubResource& resource, std::string_view verb,
+                  const Hub& hub) {
+  const HubStatus status = status_of(response);
+  const bool may_pass = response.status == 429 || response.status >= 500;
+  std::string message = "the hub answered " + with_reason(response.status);
+  // What the API server says starts with the resource and ends with the reason.
+  if (!status.message.empty()) message += ": " + printable(status.message.substr(0, 500));
+  std::string hint = is_absent(response.status, status, resource)
+                         ? "name one that is there, or make it on the hub"
+                         : hint_of(response.status, resource, verb, hub);
+  return Error{.kind = may_pass ? Error::Kind::unavailable : Error::Kind::no_credential,
+               .message = std::move(message),
+               .hint = std::move(hint),
+               .is_transient = may_pass};
+}
+
+bool is_absent(const HttpResponse& response, const HubResource& resource) {
+  return response.status == 404 && is_absent(response.status, status_of(response), resource);
+}
+
+}  // namespace execcred

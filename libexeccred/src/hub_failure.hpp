@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the hub says when it does not do what it was asked for, and what would help.
+#pragma once
+
+#include <execcred/hub.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+// A string, or "" for anything else.
+std::string text_of(const json::Value* value);
+
+// As RBAC names it: "secrets", "serviceaccounts/token".
+std::string full_name(const HubResource& resource);
+
+// `verb` is RBAC's: "get", "list", "create".
+Error hub_refusal(const HttpResponse& response, const HubResource& resource, std::string_view verb,
+                  const Hub& hub);
+
+// The hub knows the resource, and has no object of this name.
+bool is_absent(const HttpResponse& response, const HubResource& resource);
+
+}  // namespace execcred

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process_signals.hpp"
+
+#include <unistd.h>
+
+#include <array>
+
+namespace execcred {
+namespace {
+
+// Handlers have no other way to know.
+struct Guarded {
+  pid_t group = 0;
+  pid_t parent = 0;
+};
+Guarded guarded;
+
+constexpr std::array<int, 5> kEndingSignals = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGALRM};
+std::array<struct sigaction, kEndingSignals.size()> former_actions;
+
+void end_group(int signal) {
+  // set_up_process() has it sent when the parent's thread ends, which the parent may survive.
+  if (signal == SIGUSR1 && getppid() == guarded.parent) return;
+  kill(-guarded.group, SIGKILL);
+  for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
+    if (kEndingSignals[i] == signal) sigaction(signal, &former_actions[i], nullptr);
+  }
+  raise(signal);
+}
+
+}  // namespace
+
+SignalBlock::SignalBlock() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before_);
+}
+
+SignalBlock::~SignalBlock() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+GroupGuard::GroupGuard(pid_t group) {
+  guarded = {.group = group, .parent = getppid()};
+  struct sigaction action = {};
+  action.sa_handler = end_group;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
+    sigaction(kEndingSignals[i], nullptr, &former_actions[i]);
+    if (former_actions[i].sa_handler == SIG_IGN) continue;
+    sigaction(kEndingSignals[i], &action, nullptr);
+  }
+}
+
+GroupGuard::~GroupGuard() {
+  for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
+    sigaction(kEndingSignals[i], &former_actions[i], nullptr);
+  }
+}
+
+}  // namespace execcred

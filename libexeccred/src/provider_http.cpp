@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/provider_http.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+using std::chrono::steady_clock;
+
+class RetryAfterObserver final : public HttpClient {
+ public:
+  RetryAfterObserver(std::unique_ptr<HttpClient> client, const Clock& clock, ProviderCall& call)
+      : client_(std::move(client)), clock_(clock), call_(call) {}
+
+  Result<HttpResponse> send(const HttpRequest& request) override {
+    Result<HttpResponse> reply = client_->send(request);
+    if (!reply || reply->status < 300) return reply;
+    if (const auto text = reply->header("retry-after")) {
+      call_.retry_after = parse_retry_after(*text, clock_.now());
+    }
+    return reply;
+  }
+
+ private:
+  std::unique_ptr<HttpClient> client_;
+  const Clock& clock_;
+  ProviderCall& call_;
+};
+
+Duration time_left(const ProviderCall& call) {
+  constexpr Duration kShortest = std::chrono::milliseconds(1);
+  return std::max<Duration>(call.deadline - steady_clock::now(), kShortest);
+}
+
+}  // namespace
+
+RetryPolicy provider_policy(const Services& services, const ProviderCall& call) {
+  RetryPolicy policy = {.deadline = call.deadline,
+                        .debug = [&services](std::string_view step) { services.debug(step); }};
+  if (!call.may_retry) policy.attempts = 1;
+  return policy;
+}
+
+ProviderHttp provider_http(HttpSettings settings, const Services& services, ProviderCall& call) {
+  settings.timeout = std::min(settings.timeout, time_left(call));
+  return {.client = std::make_unique<RetryAfterObserver>(make_http_client(std::move(settings)),
+                                                         services.clock, call),
+          .policy = provider_policy(services, call)};
+}
+
+}  // namespace execcred

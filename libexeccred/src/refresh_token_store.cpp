@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache_fields.hpp"
+#include "cache_lock.hpp"
+#include "cache_tidy.hpp"
+
+#include <execcred/cache_entry.hpp>
+#include <execcred/cache_key.hpp>
+#include <execcred/fingerprint.hpp>
+#include <execcred/refresh_token_store.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <optional>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::string_view kHeader = "execcred refresh-token 1";
+// Counted from its last use, after which no server known keeps one good.
+constexpr Duration kLongestIdle = std::chrono::hours(24 * 90);
+
+std::string key_of(const RefreshTokenStore::Source& source) {
+  return CacheKey()
+      .add("token-server", source.token_server)
+      .add("client-id", source.client_id)
+      .add("refresh-token", fingerprint("refresh-token", source.original.reveal()))
+      .text();
+}
+
+Error unavailable(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::unavailable, .message = std::move(message), .hint = std::move(hint)};
+}
+
+void sleep_for(Duration pause) {
+  timespec left = {.tv_sec = 0, .tv_nsec = static_cast<long>(pause.count())};
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+
+Status wait_for(CacheLock& lock, steady_clock::time_point deadline) {
+  constexpr Duration kLongestPause = std::chrono::milliseconds(32);
+  for (Duration pause = std::chrono::milliseconds(1);; pause = std::min(2 * pause, kLongestPause)) {
+    const CacheLock::Attempt attempt = lock.try_lock();
+    if (attempt == CacheLock::Attempt::locked) return {};
+    if (attempt == CacheLock::Attempt::impossible) {
+      return unavailable("no lock can be made for the refresh token");
+    }
+    const Duration left = deadline - steady_clock::now();
+    if (left <= Duration::zero()) {
+      return unavailable("another process uses the refresh token all the time");
+    }
+    sleep_for(std::min(pause, left));
+  }
+}
+
+}  // namespace
+
+RefreshTokenStore::RefreshTokenStore(const CacheDirectory& directory, const Source& source,
+                                     const Clock& clock)
+    : directory_(&directory), clock_(&clock), key_(key_of(source)) {
+  const std::string name = hash_key(key_).hex();
+  name_ = name + std::string(kRefreshTokenEnding);
+  lock_ = std::make_unique<CacheLock>(directory, name + std::string(kLockEnding));
+  current_ = source.original.copy();
+}
+
+RefreshTokenStore::RefreshTokenStore(RefreshTokenStore&&) noexcept = default;
+RefreshTokenStore& RefreshTokenStore::operator=(RefreshTokenStore&&) noexcept = default;
+RefreshTokenStore::~RefreshTokenStore() = default;
+
+Result<RefreshTokenStore> RefreshTokenStore::open(const CacheDirectory& directory,
+                                                  const Source& source,
+                                                  steady_clock::time_point deadline,
+                                                  const Clock& clock) {
+  RefreshTokenStore store(directory, source, clock);
+  TRY(wait_for(*store.lock_, deadline));
+  store.read();
+  TRY(store.prepare(source.original)
+          .hint("a server may replace the refresh token when it is used, so it is not used where "
+                "the new one cannot be kept; --cache-dir names another directory"));
+  return store;
+}
+
+// That the next token can be written is tried before the present one is spent; the file's new time
+// also tells that it is in use still. The original stays where its user has put it: what counts as
+// none is written in its place, with room for a longer one.
+Status RefreshTokenStore::prepare(const SecretString& original) const {
+  if (current_.reveal() != original.reveal()) return write(current_);
+  constexpr std::size_t kMore = 1024;
+  return write(SecretString(std::string(original.size() + kMore, '\0')));
+}
+
+void RefreshTokenStore::read() {
+  const std::optional<SecretString> text = directory_->read(name_, kMaxCacheFile);
+  if (!text) return;
+  FieldReader fields(text->reveal(), kHeader);
+  const std::string_view key = fields.field("key");
+  const std::string_view token = fields.field("token");
+  if (!fields.is_complete() || key != key_) return;
+  if (!token.empty() && !has_control_character(token)) current_ = SecretString(token);
+}
+
+Status RefreshTokenStore::write(const SecretString& token) const {
+  FieldWriter fields(kHeader);
+  fields.add("key", key_);
+  fields.add("token", token.reveal());
+  const SecretString text = fields.finish();
+  if (text.size() > kMaxCacheFile) return unavailable("the refresh token is too long to be kept");
+  return directory_->write(name_, text.reveal(), clock_->now() + kLongestIdle);
+}
+
+Status RefreshTokenStore::keep(const SecretString& token) {
+  if (token.empty() || token.reveal() == current_.reveal()) return {};
+  Status written = write(token);
+  // Somebody who empties the directory may have taken the file that was not ready yet.
+  if (!written) written = write(token);
+  TRY(std::move(written));
+  current_ = token.copy();
+  return {};
+}
+
+}  // namespace execcred

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/bearer_token.hpp>
+#include <execcred/json_reader.hpp>
+#include <execcred/jwt.hpp>
+#include <execcred/rfc3339.hpp>
+#include <execcred/service_account_token.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+constexpr std::string_view kVersion = "authentication.k8s.io/v1";
+constexpr std::string_view kKind = "TokenRequest";
+constexpr std::string_view kLifetime = "3600";  // seconds; the API allows no less than 600
+
+Error wrong(std::string message) {
+  return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
+}
+
+Error unfit(std::string message) {
+  return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
+}
+
+Status check_names(std::string_view name_space, std::string_view name, std::string_view audience) {
+  if (!is_dns1123_label(name_space)) {
+    return wrong(in_quotes(name_space) + " cannot be the namespace of a service account");
+  }
+  if (!is_dns1123_subdomain(name)) {
+    return wrong(in_quotes(name) + " cannot be the name of a service account");
+  }
+  if (audience.empty()) return wrong("a service account's token needs an audience");
+  if (has_control_character(audience)) {
+    return wrong("the audience " + in_quotes(audience) + " has a control character");
+  }
+  return {};
+}
+
+json::Value request_for(std::string_view audience) {
+  json::Value spec;
+  spec.add("audiences", json::Value(json::Array{json::Value(audience)}));
+  spec.add("expirationSeconds", json::Value(json::Number{.text = std::string(kLifetime)}));
+  json::Value request;
+  request.add("apiVersion", json::Value(kVersion));
+  request.add("kind", json::Value(kKind));
+  request.add("spec", std::move(spec));
+  return request;
+}
+
+Result<UnverifiedClaims> claims_for(const SecretString& token, std::string_view audience) {
+  TRY_ASSIGN(std::optional<UnverifiedClaims> claims, unverified_claims(token));
+  if (!claims) return unfit("the hub's token is no JWT");
+  const std::vector<std::string>& audiences = claims->audiences;
+  if (std::find(audiences.begin(), audiences.end(), audience) == audiences.end()) {
+    return unfit("the hub's token is not for the audience " + in_quotes(audience) + ", but for " +
+                 (audiences.empty() ? "none" : in_quotes(join(audiences, ", "))));
+  }
+  return *std::move(claims);
+}
+
+Result<ServiceAccountToken> read_token(const json::Value& reply, std::string_view audience) {
+  TRY_ASSIGN(const json::ObjectReader reader, json::ObjectReader::open(reply, ""));
+  TRY_ASSIGN(const std::string kind, reader.required_string("kind"));
+  if (kind != kKind) return unfit("it is a " + in_quotes(kind) + ", no " + std::string(kKind));
+  TRY_ASSIGN(const json::ObjectReader status, reader.required_object("status"));
+  TRY_ASSIGN(std::string text, status.required_string("token"));
+  const SecretString content(text);
+  wipe(text);
+  // Trimming would hide that it is not one word.
+  if (!is_visible_ascii(content.reveal())) return unfit("its token is not one word");
+  ServiceAccountToken found;
+  TRY_ASSIGN(found.token, bearer_token(content));
+  TRY_ASSIGN(const std::optional<std::string> end, status.optional_string("expirationTimestamp"));
+  if (end) {
+    TRY_ASSIGN(found.expires_at, parse_rfc3339(*end).context("reading status.expirationTimestamp"));
+  }
+  TRY_ASSIGN(const UnverifiedClaims claims, claims_for(found.token, audience));
+  if (claims.expires_at && (!found.expires_at || *claims.expires_at < *found.expires_at)) {
+    found.expires_at = claims.expires_at;
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<ServiceAccountToken> request_service_account_token(HubClient& hub,
+                                                          std::string_view name_space,
+                                                          std::string_view name,
+                                                          std::string_view audience) {
+  TRY(check_names(name_space, name, audience));
+  TRY_ASSIGN(json::Value reply, hub.create({.version = "v1",
+                                            .resource = "serviceaccounts",
+                                            .name_space = std::string(name_space),
+                                            .name = std::string(name),
+                                            .subresource = "token"},
+                                           request_for(audience)));
+  Result<ServiceAccountToken> token = read_token(reply, audience);
+  json::wipe(reply);
+  // What is wrong with a reply is the hub's doing, and nobody's here.
+  if (!token) token.error().kind = Error::Kind::no_credential;
+  return std::move(token).context("reading the hub's reply to a TokenRequest for " +
+                                  in_quotes(std::string(name_space) + "/" + std::string(name)));
+}
+
+}  // namespace execcred

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/file.hpp>
+#include <execcred/fingerprint.hpp>
+#include <execcred/json.hpp>
+#include <execcred/process.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_source.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+// Ended by us, and not by the end of the run, so that its descendants end too.
+Duration limit_of(const ProviderCall& call) {
+  const Duration left = call.deadline - std::chrono::steady_clock::now();
+  return std::max<Duration>(left - std::min<Duration>(left / 10, std::chrono::milliseconds(100)),
+                            std::chrono::milliseconds(1));
+}
+
+Error failed(const Finished& finished, const std::string& program) {
+  const std::string how = finished.signal != 0
+                              ? "was ended by signal " + std::to_string(finished.signal)
+                              : "ended with exit code " + std::to_string(finished.exit_code);
+  // What it printed may hold what nobody may see.
+  return {.kind = Error::Kind::no_credential,
+          .message = in_quotes(program) + " " + how,
+          .hint = "run it by hand, as this user, to see why"};
+}
+
+}  // namespace
+
+Result<TokenCommand> parse_token_command(const std::string& text) {
+  const Result<json::Value> parsed = json::parse(text);
+  if (!parsed) return wrong("the command, a JSON array of strings, " + parsed.error().message);
+  if (parsed->array() == nullptr || parsed->array()->empty()) {
+    return wrong("the command must be a JSON array of strings",
+                 R"(like ["/usr/local/bin/get-token", "--cluster"])");
+  }
+  TokenCommand command;
+  for (const json::Value& part : *parsed->array()) {
+    if (part.string() == nullptr) return wrong("the command has a part that is no string");
+    if (part.string()->find('\0') != std::string::npos) {
+      return wrong("the command has a part with a NUL byte");
+    }
+    command.arguments.push_back(*part.string());
+  }
+  command.program = std::move(command.arguments.front());
+  command.arguments.erase(command.arguments.begin());
+  if (command.program.starts_with('/')) return command;
+  return wrong("the command's program " + in_quotes(command.program) + " is no absolute path",
+               "PATH is not searched: write where the program is");
+}
+
+std::vector<std::string> environment_of_command(const Environment& environment) {
+  std::vector<std::string> entries = environment.entries();
+  std::erase_if(entries, [](const std::string& entry) {
+    return entry.starts_with("KUBERNETES_EXEC_INFO=") || entry.starts_with("EXECCRED_");
+  });
+  return entries;
+}
+
+// What a shell changes from one command to the next says nothing about who runs it.
+std::string environment_fingerprint(const Environment& environment) {
+  std::vector<std::string> entries = environment_of_command(environment);
+  std::erase_if(entries, [](const std::string& entry) {
+    return entry.starts_with("_=") || entry.starts_with("SHLVL=") || entry.starts_with("OLDPWD=");
+  });
+  std::sort(entries.begin(), entries.end());
+  SecretString all;
+  for (const std::string& entry : entries) {
+    all.append(entry);
+    all.append(std::string_view("\0", 1));
+  }
+  return fingerprint("environment", all.reveal());
+}
+
+Result<SecretString> run_token_command(const TokenCommand& command,
+                                       std::vector<std::string> environment,
+                                       const Services& services, const ProviderCall& call) {
+  services.debug("running " + in_quotes(command.program));
+  TRY_ASSIGN(Finished finished, run_command({.path = command.program,
+                                             .arguments = command.arguments,
+                                             .environment = std::move(environment),
+                                             .limit = limit_of(call),
+                                             .max_output = kMaxSecretFile,
+                                             .ends_with_signals = true}));
+  if (finished.signal != 0 || finished.exit_code != 0) return failed(finished, command.program);
+  return std::move(finished.output);
+}
+
+}  // namespace execcred

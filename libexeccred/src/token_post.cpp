@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/oauth_failure.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_post.hpp>
+#include <execcred/url.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
+
+void add_secret(const SecretString& secret, SecretTexts& secrets) {
+  if (secret.empty()) return;
+  secrets.push_back(secret.copy());
+  secrets.push_back(form_urlencode(secret.reveal()));
+}
+
+// Sends the post, made anew for each attempt, whatever request it is given.
+class PostSender final : public HttpClient {
+ public:
+  PostSender(HttpClient& client, const TokenPost& post, std::string server)
+      : client_(client), post_(post), server_(std::move(server)) {}
+
+  Result<HttpResponse> send(const HttpRequest& wanted) override {
+    TRY_ASSIGN(const HttpRequest request, make_request(wanted));
+    Result<HttpResponse> reply = client_.send(request);
+    if (!reply) return reply;
+    std::optional<Error> error = oauth_failure(*reply, server_, secrets_);
+    // The reply itself has the status and the Retry-After that a repetition is decided by.
+    const bool is_passing_status = reply->status == 429 || reply->status >= 500;
+    if (error && error->is_transient != is_passing_status) return *std::move(error);
+    return reply;
+  }
+
+  SecretTexts take_secrets() { return std::move(secrets_); }
+
+ private:
+  Result<HttpRequest> make_request(const HttpRequest& wanted) {
+    HttpRequest request = {.method = wanted.method, .url = wanted.url};
+    request.add_header("Content-Type", kFormType);
+    request.add_header("Accept", "application/json");
+    TRY_ASSIGN(const Form form, post_.make_form(request));
+    request.body = form.encoded();
+    secrets_.clear();
+    for (const SecretString& secret : post_.secrets) add_secret(secret, secrets_);
+    for (const Form::Field& field : form.fields()) {
+      if (field.is_secret) add_secret(field.value, secrets_);
+    }
+    for (const HttpHeader& header : request.headers) {
+      if (header.name != "Authorization") continue;
+      const std::string_view value = header.value.reveal();
+      add_secret(SecretString(value.substr(value.find(' ') + 1)), secrets_);  // without "Basic "
+    }
+    return request;
+  }
+
+  HttpClient& client_;
+  const TokenPost& post_;
+  std::string server_;
+  SecretTexts secrets_;  // of the last attempt
+};
+
+}  // namespace
+
+Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post,
+                                  const RetryPolicy& policy, const Clock& clock) {
+  const Result<Url> url = parse_url(post.url);
+  if (!url || url->scheme != "https") {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "the token URL " + redacted_url(post.url) + " " +
+                            (url ? "is no https URL" : url.error().message)};
+  }
+  PostSender sender(client, post, origin_of(*url));
+  TRY_ASSIGN(const HttpResponse reply,
+             send_with_retries(sender, {.method = "POST", .url = post.url}, policy, clock));
+  return parse_token_reply(reply, {.token = post.token,
+                                   .now = clock.now(),
+                                   .server = origin_of(*url),
+                                   .secrets = sender.take_secrets()});
+}
+
+}  // namespace execcred

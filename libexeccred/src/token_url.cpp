@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/bearer_token.hpp>
+#include <execcred/form.hpp>
+#include <execcred/oauth_failure.hpp>
+#include <execcred/provider_http.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_source.hpp>
+#include <execcred/url.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+bool is_metadata_address(const IpAddress& address) {
+  // AWS (also its container credentials), Google, Alibaba.
+  constexpr std::array<std::string_view, 4> kAddresses = {"fd00:ec2::254", "fd00:ec2::23",
+                                                          "fd20:ce::254", "100.100.100.200"};
+  return std::any_of(kAddresses.begin(), kAddresses.end(), [&](std::string_view text) {
+    IpAddress known;
+    return parse_ip_address(text, known) && known == address;
+  });
+}
+
+Result<SecretString> member_of(const HttpResponse& reply, const std::string& server,
+                               const std::string& field) {
+  TRY_ASSIGN(json::Value document, json_object_of(reply, server, {}));
+  const json::Value* const member = document.find(field);
+  SecretString token;
+  if (member != nullptr && member->string() != nullptr) token = SecretString(*member->string());
+  json::wipe(document);
+  if (!token.empty()) return token;
+  return Error{
+      .kind = Error::Kind::no_credential,
+      .message = "the JSON that " + server + " answered has no string " + in_quotes(field)};
+}
+
+}  // namespace
+
+bool is_local_host(const Host& host) {
+  if (host.kind == Host::Kind::name) {
+    return host.name == "localhost" || host.name == "metadata.google.internal";
+  }
+  const auto& bytes = host.address.bytes;
+  if (is_metadata_address(host.address)) return true;
+  if (!host.address.v6) return bytes[0] == 127 || (bytes[0] == 169 && bytes[1] == 254);
+  IpAddress loopback;
+  parse_ip_address("::1", loopback);
+  return host.address == loopback || (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80);
+}
+
+Status check_local_url(const std::string& text) {
+  const Result<Url> url = parse_url(text);
+  if (!url) return wrong(redacted_url(text) + " " + url.error().message);
+  if (url->scheme == "https") return {};
+  if (url->scheme != "http") return wrong(redacted_url(text) + " is neither https nor http");
+  if (is_local_host(url->host)) return {};
+  return wrong(redacted_url(text) + " is plain http to another machine",
+               "http is for this machine, link-local addresses and metadata servers; use https");
+}
+
+std::string query_encode(std::string_view text) {
+  std::string encoded;
+  const SecretString form = form_urlencode(text);
+  for (const char c : form.reveal()) {
+    if (c == '+') {
+      encoded += "%20";
+    } else {
+      encoded.push_back(c);
+    }
+  }
+  return encoded;
+}
+
+Result<HttpResponse> ask_local_url(HttpRequest request, TlsSettings tls, const Services& services,
+                                   ProviderCall& call) {
+  TRY(check_local_url(request.url));
+  TRY_ASSIGN(const Url url, parse_url(request.url));
+  const std::string server = origin_of(url);
+  request.allow_plain_http = true;
+  services.debug("asking " + server);
+  ProviderHttp http = provider_http(
+      {.tls = std::move(tls), .proxy = proxy_of(services.environment)}, services, call);
+  TRY_ASSIGN(HttpResponse reply,
+             send_with_retries(*http.client, request, http.policy, services.clock));
+  if (reply.status != 200) return status_failure(reply, server);
+  return reply;
+}
+
+Result<SecretString> token_of_reply(const HttpResponse& reply, const std::string& server,
+                                    const std::string& field) {
+  SecretString content = reply.body.copy();
+  if (!field.empty()) {
+    TRY_ASSIGN(content, member_of(reply, server, field));
+  }
+  return bearer_token(content).context("reading what " + server + " answered");
+}
+
+}  // namespace execcred

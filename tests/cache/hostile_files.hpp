@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may be found in place of a file of the cache's.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+namespace execcred::test {
+
+struct HostileFile {
+  const char* name;
+  std::function<void(const std::filesystem::path&)> put;  // in place of a file that is there
+  bool needs_root = false;
+};
+
+std::vector<HostileFile> hostile_files();
+
+}  // namespace execcred::test

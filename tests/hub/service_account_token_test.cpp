@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub_fixture.hpp"
+#include "unit/expect.hpp"
+
+#include <doctest/doctest.h>
+#include <execcred/base64.hpp>
+#include <execcred/jwt.hpp>
+#include <execcred/rfc3339.hpp>
+#include <execcred/service_account_token.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <atomic>
+#include <optional>
+
+namespace execcred::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Kind = Error::Kind;
+
+constexpr std::string_view kAudience = "https://idp.example.com";
+
+Result<ServiceAccountToken> ask(const HubFixture& hub, std::string_view name = "default",
+                                std::string_view audience = kAudience) {
+  HubClient client = hub.client();
+  return request_service_account_token(client, "kube-system", name, audience);
+}
+
+std::string jwt(const std::string& claims) {
+  return std::string(encode_base64url(R"({"alg":"RS256"})").reveal()) + "." +
+         std::string(encode_base64url(claims).reveal()) + ".c2ln";
+}
+
+const std::string kGoodClaims = R"({"aud":["https://idp.example.com"],"exp":1782907200})";
+
+// A reply with this status; `end` as JSON.
+HttpResponse token_reply(const std::string& token, const std::string& end) {
+  return {.status = 201,
+          .body = R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","status":{)"
+                  R"("token":)" +
+                  nlohmann::json(token).dump() + R"(,"expirationTimestamp":)" + end + "}}"};
+}
+
+Result<ServiceAccountToken> read(const HttpResponse& reply) {
+  const HubFixture hub([&reply](const HttpRequest&) { return reply; });
+  return ask(hub);
+}
+
+TEST_CASE("service account token: asked for by a TokenRequest of an hour, for one audience") {
+  const HubFixture hub;
+  const Result<ServiceAccountToken> token = ask(hub);
+  REQUIRE(token);
+  const auto claims = unverified_claims(token->token);
+  REQUIRE(claims);
+  REQUIRE(claims->has_value());
+  CHECK((*claims)->subject == "system:serviceaccount:kube-system:default");
+  CHECK((*claims)->audiences == std::vector<std::string>{std::string(kAudience)});
+  REQUIRE(token->expires_at);
+  const auto left = *token->expires_at - SystemClock().now();
+  CHECK(left > 55min);
+  CHECK(left <= 1h);
+
+  REQUIRE(hub.requests().size() == 1);
+  const HttpRequest request = hub.requests().front();
+  CHECK(request.method == "POST");
+  CHECK(request.target == "/api/v1/namespaces/kube-system/serviceaccounts/default/token");
+  CHECK(request.header("Authorization") == "Bearer t0ken");
+  CHECK(request.header("Content-Type") == "application/json");
+  CHECK(request.body ==
+        R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{"audiences":)"
+        R"(["https://idp.example.com"],"expirationSeconds":3600}})");
+}
+
+TEST_CASE("service account token: names that Kubernetes does not allow never reach a path") {
+  const HubFixture hub;
+  HubClient client = hub.client();
+  for (const char* name : {"", "../../secrets", "a/b", "A", "a%2fb", "a?b", "-a", "a_b"}) {
+    CAPTURE(name);
+    check_fails(request_service_account_token(client, "kube-system", name, kAudience),
+                Kind::configuration, "cannot be the name of a service account");
+    check_fails(request_service_account_token(client, name, "default", kAudience),
+                Kind::configuration, "cannot be the namespace of a service account");
+  }
+  check_fails(request_service_account_token(client, "a.b", "default", kAudience),
+              Kind::configuration, "'a.b' cannot be the namespace");
+  check_fails(ask(hub, "default", ""), Kind::configuration, "needs an audience");
+  check_fails(ask(hub, "default", "a\nb"), Kind::configuration, "has a control character");
+  CHECK(hub.requests().empty());
+  // A service account's name may have dots.
+  check_fails(ask(hub, "build.bot"), Kind::no_credential, "build.bot");
+}
+
+TEST_CASE("service account token: one that is not there") {
+  const HubFixture hub;
+  const Result<ServiceAccountToken> token = ask(hub, "builder");
+  check_fails(token, Kind::no_credential,
+              "the hub answered 404 Not Found: serviceaccounts \"builder\" not found");
+  check_fails(token, Kind::no_credential, "hint: name one that is there, or make it on the hub");
+  check_fails(token, Kind::no_credential,
+              "while creating serviceaccounts/token 'kube-system/builder' on the hub 'https://");
+}
+
+TEST_CASE("service account token: a refusal hints at the rule that would allow it") {
+  const HubFixture hub([](const HttpRequest&) {
+    return hub_status(403, "Forbidden", "serviceaccounts is forbidden");
+  });
+  check_fails(ask(hub), Kind::no_credential,
+              "hint: it needs a Role with verbs [create] on resources [serviceaccounts/token], "
+              "resourceNames [default], bound in namespace 'kube-system'");
+  CHECK(hub.requests().size() == 1);
+}
+
+TEST_CASE("service account token: what may pass is tried again, what will not is asked once") {
+  for (const int status : {429, 500, 503}) {
+    CAPTURE(status);
+    std::atomic<int> calls = 0;
+    const HubFixture hub([&](const HttpRequest&) {
+      return ++calls == 1 ? hub_status(status, "Busy", "later")
+                          : token_reply(jwt(kGoodClaims), "null");
+    });
+    CHECK(ask(hub));
+    CHECK(calls == 2);
+  }
+  for (const int status : {400, 401, 404, 409, 422, 307}) {
+    CAPTURE(status);
+    const HubFixture hub([&](const HttpRequest&) { return hub_status(status, "No", "no"); });
+    check_fails(ask(hub), Kind::no_credential);
+    CHECK(hub.requests().size() == 1);
+  }
+}
+
+TEST_CASE("service account token: it ends at the earlier of the hub's word and its own exp") {
+  const TimePoint exp = TimePoint(1782907200s);
+  struct Case {
+    std::string end, claims;
+    std::optional<TimePoint> expected;
+  };
+  const std::string no_exp = R"({"aud":"https://idp.example.com"})";
+  for (const Case& c :
+       {Case{R"("2026-07-01T11:59:59Z")", kGoodClaims, exp - 1s},
+        Case{R"("2027-07-01T12:00:00Z")", kGoodClaims, exp}, Case{"null", kGoodClaims, exp},
+        Case{R"("2026-07-01T12:00:00Z")", no_exp, exp}, Case{"null", no_exp, std::nullopt}}) {
+    CAPTURE(c.end);
+    const Result<ServiceAccountToken> token = read(token_reply(jwt(c.claims), c.end));
+    REQUIRE(token);
+    CHECK(token->expires_at == c.expected);
+  }
+}
+
+TEST_CASE("service account token: replies that are no token for this audience") {
+  const std::string good = jwt(kGoodClaims);
+  const auto fails = [](const HttpResponse& reply, std::string_view part) {
+    const Result<ServiceAccountToken> token = read(reply);
+    check_fails(token, Kind::no_credential, part);
+    CHECK_FALSE(contains(story(token.error()), "eyJ"));
+  };
+  fails(token_reply(jwt(R"({"aud":["other"]})"), "null"),
+        "is not for the audience 'https://idp.example.com', but for 'other'");
+  fails(token_reply(jwt(R"({"aud":["https://idp.example.com/"]})"), "null"),
+        "not for the audience");
+  fails(token_reply(jwt("{}"), "null"), "but for none");
+  fails(token_reply("opaque", "null"), "is no JWT");
+  fails(token_reply("eyJ", "null"), "is no JWT");
+  fails(token_reply("", "null"), "status.token");
+  fails(token_reply(good + " " + good, "null"), "is not one word");
+  fails(token_reply(" " + good, "null"), "is not one word");
+  fails(token_reply(good + "\n", "null"), "status.token");
+  fails(token_reply(good + "\xc3\xa9", "null"), "is not one word");
+  for (const char* end : {R"("")", R"("2026-07-01")", R"("2026-07-01 12:00:00Z")",
+                          R"("2026-07-01T12:00:00")", R"("tomorrow")", "1782907200", "{}"}) {
+    CAPTURE(end);
+    fails(token_reply(good, end), "expirationTimestamp");
+  }
+}
+
+TEST_CASE("service account token: replies that are no TokenRequest") {
+  const auto fails = [](const std::string& body, std::string_view part, int status = 201) {
+    CAPTURE(body);
+    check_fails(read({.status = status, .body = body}), Kind::no_credential, part);
+  };
+  fails("", "is no JSON");
+  fails("[]", "is no JSON object");
+  fails("{}", "kind");
+  fails(R"({"kind":"Pod"})", "it is a 'Pod', no TokenRequest");
+  fails(R"({"kind":"TokenRequest"})", "status");
+  fails(R"({"kind":"TokenRequest","status":{}})", "status.token");
+  fails(R"({"kind":"TokenRequest","status":{"token":1}})", "status.token");
+  fails(R"({"kind":"TokenRequest","status":{"token":"a","token":"b"}})", "is no JSON");
+  fails(R"({"kind":"TokenRequest"})", "answered 202", 202);
+}
+
+}  // namespace
+}  // namespace execcred::test

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many keys of one cache: whether they stand in each other's way, and when they are refreshed.
+#pragma once
+
+#include <filesystem>
+
+namespace execcred::test {
+
+struct KeysResult {
+  int calls = 0;           // to fill the cache: one a key
+  int waits = 0;           // how often somebody waited for somebody else meanwhile
+  int refreshes = 0;       // within one lifetime: one a key
+  int refresh_span = 0;    // seconds from the first to the last
+  int busiest_second = 0;  // refreshes in it
+};
+
+// Credentials of an hour that are all made in the same second, by 16 threads, and then asked for
+// each second by a clock that is set.
+KeysResult count_refreshes(int count, const std::filesystem::path& cache);
+
+}  // namespace execcred::test

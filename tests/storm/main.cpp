@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred-storm PLUGIN [PROCESSES]: what a fleet that starts at once costs its identity provider.
+// Prints a line for each figure, "ok" or "not ok", and how many were each.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include <unistd.h>
+
+#include "herd.hpp"
+#include "keys.hpp"
+
+namespace execcred::test {
+namespace {
+
+// Of a provider's failures, by docs/cache.md.
+constexpr double kPermanentWindow = 10;
+constexpr double kFirstWindow = 2;
+// Of a thousand that are refreshed within a minute of jitter, 17 in the mean second.
+constexpr int kBusiestSecondOf1000 = 40;
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string name = std::filesystem::temp_directory_path() / "execcred-storm.XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
+    path_ = name;
+  }
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+class Report {
+ public:
+  void figure(const std::string& what, int value, int least, int most) {
+    const bool is_promised = value >= least && value <= most;
+    std::string promise = std::to_string(most);
+    if (least != most)
+      promise = (least == 0 ? "at most " : std::to_string(least) + " to ") + promise;
+    std::printf("%-6s %-62s %6d  (promised: %s)\n", is_promised ? "ok" : "not ok", what.c_str(),
+                value, promise.c_str());
+    ++(is_promised ? passed_ : failed_);
+  }
+
+  int close() const {
+    std::printf("\n%d passed, %d failed\n", passed_, failed_);
+    return failed_ == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
+
+ private:
+  int passed_ = 0;
+  int failed_ = 0;
+};
+
+int count(const std::vector<int>& codes, int wanted) {
+  int found = 0;
+  for (const int code : codes) found += code == wanted ? 1 : 0;
+  return found;
+}
+
+// The most calls that any window had: each call opens one, and a doubling one's next is twice as
+// long.
+int calls_per_window(const HerdResult& herd, double window, bool is_doubling) {
+  int most = herd.calls.empty() ? 0 : 1;
+  int here = 1;
+  for (std::size_t i = 1; i < herd.calls.size(); ++i) {
+    const bool is_within = (herd.calls[i] - herd.calls[i - 1]).count() < window;
+    here = is_within ? here + 1 : 1;
+    if (!is_within && is_doubling) window *= 2;
+    most = here > most ? here : most;
+  }
+  return most;
+}
+
+void cold_key(const std::string& plugin, int size, Report& report) {
+  const TemporaryDirectory directory;
+  const HerdResult herd = release_herd(
+      {.plugin = plugin,
+       .size = size,
+       .reply_body = R"({"access_token":"the-token","token_type":"Bearer","expires_in":3600})",
+       .directory = directory.path()});
+  std::printf("%d processes at once on a cold key, %.1f s\n", size, herd.elapsed.count());
+  report.figure("processes that got the credential", count(herd.exit_codes, 0), size, size);
+  report.figure("different answers", static_cast<int>(herd.tokens.size()), 1, 1);
+  report.figure("calls of the provider", static_cast<int>(herd.calls.size()), 1, 1);
+}
+
+void failing_provider(const std::string& plugin, int size, int status, Report& report) {
+  const bool is_down = status >= 500;
+  const TemporaryDirectory directory;
+  const HerdResult herd =
+      release_herd({.plugin = plugin,
+                    .size = size,
+                    .reply_status = status,
+                    .reply_body = is_down ? "" : R"({"error":"invalid_client"})",
+                    .directory = directory.path()});
+  std::printf("\n%d processes at once, the provider answers %d, %.1f s, %zu calls\n", size, status,
+              herd.elapsed.count(), herd.calls.size());
+  report.figure("processes that failed with the provider's error",
+                count(herd.exit_codes, is_down ? 3 : 1), size, size);
+  report.figure("calls of the provider in any window",
+                calls_per_window(herd, is_down ? kFirstWindow : kPermanentWindow, is_down), 1, 1);
+}
+
+void many_keys(int count, Report& report) {
+  const TemporaryDirectory directory;
+  const KeysResult keys = count_refreshes(count, directory.path() / "cache");
+  std::printf("\n%d keys that are filled in the same second, for an hour\n", count);
+  report.figure("calls to fill them", keys.calls, count, count);
+  report.figure("waits of a key for another", keys.waits, 0, 0);
+  report.figure("refreshes within the hour", keys.refreshes, count, count);
+  report.figure("refreshes in the busiest second", keys.busiest_second, 0,
+                kBusiestSecondOf1000 * count / 1000);
+  std::printf("       (they are spread over %d s)\n", keys.refresh_span);
+}
+
+int run(int argc, char** argv) {
+  const long given = argc > 2 ? std::strtol(argv[2], nullptr, 10) : 1000;
+  const int size = given > 0 && given <= 100'000 ? static_cast<int>(given) : 0;
+  if (argc < 2 || argc > 3 || size == 0) {
+    std::fputs("usage: execcred-storm PLUGIN [PROCESSES]\n", stderr);
+    return 2;
+  }
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  const std::string plugin = std::filesystem::absolute(argv[1]);
+  if (access(plugin.c_str(), X_OK) != 0) throw std::runtime_error("cannot run '" + plugin + "'");
+  Report report;
+  cold_key(plugin, size, report);
+  failing_provider(plugin, size, 401, report);
+  failing_provider(plugin, size, 503, report);
+  many_keys(1000, report);
+  return report.close();
+}
+
+}  // namespace
+}  // namespace execcred::test
+
+int main(int argc, char** argv) {
+  try {
+    return execcred::test::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "execcred-storm: error: %s\n", error.what());
+    return EXIT_FAILURE;
+  }
+}
