@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "flow.hpp"
+
+#include "credential_key.hpp"
+#include "pass_through.hpp"
+#include "pinniped.hpp"
+
+#include <execcred/cache_options.hpp>
+#include <execcred/refresh_token_store.hpp>
+#include <execcred/text.hpp>
+
+#include <chrono>
+#include <utility>
+
+namespace execcred::oidc_federation {
+
+Result<FreshCredential> FlowRun::obtain(ProviderCall& call) const {
+  TRY_ASSIGN(Credential credential, get(call));
+  FreshCredential fresh = {.credential = std::move(credential)};
+  fresh.identity = identity_of(fresh.credential, options_.client.id);
+  const std::string& url =
+      options_.flow == Flow::pinniped ? options_.concierge.endpoint : server_url();
+  const std::string server = url.substr(0, url.find('?'));
+  fresh.target = join(options_.request.audiences, ",");
+  if (!server.empty()) fresh.target += (fresh.target.empty() ? "" : " ") + ("at " + server);
+  return fresh;
+}
+
+Result<Credential> FlowRun::get(ProviderCall& call) const {
+  if (options_.flow == Flow::pass_through) return pass_on(call);
+  if (options_.flow != Flow::pinniped) return exchange(call);
+  TRY_ASSIGN(const SecretString token, subject_.get(call));
+  return ask_concierge(options_.concierge, request_, token, services_, call);
+}
+
+Result<Credential> FlowRun::pass_on(ProviderCall& call) const {
+  TRY_ASSIGN(SecretString token, subject_.get(call));
+  return pass_through(std::move(token), options_.request.audiences, options_.expect_audiences,
+                      services_.clock.now());
+}
+
+Result<Credential> FlowRun::exchange(ProviderCall& call) const {
+  const std::optional<CacheDirectory> directory = open_cache(cache_, services_.environment);
+  TRY_ASSIGN(TokenServer server,
+             TokenServer::open(options_, services_, directory ? &*directory : nullptr));
+  TRY_ASSIGN(const SecretString subject, subject_.get(call));
+  TRY_ASSIGN(TokenReply reply, options_.flow == Flow::refresh_token
+                                   ? refresh(server, subject, directory, call)
+                                   : server.ask(subject, call));
+  TRY(check_expected_audience(reply.token, options_.expect_audiences));
+  return Credential{.token = std::move(reply.token), .expires_at = reply.expires_at};
+}
+
+// The server may give a new refresh token for each that is used.
+Result<TokenReply> FlowRun::refresh(TokenServer& server, const SecretString& original,
+                                    const std::optional<CacheDirectory>& directory,
+                                    ProviderCall& call) const {
+  if (!directory) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "there is no safe place for a new refresh token",
+                 .hint =
+                     "--cache-dir=PATH names one; --debug tells what is wrong with the present "
+                     "one"};
+  }
+  const RefreshTokenStore::Source source = {
+      .token_server = server_url(), .client_id = options_.client.id, .original = original.copy()};
+  // The request needs time too.
+  const auto now = std::chrono::steady_clock::now();
+  TRY_ASSIGN(RefreshTokenStore store,
+             RefreshTokenStore::open(*directory, source, now + (call.deadline - now) / 2,
+                                     services_.clock));
+  TRY_ASSIGN(TokenReply reply, server.ask(store.current(), call));
+  TRY(store.keep(reply.refresh_token));
+  return reply;
+}
+
+const std::string& FlowRun::server_url() const {
+  const ServerOptions& server = options_.server;
+  return server.issuer_url.empty() ? server.token_url : server.issuer_url;
+}
+
+}  // namespace execcred::oidc_federation

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the subject token to the credential, by the flow that the options choose.
+#pragma once
+
+#include "options.hpp"
+#include "subject.hpp"
+#include "token_server.hpp"
+
+#include <execcred/cache_directory.hpp>
+#include <execcred/credential_cache.hpp>
+#include <execcred/provider.hpp>
+#include <execcred/result.hpp>
+
+#include <optional>
+#include <string>
+
+namespace execcred::oidc_federation {
+
+class FlowRun {
+ public:
+  // What is given must outlive the run. `cache` says where to keep what is no credential: discovery
+  // documents and new refresh tokens.
+  FlowRun(const Options& options, const CredentialRequest& request, const Services& services,
+          const Subject& subject, const CacheOptions& cache)
+      : options_(options),
+        request_(request),
+        services_(services),
+        subject_(subject),
+        cache_(cache) {}
+
+  // One call of the provider, whichever the flow has.
+  Result<FreshCredential> obtain(ProviderCall& call) const;
+
+ private:
+  Result<Credential> pass_on(ProviderCall& call) const;
+  Result<Credential> exchange(ProviderCall& call) const;
+  Result<TokenReply> refresh(TokenServer& server, const SecretString& original,
+                             const std::optional<CacheDirectory>& directory,
+                             ProviderCall& call) const;
+  Result<Credential> get(ProviderCall& call) const;
+  const std::string& server_url() const;
+
+  const Options& options_;
+  const CredentialRequest& request_;
+  const Services& services_;
+  const Subject& subject_;
+  const CacheOptions& cache_;
+};
+
+}  // namespace execcred::oidc_federation

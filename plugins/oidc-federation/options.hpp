@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of execcred-oidc-federation.
+#pragma once
+
+#include <execcred/client_authentication.hpp>
+#include <execcred/credential_cache.hpp>
+#include <execcred/option_set.hpp>
+#include <execcred/settings.hpp>
+#include <execcred/token_request.hpp>
+#include <execcred/token_source.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::oidc_federation {
+
+enum class Flow {
+  token_exchange,
+  jwt_bearer,
+  client_credentials,
+  refresh_token,
+  pass_through,  // the cluster takes the subject token itself
+  pinniped,      // the cluster's Concierge takes it
+};
+
+enum class SubjectSource {
+  none,
+  file,
+  variable,
+  url,
+  command,
+  github_actions,
+  gcp_metadata,
+  kubernetes,
+};
+
+struct RequestHeader {
+  std::string name = {};
+  std::string value = {};
+};
+
+struct SubjectOptions {
+  std::filesystem::path file = {};
+  std::string variable = {};
+  std::string url = {};
+  std::vector<RequestHeader> headers = {};  // of the URL
+  std::string field = {};                   // of the URL's JSON
+  std::filesystem::path ca_file = {};       // of the URL and of GitHub Actions
+  TokenCommand command = {};
+  SubjectSource named = SubjectSource::none;
+  std::string service_account = {};  // NAMESPACE/NAME
+  std::string kubeconfig = {};
+  std::string audience = {};  // of a fetched one
+
+  SubjectSource source() const;
+};
+
+struct ServerOptions {
+  std::string issuer_url = {};
+  std::string token_url = {};
+  std::filesystem::path ca_file = {};
+};
+
+struct ClientOptions {
+  std::string id = {};
+  std::optional<ClientAuthMethod> auth = {};
+  std::filesystem::path secret_file = {};
+  std::filesystem::path private_key_file = {};
+  std::string key_id = {};
+  std::string signing_alg = {};
+  std::filesystem::path certificate = {};
+  std::filesystem::path certificate_key = {};
+  std::string assertion_type = {};
+  std::string assertion_audience = {};
+};
+
+struct ConciergeOptions {
+  std::string authenticator_type = {};
+  std::string authenticator_name = {};
+  std::string api_group_suffix = "pinniped.dev";
+  std::string endpoint = {};  // empty: the cluster's own server
+  std::filesystem::path ca_file = {};
+};
+
+struct Options {
+  Flow flow = Flow::token_exchange;
+  SubjectOptions subject = {};
+  ServerOptions server = {};
+  ClientOptions client = {};
+  TokenRequest request = {};  // but for its grant, subject and actor token
+  std::filesystem::path actor_token_file = {};
+  std::vector<std::string> expect_audiences = {};
+  ConciergeOptions concierge = {};
+  CacheOptions cache = {};
+
+  // A token endpoint is asked.
+  bool has_server() const { return flow != Flow::pass_through && flow != Flow::pinniped; }
+  // The subject token proves who the client is.
+  bool is_federated() const { return client.auth == ClientAuthMethod::federated; }
+  bool needs_subject() const { return flow != Flow::client_credentials || is_federated(); }
+};
+
+void add_options(OptionSet& set, Options& options);
+
+// Combinations that make no sense: an option that the flow has no use for, a subject token twice
+// or not at all, a client authentication without what it needs. Fails (configuration).
+Status check_options(const Options& options, const Settings& settings);
+
+}  // namespace execcred::oidc_federation

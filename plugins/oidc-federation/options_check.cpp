@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <execcred/text.hpp>
+
+#include <array>
+
+namespace execcred::oidc_federation {
+namespace {
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+constexpr unsigned bit(Flow flow) { return 1U << static_cast<unsigned>(flow); }
+
+constexpr unsigned kExchange = bit(Flow::token_exchange);
+constexpr unsigned kServer =
+    kExchange | bit(Flow::jwt_bearer) | bit(Flow::client_credentials) | bit(Flow::refresh_token);
+constexpr unsigned kPinniped = bit(Flow::pinniped);
+
+struct Use {
+  std::string_view option;
+  unsigned flows;
+};
+
+// The options that only some flows have a use for.
+constexpr std::array<Use, 27> kUses = {{{"issuer-url", kServer},
+                                        {"token-url", kServer},
+                                        {"ca-file", kServer},
+                                        {"client-id", kServer},
+                                        {"client-auth", kServer},
+                                        {"client-secret-file", kServer},
+                                        {"private-key-file", kServer},
+                                        {"key-id", kServer},
+                                        {"signing-alg", kServer},
+                                        {"client-certificate", kServer},
+                                        {"client-key", kServer},
+                                        {"client-assertion-type", kServer},
+                                        {"client-assertion-audience", kServer},
+                                        {"resource", kServer},
+                                        {"scope", kServer},
+                                        {"param", kServer},
+                                        {"token", kServer},
+                                        {"subject-token-type", kExchange},
+                                        {"requested-token-type", kExchange},
+                                        {"actor-token-file", kExchange},
+                                        {"actor-token-type", kExchange},
+                                        {"audience", ~kPinniped},
+                                        {"expect-audience", ~kPinniped},
+                                        {"concierge-authenticator-type", kPinniped},
+                                        {"concierge-authenticator-name", kPinniped},
+                                        {"concierge-endpoint", kPinniped},
+                                        {"concierge-ca-file", kPinniped}}};
+
+// A variable may be meant for other plugins of the same controller.
+bool is_flag(const Settings& settings, std::string_view option) {
+  return settings.get(option).origin == Setting::Origin::flag;
+}
+
+Status check_uses(const Options& options, const Settings& settings) {
+  const std::string flow = "--flow=" + settings.get("flow").texts.front();
+  for (const Use& use : kUses) {
+    if ((use.flows & bit(options.flow)) != 0 || !is_flag(settings, use.option)) continue;
+    return wrong("--" + std::string(use.option) + " has no use with " + flow,
+                 "leave it out, or choose another flow");
+  }
+  return {};
+}
+
+constexpr std::string_view kSubjectHint =
+    "one of --subject-token-file, --subject-token-env, --subject-token-url, "
+    "--subject-token-command and --subject gives it";
+
+Status check_subject_count(const Options& options, const Settings& settings) {
+  const SubjectOptions& subject = options.subject;
+  const int count = (subject.file.empty() ? 0 : 1) + (subject.variable.empty() ? 0 : 1) +
+                    (subject.url.empty() ? 0 : 1) + (subject.command.program.empty() ? 0 : 1) +
+                    (subject.named == SubjectSource::none ? 0 : 1);
+  const std::string flow = "--flow=" + settings.get("flow").texts.front();
+  if (count > 1) return wrong("a subject token is given more than once", std::string(kSubjectHint));
+  if (options.needs_subject() && count == 0) {
+    const std::string who = options.is_federated() ? "--client-auth=federated" : flow;
+    return wrong(who + " needs a subject token", std::string(kSubjectHint));
+  }
+  if (options.needs_subject() || count == 0) return {};
+  return wrong(flow + " has no use for a subject token",
+               "with --client-auth=federated it would prove who the client is");
+}
+
+bool is_fetched(SubjectSource source) {
+  return source == SubjectSource::github_actions || source == SubjectSource::gcp_metadata ||
+         source == SubjectSource::kubernetes;
+}
+
+Status check_subject_details(const Options& options, const Settings& settings) {
+  const SubjectOptions& subject = options.subject;
+  const SubjectSource source = subject.source();
+  const bool has_url = source == SubjectSource::url;
+  for (const std::string_view option : {"subject-token-header", "subject-token-field"}) {
+    if (!has_url && is_flag(settings, option)) {
+      return wrong("--" + std::string(option) + " needs --subject-token-url");
+    }
+  }
+  if (!has_url && source != SubjectSource::github_actions && is_flag(settings, "subject-ca-file")) {
+    return wrong("--subject-ca-file needs --subject-token-url or --subject=github-actions");
+  }
+  for (const std::string_view option : {"service-account", "kubeconfig"}) {
+    if (source != SubjectSource::kubernetes && is_flag(settings, option)) {
+      return wrong("--" + std::string(option) + " needs --subject=kubernetes");
+    }
+  }
+  if (!is_fetched(source) && is_flag(settings, "subject-audience")) {
+    return wrong("--subject-audience needs --subject",
+                 "a subject token of another source has its audience already");
+  }
+  const bool has_audience = !subject.audience.empty() || !options.server.issuer_url.empty();
+  if (is_fetched(source) && !has_audience) {
+    return wrong("--subject needs --subject-audience",
+                 "the token is made for it; with --issuer-url, that is the default");
+  }
+  return {};
+}
+
+Status check_refresh_token(const Options& options) {
+  if (options.flow != Flow::refresh_token) return {};
+  if (is_fetched(options.subject.source())) {
+    return wrong("--subject fetches no refresh token",
+                 "--subject-token-file or --subject-token-env gives it");
+  }
+  if (!options.cache.no_cache) return {};
+  return wrong("--flow=refresh-token cannot do without the cache",
+               "a server may replace the refresh token, and the new one is kept there");
+}
+
+Error lacks(ClientAuthMethod method, std::string_view option) {
+  return wrong("--client-auth=" + std::string(name_of(method)) + " needs " + std::string(option));
+}
+
+Status check_client_method(const ClientOptions& client) {
+  if (!client.auth || *client.auth == ClientAuthMethod::none) return {};
+  const ClientAuthMethod method = *client.auth;
+  const bool is_secret = method == ClientAuthMethod::client_secret_basic ||
+                         method == ClientAuthMethod::client_secret_post;
+  if (is_secret && client.secret_file.empty()) return lacks(method, "--client-secret-file");
+  if (method == ClientAuthMethod::private_key_jwt && client.private_key_file.empty()) {
+    return lacks(method, "--private-key-file");
+  }
+  if (method == ClientAuthMethod::tls_client_auth && client.certificate.empty()) {
+    return lacks(method, "--client-certificate and --client-key");
+  }
+  if (method != ClientAuthMethod::federated && client.id.empty()) {
+    return lacks(method, "--client-id");
+  }
+  return {};
+}
+
+Status check_client(const Options& options, const Settings& settings) {
+  const ClientOptions& client = options.client;
+  if (client.certificate.empty() != client.certificate_key.empty()) {
+    return wrong("--client-certificate and --client-key go together");
+  }
+  TRY(check_client_method(client));
+  const bool proves = !client.secret_file.empty() || !client.private_key_file.empty();
+  if (proves && client.id.empty()) return wrong("a client that authenticates needs --client-id");
+  for (const std::string_view option : {"key-id", "signing-alg", "client-assertion-audience"}) {
+    if (client.private_key_file.empty() && is_flag(settings, option)) {
+      return wrong("--" + std::string(option) + " needs --private-key-file");
+    }
+  }
+  if (!options.is_federated() && is_flag(settings, "client-assertion-type")) {
+    return wrong("--client-assertion-type needs --client-auth=federated");
+  }
+  if (options.actor_token_file.empty() && is_flag(settings, "actor-token-type")) {
+    return wrong("--actor-token-type needs --actor-token-file");
+  }
+  return {};
+}
+
+Status check_concierge(const ConciergeOptions& concierge) {
+  if (concierge.authenticator_type.empty()) {
+    return wrong("--flow=pinniped needs --concierge-authenticator-type=jwt|webhook");
+  }
+  if (concierge.authenticator_name.empty()) {
+    return wrong("--flow=pinniped needs --concierge-authenticator-name=NAME");
+  }
+  if (!is_dns1123_subdomain(concierge.authenticator_name)) {
+    return wrong("--concierge-authenticator-name " + in_quotes(concierge.authenticator_name) +
+                 " is no name of an object");
+  }
+  if (concierge.endpoint.empty() && !concierge.ca_file.empty()) {
+    return wrong("--concierge-ca-file needs --concierge-endpoint",
+                 "the cluster's own server is verified with its own CA");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_options(const Options& options, const Settings& settings) {
+  // That it is missing is told where every required option is checked.
+  if (settings.get("flow").origin == Setting::Origin::unset) return {};
+  TRY(check_uses(options, settings));
+  TRY(check_subject_count(options, settings));
+  TRY(check_subject_details(options, settings));
+  TRY(check_refresh_token(options));
+  if (options.flow == Flow::pinniped) return check_concierge(options.concierge);
+  if (!options.has_server()) return {};
+  if (options.server.issuer_url.empty() && options.server.token_url.empty()) {
+    return wrong(
+        "--flow=" + settings.get("flow").texts.front() + " needs --issuer-url or --token-url",
+        "the issuer's discovery document names the token endpoint");
+  }
+  return check_client(options, settings);
+}
+
+}  // namespace execcred::oidc_federation

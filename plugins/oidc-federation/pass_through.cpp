@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass_through.hpp"
+
+#include <execcred/jwt.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace execcred::oidc_federation {
+namespace {
+
+Error unfit(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+std::string quoted(const std::vector<std::string>& texts) {
+  std::vector<std::string> parts;
+  for (const std::string& text : texts) parts.push_back(in_quotes(text));
+  return parts.empty() ? "nobody" : join(parts, ", ");
+}
+
+Status check_audience(const std::optional<UnverifiedClaims>& claims, std::string_view option,
+                      const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return {};
+  if (!claims) {
+    return unfit(std::string(option) + " cannot be checked: the token is no JWT",
+                 "leave " + std::string(option) + " out for opaque tokens");
+  }
+  const auto is_meant = [&](const std::string& audience) {
+    return std::find(claims->audiences.begin(), claims->audiences.end(), audience) !=
+           claims->audiences.end();
+  };
+  if (std::any_of(wanted.begin(), wanted.end(), is_meant)) return {};
+  return unfit("the token is for " + quoted(claims->audiences) + ", not for " + quoted(wanted),
+               std::string(option) + " demands it");
+}
+
+}  // namespace
+
+Result<Credential> pass_through(SecretString token, const std::vector<std::string>& audiences,
+                                const std::vector<std::string>& expected, TimePoint now) {
+  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(token));
+  if (!claims) {
+    return unfit("the subject token is no JWT",
+                 "a cluster's structured authentication takes JWTs alone; for another token there "
+                 "is execcred-token-file");
+  }
+  TRY(check_lifetime(*claims, now));
+  TRY(check_audience(claims, "--audience", audiences));
+  TRY(check_audience(claims, "--expect-audience", expected));
+  return Credential{.token = std::move(token), .expires_at = claims->expires_at};
+}
+
+Status check_expected_audience(const SecretString& token,
+                               const std::vector<std::string>& expected) {
+  if (expected.empty()) return {};
+  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(token));
+  return check_audience(claims, "--expect-audience", expected);
+}
+
+}  // namespace execcred::oidc_federation

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pinniped.hpp"
+
+#include <execcred/base64.hpp>
+#include <execcred/bearer_token.hpp>
+#include <execcred/certificate.hpp>
+#include <execcred/deadline.hpp>
+#include <execcred/file.hpp>
+#include <execcred/json.hpp>
+#include <execcred/oauth_failure.hpp>
+#include <execcred/provider_http.hpp>
+#include <execcred/rfc3339.hpp>
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace execcred::oidc_federation {
+namespace {
+
+constexpr std::size_t kMaxShown = 500;
+
+struct Concierge {
+  std::string url = {};  // without a final slash
+  HttpSettings http = {};
+};
+
+Error unfit(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+Result<Concierge> find_concierge(const ConciergeOptions& options, const CredentialRequest& request,
+                                 const Environment& environment) {
+  TRY(check_concierge_destination(options, request));
+  Concierge concierge = {.url = options.endpoint, .http = {.proxy = proxy_of(environment)}};
+  if (!options.endpoint.empty()) {
+    if (!options.ca_file.empty()) {
+      TRY_ASSIGN(
+          concierge.http.tls.ca_certificates,
+          read_file(options.ca_file, kMaxKubeconfig)
+              .context("reading --concierge-ca-file " + in_quotes(options.ca_file.native())));
+    }
+  } else {
+    const Cluster& cluster = *request.info.cluster;
+    concierge.url = cluster.server;
+    concierge.http.tls.server_name = cluster.tls_server_name;
+    if (!cluster.proxy_url.empty()) concierge.http.proxy = {.url = cluster.proxy_url};
+    if (!cluster.certificate_authority_data.empty()) {
+      std::optional<std::string> ca = decode_base64(cluster.certificate_authority_data);
+      if (!ca) return unfit("the cluster's certificate-authority-data is no base64");
+      concierge.http.tls.ca_certificates = *std::move(ca);
+    }
+  }
+  while (concierge.url.ends_with('/')) concierge.url.pop_back();
+  return concierge;
+}
+
+SecretString make_body(const ConciergeOptions& options, const SecretString& subject) {
+  json::Value authenticator;
+  authenticator.add("apiGroup",
+                    json::Value("authentication.concierge." + options.api_group_suffix));
+  const bool is_jwt = options.authenticator_type == "jwt";
+  authenticator.add("kind", json::Value(is_jwt ? "JWTAuthenticator" : "WebhookAuthenticator"));
+  authenticator.add("name", json::Value(options.authenticator_name));
+  json::Value spec;
+  spec.add("token", json::Value(subject.reveal()));
+  spec.add("authenticator", std::move(authenticator));
+  json::Value document;
+  document.add("apiVersion",
+               json::Value("login.concierge." + options.api_group_suffix + "/v1alpha1"));
+  document.add("kind", json::Value("TokenCredentialRequest"));
+  document.add("metadata", json::Value(json::Object()));
+  document.add("spec", std::move(spec));
+  std::string text = json::to_text(document);
+  json::wipe(document);
+  SecretString body(text);
+  wipe(text);
+  return body;
+}
+
+std::string text_of(const json::Value& object, std::string_view name) {
+  const json::Value* const value = object.find(name);
+  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
+}
+
+Result<Credential> take_certificate(const json::Value& found, TimePoint now) {
+  std::string key = text_of(found, "clientKeyData");
+  const SecretString secret(key);
+  wipe(key);
+  TRY_ASSIGN(ClientCertificate pair,
+             check_client_certificate(text_of(found, "clientCertificateData"), secret, now));
+  return Credential{.client_certificate = std::move(pair.chain),
+                    .client_key = std::move(pair.private_key),
+                    .expires_at = pair.not_after};
+}
+
+Result<Credential> take_token(std::string text) {
+  const SecretString content(text);
+  wipe(text);
+  TRY_ASSIGN(SecretString token, bearer_token(content));
+  return Credential{.token = std::move(token)};
+}
+
+Result<Credential> take_credential(const json::Value& found, TimePoint now) {
+  std::string token = text_of(found, "token");
+  TRY_ASSIGN(Credential credential,
+             token.empty() ? take_certificate(found, now) : take_token(std::move(token)));
+  const std::string text = text_of(found, "expirationTimestamp");
+  if (text.empty()) return credential;
+  TRY_ASSIGN(const TimePoint end,
+             parse_rfc3339(text).context("reading the credential's expirationTimestamp"));
+  if (!credential.expires_at || end < *credential.expires_at) credential.expires_at = end;
+  return credential;
+}
+
+Result<Credential> read_reply(const HttpResponse& reply, const std::string& server,
+                              const SecretString& subject, TimePoint now) {
+  SecretTexts secrets;
+  secrets.push_back(subject.copy());
+  if (reply.status != 200 && reply.status != 201) {
+    Error error = status_failure(reply, server);
+    const Result<json::Value> document = json::parse(reply.body.reveal());
+    const std::string message = document ? text_of(*document, "message") : std::string();
+    if (!message.empty()) error.message += ": " + shown_text(message, secrets, kMaxShown);
+    return error;
+  }
+  TRY_ASSIGN(json::Value document, json_object_of(reply, server, secrets));
+  const json::Value* const status = document.find("status");
+  const json::Value* const found = status == nullptr ? nullptr : status->find("credential");
+  const std::string message = status == nullptr ? std::string() : text_of(*status, "message");
+  Result<Credential> credential =
+      found == nullptr || found->object() == nullptr
+          ? unfit("the Concierge gives no credential" +
+                      (message.empty() ? "" : ": " + shown_text(message, secrets, kMaxShown)),
+                  "does its authenticator accept the subject token?")
+          : take_credential(*found, now);
+  json::wipe(document);
+  if (credential) return credential;
+  Error error = std::move(credential).error();
+  error.kind = Error::Kind::no_credential;
+  return error;
+}
+
+}  // namespace
+
+Status check_concierge_destination(const ConciergeOptions& concierge,
+                                   const CredentialRequest& request) {
+  if (!concierge.endpoint.empty()) return {};
+  if (!request.info.cluster) return missing_cluster_info("--flow=pinniped");
+  if (!request.rules.allow_server.empty()) return {};
+  return Error{.kind = Error::Kind::configuration,
+               .message = "the subject token would go to whichever server a ClusterProfile names",
+               .hint =
+                   "set --concierge-endpoint=URL, or --allow-server=PATTERN for the clusters "
+                   "that may have it"};
+}
+
+Result<Credential> ask_concierge(const ConciergeOptions& options, const CredentialRequest& request,
+                                 const SecretString& subject, const Services& services,
+                                 ProviderCall& call) {
+  TRY_ASSIGN(Concierge concierge, find_concierge(options, request, services.environment));
+  const std::string server = redacted_url(concierge.url);
+  deadline::enter_phase("asking the Concierge");
+  services.debug("asking the Concierge at " + server);
+  HttpRequest post = {.method = "POST",
+                      .url = concierge.url + "/apis/login.concierge." + options.api_group_suffix +
+                             "/v1alpha1/tokencredentialrequests",
+                      .body = make_body(options, subject)};
+  post.add_header("Content-Type", "application/json");
+  post.add_header("Accept", "application/json");
+  ProviderHttp http = provider_http(std::move(concierge.http), services, call);
+  const auto ask = [&]() -> Result<Credential> {
+    TRY_ASSIGN(const HttpResponse reply,
+               send_with_retries(*http.client, post, http.policy, services.clock));
+    return read_reply(reply, server, subject, services.clock.now());
+  };
+  return ask().context("asking the Concierge at " + server);
+}
+
+}  // namespace execcred::oidc_federation

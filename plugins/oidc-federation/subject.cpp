@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "subject.hpp"
+
+#include "subject_command.hpp"
+#include "subject_kubernetes.hpp"
+#include "subject_url.hpp"
+
+#include <execcred/bearer_token.hpp>
+#include <execcred/deadline.hpp>
+#include <execcred/file.hpp>
+#include <execcred/fingerprint.hpp>
+#include <execcred/jwt.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_identity.hpp>
+
+#include <utility>
+
+namespace execcred::oidc_federation {
+namespace {
+
+// Unlike Environment::get, which takes an empty variable for an unset one.
+Result<SecretString> read_variable(const Environment& environment, const std::string& name) {
+  for (const std::string& entry : environment.entries()) {
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
+      return SecretString(std::string_view(entry).substr(name.size() + 1));
+    }
+  }
+  return Error{.kind = Error::Kind::configuration,
+               .message = "the variable " + in_quotes(name) + " is not set",
+               .hint = "--subject-token-env names the variable that holds the subject token"};
+}
+
+Status check_jwt(const SecretString& token, TimePoint now) {
+  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(token));
+  return claims ? check_lifetime(*claims, now) : Status();
+}
+
+}  // namespace
+
+Result<Subject> Subject::open(const Options& options, const Services& services, CacheKey& key) {
+  Subject subject(options, services);
+  TRY(subject.identify(key));
+  return subject;
+}
+
+Status Subject::identify(CacheKey& key) {
+  const SubjectOptions& subject = options_.subject;
+  const SubjectSource source = subject.source();
+  is_local_ = source == SubjectSource::none || source == SubjectSource::file ||
+              source == SubjectSource::variable;
+  switch (source) {
+    case SubjectSource::none:
+      return {};
+    case SubjectSource::file:
+      key.add("subject-token-file", subject.file.native());
+      return identify_local(read_secret_file(subject.file), key)
+          .context("reading --subject-token-file " + in_quotes(subject.file.native()));
+    case SubjectSource::variable:
+      key.add("subject-token-env", subject.variable);
+      return identify_local(read_variable(services_.environment, subject.variable), key)
+          .context("reading --subject-token-env " + in_quotes(subject.variable));
+    case SubjectSource::url:
+      return identify_url(subject, key);
+    case SubjectSource::command:
+      identify_command(subject.command, services_.environment, key);
+      return {};
+    case SubjectSource::github_actions:
+      return identify_github_actions(options_, services_.environment, key);
+    case SubjectSource::gcp_metadata:
+      return identify_gcp_metadata(options_, services_.environment, key);
+    case SubjectSource::kubernetes:
+      return identify_kubernetes(options_, services_.environment, key);
+  }
+  return Error{.message = "a source of subject tokens without a name"};
+}
+
+Status Subject::identify_local(Result<SecretString> content, CacheKey& key) {
+  if (!content) return std::move(content).error();
+  TRY_ASSIGN(token_, bearer_token(*content));
+  if (options_.flow == Flow::refresh_token) {
+    key.add("subject.fingerprint", fingerprint("subject", token_.reveal()));
+  } else {
+    add_token_identity("subject", token_, key);
+  }
+  return {};
+}
+
+Result<SecretString> Subject::get(ProviderCall& call) const {
+  if (options_.subject.source() == SubjectSource::none) return SecretString();
+  SecretString token = token_.copy();
+  if (!is_local_) {
+    deadline::enter_phase("getting the subject token");
+    TRY_ASSIGN(token, fetch(call).context("getting the subject token"));
+  }
+  // What a refresh token looks like inside is its server's affair.
+  if (options_.flow != Flow::refresh_token) {
+    TRY(check_jwt(token, services_.clock.now())
+            .context("looking at the subject token")
+            .hint("check that whatever renews the subject token is still running"));
+  }
+  return token;
+}
+
+Result<SecretString> Subject::fetch(ProviderCall& call) const {
+  switch (options_.subject.source()) {
+    case SubjectSource::url:
+      return fetch_url(options_.subject, services_, call);
+    case SubjectSource::command:
+      return run_subject_command(options_.subject.command, services_, call);
+    case SubjectSource::github_actions:
+      return fetch_github_actions(options_, services_, call);
+    case SubjectSource::gcp_metadata:
+      return fetch_gcp_metadata(options_, services_, call);
+    case SubjectSource::kubernetes:
+      return request_from_kubernetes(options_, services_, call);
+    case SubjectSource::none:
+    case SubjectSource::file:
+    case SubjectSource::variable:
+      break;
+  }
+  return token_.copy();
+}
+
+}  // namespace execcred::oidc_federation

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "subject_command.hpp"
+
+#include <execcred/bearer_token.hpp>
+#include <execcred/fingerprint.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_source.hpp>
+
+namespace execcred::oidc_federation {
+
+void identify_command(const TokenCommand& command, const Environment& environment, CacheKey& key) {
+  SecretString arguments;
+  for (const std::string& argument : command.arguments) {
+    arguments.append(argument);
+    arguments.append(std::string_view("\0", 1));
+  }
+  key.add("subject-token-command", command.program);
+  key.add("subject-token-command.fingerprint", fingerprint("command", arguments.reveal()));
+  key.add("subject.environment.fingerprint", environment_fingerprint(environment));
+}
+
+Result<SecretString> run_subject_command(const TokenCommand& command, const Services& services,
+                                         const ProviderCall& call) {
+  TRY_ASSIGN(
+      const SecretString output,
+      run_token_command(command, environment_of_command(services.environment), services, call));
+  return bearer_token(output).context("reading what " + in_quotes(command.program) + " printed");
+}
+
+}  // namespace execcred::oidc_federation

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "subject_kubernetes.hpp"
+
+#include "subject_url.hpp"
+
+#include <execcred/file.hpp>
+#include <execcred/fingerprint.hpp>
+#include <execcred/hub.hpp>
+#include <execcred/jwt.hpp>
+#include <execcred/provider_http.hpp>
+#include <execcred/service_account_token.hpp>
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace execcred::oidc_federation {
+namespace {
+
+// The subject of a service account's token; empty where it is another's, or no JWT.
+std::string subject_of(const SecretString& token) {
+  const Result<std::optional<UnverifiedClaims>> claims = unverified_claims(token);
+  return claims && claims->has_value() ? (*claims)->subject : std::string();
+}
+
+// "NAMESPACE/NAME".
+Result<std::string> own_service_account(const std::string& subject) {
+  constexpr std::string_view kPrefix = "system:serviceaccount:";
+  if (subject.starts_with(kPrefix)) {
+    std::string name = subject.substr(kPrefix.size());
+    const std::size_t colon = name.find(':');
+    if (colon != std::string::npos) {
+      name[colon] = '/';
+      return name;
+    }
+  }
+  return Error{.kind = Error::Kind::configuration,
+               .message = "--subject=kubernetes needs --service-account=NAMESPACE/NAME",
+               .hint = "only in a Pod it is known without that: the Pod's own"};
+}
+
+// A file that cannot be read is told when the hub is asked.
+void add_kubeconfigs(std::string_view paths, CacheKey& key) {
+  for (const std::string_view path : split(paths, ':')) {
+    if (path.empty()) continue;
+    const Result<SecretString> content = read_secret_file(path, kMaxKubeconfig);
+    key.add("hub.kubeconfig", path);
+    key.add("hub.kubeconfig.fingerprint",
+            content ? fingerprint("kubeconfig", content->reveal()) : "unreadable");
+  }
+}
+
+}  // namespace
+
+Status identify_kubernetes(const Options& options, const Environment& environment, CacheKey& key) {
+  const SubjectOptions& subject = options.subject;
+  key.add("subject", "kubernetes").add("subject-audience", subject_audience(options));
+  key.add("service-account", subject.service_account);
+  if (!subject.kubeconfig.empty()) {
+    add_kubeconfigs(subject.kubeconfig, key);
+  } else if (const auto paths = environment.get("KUBECONFIG")) {
+    add_kubeconfigs(*paths, key);
+  } else {
+    key.add("hub.host", environment.get("KUBERNETES_SERVICE_HOST").value_or(""));
+    key.add("hub.port", environment.get("KUBERNETES_SERVICE_PORT").value_or(""));
+    const Result<SecretString> token = in_cluster_token(environment);
+    key.add("hub.identity", token ? subject_of(*token) : "none");
+  }
+  return {};
+}
+
+Result<SecretString> request_from_kubernetes(const Options& options, const Services& services,
+                                             const ProviderCall& call) {
+  TRY_ASSIGN(Hub hub, find_hub(options.subject.kubeconfig, services.environment));
+  std::string account = options.subject.service_account;
+  if (account.empty()) {
+    TRY_ASSIGN(account, own_service_account(subject_of(hub.token)));
+  }
+  const Duration left = call.deadline - std::chrono::steady_clock::now();
+  hub.http.timeout = std::clamp<Duration>(left, std::chrono::milliseconds(1), hub.http.timeout);
+  services.debug("asking the hub " + redacted_url(hub.server) + " for a token of " +
+                 in_quotes(account));
+  HubClient client(std::move(hub), provider_policy(services, call), services.clock);
+  const std::size_t slash = account.find('/');
+  TRY_ASSIGN(ServiceAccountToken made,
+             request_service_account_token(client, account.substr(0, slash),
+                                           account.substr(slash + 1), subject_audience(options)));
+  return std::move(made.token);
+}
+
+}  // namespace execcred::oidc_federation

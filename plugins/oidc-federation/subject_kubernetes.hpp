@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A subject token that the hub makes for one of its service accounts (TokenRequest), for the
+// identity provider's audience alone.
+#pragma once
+
+#include "options.hpp"
+
+#include <execcred/cache_key.hpp>
+#include <execcred/credential_cache.hpp>
+#include <execcred/provider.hpp>
+
+namespace execcred::oidc_federation {
+
+// The hub, by what its kubeconfigs hold or by the Pod's own identity there, and whose token it is
+// asked for.
+Status identify_kubernetes(const Options& options, const Environment& environment, CacheKey& key);
+
+// Without --service-account, for the Pod's own.
+Result<SecretString> request_from_kubernetes(const Options& options, const Services& services,
+                                             const ProviderCall& call);
+
+}  // namespace execcred::oidc_federation

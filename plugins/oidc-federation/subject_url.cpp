@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "subject_url.hpp"
+
+#include <execcred/bearer_token.hpp>
+#include <execcred/file.hpp>
+#include <execcred/fingerprint.hpp>
+#include <execcred/google_metadata.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_source.hpp>
+#include <execcred/url.hpp>
+
+#include <utility>
+
+namespace execcred::oidc_federation {
+namespace {
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+// `field` is empty where the whole body is the token.
+Result<SecretString> fetch_token(HttpRequest request, const std::string& field, TlsSettings tls,
+                                 const Services& services, ProviderCall& call) {
+  TRY_ASSIGN(const Url url, parse_url(request.url));
+  TRY_ASSIGN(const HttpResponse reply,
+             ask_local_url(std::move(request), std::move(tls), services, call));
+  return token_of_reply(reply, origin_of(url), field);
+}
+
+Result<TlsSettings> tls_of(const SubjectOptions& subject) {
+  TlsSettings tls;
+  if (subject.ca_file.empty()) return tls;
+  TRY_ASSIGN(tls.ca_certificates, read_file(subject.ca_file, kMaxKubeconfig));
+  return tls;
+}
+
+Result<std::string_view> needed_variable(const Environment& environment, std::string_view name) {
+  if (const auto value = environment.get(name)) return *value;
+  return wrong("the variable " + std::string(name) + " is not set",
+               "it is there in a job of GitHub Actions with the permission id-token: write");
+}
+
+Result<std::string> github_url(const Options& options, const Environment& environment) {
+  TRY_ASSIGN(const std::string_view base,
+             needed_variable(environment, "ACTIONS_ID_TOKEN_REQUEST_URL"));
+  const char separator = base.find('?') == std::string_view::npos ? '?' : '&';
+  return std::string(base) + separator + "audience=" + query_encode(subject_audience(options));
+}
+
+}  // namespace
+
+const std::string& subject_audience(const Options& options) {
+  return options.subject.audience.empty() ? options.server.issuer_url : options.subject.audience;
+}
+
+Status identify_url(const SubjectOptions& subject, CacheKey& key) {
+  TRY_ASSIGN(const Url url, parse_url(subject.url));
+  // A path, a query or a header may be as good as a password.
+  key.add("subject-token-url", origin_of(url));
+  key.add("subject-token-url.fingerprint", fingerprint("url", subject.url));
+  for (const RequestHeader& header : subject.headers) {
+    key.add("subject-token-header", header.name + " " + fingerprint("header", header.value));
+  }
+  key.add("subject-token-field", subject.field);
+  key.add("subject-ca-file", subject.ca_file.native());
+  return {};
+}
+
+Result<SecretString> fetch_url(const SubjectOptions& subject, const Services& services,
+                               ProviderCall& call) {
+  HttpRequest request = {.url = subject.url};
+  for (const RequestHeader& header : subject.headers) {
+    request.add_header(header.name, header.value);
+  }
+  TRY_ASSIGN(TlsSettings tls, tls_of(subject));
+  return fetch_token(std::move(request), subject.field, std::move(tls), services, call);
+}
+
+Status identify_github_actions(const Options& options, const Environment& environment,
+                               CacheKey& key) {
+  TRY_ASSIGN(const std::string url, github_url(options, environment));
+  TRY_ASSIGN(const std::string_view token,
+             needed_variable(environment, "ACTIONS_ID_TOKEN_REQUEST_TOKEN"));
+  // The job's own: another job is another identity.
+  key.add("subject", "github-actions").add("subject-audience", subject_audience(options));
+  key.add("subject.url.fingerprint", fingerprint("url", url));
+  key.add("subject.job.fingerprint", fingerprint("job", token));
+  return {};
+}
+
+Result<SecretString> fetch_github_actions(const Options& options, const Services& services,
+                                          ProviderCall& call) {
+  TRY_ASSIGN(HttpRequest request, [&]() -> Result<HttpRequest> {
+    TRY_ASSIGN(std::string url, github_url(options, services.environment));
+    return HttpRequest{.url = std::move(url)};
+  }());
+  TRY_ASSIGN(const std::string_view token,
+             needed_variable(services.environment, "ACTIONS_ID_TOKEN_REQUEST_TOKEN"));
+  SecretString authorization("bearer ");
+  authorization.append(token);
+  request.headers.push_back({.name = "Authorization", .value = std::move(authorization)});
+  request.add_header("Accept", "application/json; api-version=2.0");
+  TRY_ASSIGN(TlsSettings tls, tls_of(options.subject));
+  return fetch_token(std::move(request), "value", std::move(tls), services, call);
+}
+
+Status identify_gcp_metadata(const Options& options, const Environment& environment,
+                             CacheKey& key) {
+  key.add("subject", "gcp-metadata").add("subject-audience", subject_audience(options));
+  key.add("subject.host", google_metadata_host(environment));
+  return {};
+}
+
+Result<SecretString> fetch_gcp_metadata(const Options& options, const Services& services,
+                                        ProviderCall& call) {
+  const std::string path = "instance/service-accounts/default/identity?audience=" +
+                           query_encode(subject_audience(options)) + "&format=full";
+  TRY_ASSIGN(const HttpResponse reply, ask_google_metadata(path, services, call));
+  return token_of_reply(reply, "the metadata server", "");
+}
+
+}  // namespace execcred::oidc_federation

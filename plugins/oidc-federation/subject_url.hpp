@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subject tokens that are fetched by HTTP: from a URL, from GitHub Actions, from Google's metadata
+// server. (token_source.hpp has the rule for
+// plain http.)
+#pragma once
+
+#include "options.hpp"
+
+#include <execcred/cache_key.hpp>
+#include <execcred/credential_cache.hpp>
+#include <execcred/provider.hpp>
+
+#include <string>
+
+namespace execcred::oidc_federation {
+
+// What --subject-audience says, or the issuer.
+const std::string& subject_audience(const Options& options);
+
+Status identify_url(const SubjectOptions& subject, CacheKey& key);
+Result<SecretString> fetch_url(const SubjectOptions& subject, const Services& services,
+                               ProviderCall& call);
+
+// ACTIONS_ID_TOKEN_REQUEST_URL and ACTIONS_ID_TOKEN_REQUEST_TOKEN.
+Status identify_github_actions(const Options& options, const Environment& environment,
+                               CacheKey& key);
+Result<SecretString> fetch_github_actions(const Options& options, const Services& services,
+                                          ProviderCall& call);
+
+// GCE_METADATA_HOST, or metadata.google.internal.
+Status identify_gcp_metadata(const Options& options, const Environment& environment, CacheKey& key);
+Result<SecretString> fetch_gcp_metadata(const Options& options, const Services& services,
+                                        ProviderCall& call);
+
+}  // namespace execcred::oidc_federation

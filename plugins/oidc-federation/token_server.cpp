@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "token_server.hpp"
+
+#include <execcred/bearer_token.hpp>
+#include <execcred/certificate.hpp>
+#include <execcred/deadline.hpp>
+#include <execcred/file.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_request.hpp>
+#include <execcred/url.hpp>
+
+#include <utility>
+
+namespace execcred::oidc_federation {
+namespace {
+
+std::string reading(std::string_view option, const std::filesystem::path& path) {
+  return "reading --" + std::string(option) + " " + in_quotes(path.native());
+}
+
+Result<SecretString> read_client_secret(const std::filesystem::path& path) {
+  TRY_ASSIGN(const SecretString content, read_secret_file(path));
+  SecretString secret = content.trimmed();
+  if (!secret.empty()) return secret;
+  return Error{.kind = Error::Kind::no_credential, .message = "the client secret is empty"};
+}
+
+Result<SecretString> read_token(const std::filesystem::path& path) {
+  TRY_ASSIGN(const SecretString content, read_secret_file(path));
+  return bearer_token(content);
+}
+
+Grant grant_of(Flow flow) {
+  switch (flow) {
+    case Flow::jwt_bearer:
+      return Grant::jwt_bearer;
+    case Flow::client_credentials:
+      return Grant::client_credentials;
+    case Flow::refresh_token:
+      return Grant::refresh_token;
+    case Flow::token_exchange:
+    case Flow::pass_through:
+    case Flow::pinniped:
+      break;
+  }
+  return Grant::token_exchange;
+}
+
+// Remembers how the last request ended.
+class StatusWatch final : public HttpClient {
+ public:
+  explicit StatusWatch(HttpClient& client) : client_(client) {}
+
+  Result<HttpResponse> send(const HttpRequest& request) override {
+    Result<HttpResponse> reply = client_.send(request);
+    status_ = reply ? reply->status : 0;
+    return reply;
+  }
+
+  // Not there, or no token endpoint: it may have moved.
+  bool has_found_nothing() const {
+    return status_ == 0 || status_ == 404 || status_ == 405 || status_ == 410 ||
+           (status_ >= 300 && status_ < 400);
+  }
+
+ private:
+  HttpClient& client_;
+  int status_ = 200;
+};
+
+}  // namespace
+
+Result<TokenServer> TokenServer::open(const Options& options, const Services& services,
+                                      const CacheDirectory* directory) {
+  TokenServer server(options, services, directory);
+  TRY(server.read_tls());
+  TRY(server.read_client());
+  return server;
+}
+
+Status TokenServer::read_tls() {
+  if (const auto& path = options_.server.ca_file; !path.empty()) {
+    TRY_ASSIGN(tls_.ca_certificates,
+               read_file(path, kMaxKubeconfig).context(reading("ca-file", path)));
+  }
+  const ClientOptions& client = options_.client;
+  if (client.certificate.empty()) return {};
+  TRY_ASSIGN(const std::string certificate,
+             read_file(client.certificate, kMaxKubeconfig)
+                 .context(reading("client-certificate", client.certificate)));
+  TRY_ASSIGN(const SecretString key, read_secret_file(client.certificate_key)
+                                         .context(reading("client-key", client.certificate_key)));
+  TRY_ASSIGN(ClientCertificate pair,
+             check_client_certificate(certificate, key, services_.clock.now())
+                 .context(reading("client-certificate", client.certificate)));
+  tls_.client_certificate = std::move(pair.chain);
+  tls_.client_key = std::move(pair.private_key);
+  return {};
+}
+
+Status TokenServer::read_client() {
+  const ClientOptions& client = options_.client;
+  client_.client_id = client.id;
+  client_.key_id = client.key_id;
+  if (!client.assertion_type.empty()) client_.assertion_type = client.assertion_type;
+  if (!client.secret_file.empty()) {
+    TRY_ASSIGN(client_.secret, read_client_secret(client.secret_file)
+                                   .context(reading("client-secret-file", client.secret_file)));
+  }
+  if (!client.private_key_file.empty()) {
+    const std::string doing = reading("private-key-file", client.private_key_file);
+    TRY_ASSIGN(const SecretString pem, read_secret_file(client.private_key_file).context(doing));
+    TRY_ASSIGN(client_.private_key, SigningKey::read(pem, client.signing_alg).context(doing));
+  }
+  if (!options_.actor_token_file.empty()) {
+    TRY_ASSIGN(actor_token_, read_token(options_.actor_token_file)
+                                 .context(reading("actor-token-file", options_.actor_token_file)));
+  }
+  return {};
+}
+
+ClientAuthMethod TokenServer::method(const std::vector<std::string>& supported) const {
+  const ClientOptions& client = options_.client;
+  if (client.auth) return *client.auth;
+  return default_client_auth({.has_private_key = client_.private_key.has_value(),
+                              .has_secret = !client_.secret.empty(),
+                              .has_certificate = !tls_.client_certificate.empty(),
+                              .supported = supported});
+}
+
+DiscoveryCache TokenServer::discovery() const {
+  return {directory_, options_.server.issuer_url, tls_.ca_certificates};
+}
+
+Result<TokenServer::Endpoint> TokenServer::find_endpoint(ProviderHttp& http) const {
+  const ServerOptions& server = options_.server;
+  if (!server.token_url.empty()) return Endpoint{.url = server.token_url};
+  deadline::enter_phase("reading the issuer's discovery document");
+  TRY_ASSIGN(DiscoveryDocument document,
+             discovery().get(*http.client, http.policy, services_.clock));
+  const ClientAuthMethod chosen = method(document.token_endpoint_auth_methods);
+  return Endpoint{.url = token_endpoint_for(document, chosen),
+                  .auth_methods = std::move(document.token_endpoint_auth_methods)};
+}
+
+TokenRequest TokenServer::make_request(const SecretString& subject) const {
+  const TokenRequest& asked = options_.request;
+  TokenRequest request = {.grant = grant_of(options_.flow),
+                          .subject_token_type = asked.subject_token_type,
+                          .actor_token = actor_token_.copy(),
+                          .actor_token_type = asked.actor_token_type,
+                          .requested_token_type = asked.requested_token_type,
+                          .audiences = asked.audiences,
+                          .resources = asked.resources,
+                          .scope = asked.scope,
+                          .parameters = asked.parameters,
+                          .token = asked.token};
+  // There the subject token only proves who the client is.
+  if (options_.flow != Flow::client_credentials) request.subject = subject.copy();
+  return request;
+}
+
+Result<TokenReply> TokenServer::ask(const SecretString& subject, ProviderCall& call) {
+  ProviderHttp http = provider_http({.tls = {.ca_certificates = tls_.ca_certificates,
+                                             .client_certificate = tls_.client_certificate,
+                                             .client_key = tls_.client_key.copy()},
+                                     .proxy = proxy_of(services_.environment)},
+                                    services_, call);
+  TRY_ASSIGN(const Endpoint endpoint, find_endpoint(http));
+  client_.method = method(endpoint.auth_methods);
+  if (client_.method == ClientAuthMethod::federated) client_.assertion = subject.copy();
+  client_.assertion_audience = options_.client.assertion_audience;
+  if (client_.assertion_audience.empty()) {
+    client_.assertion_audience =
+        options_.server.issuer_url.empty() ? options_.server.token_url : options_.server.issuer_url;
+  }
+  deadline::enter_phase("asking the token endpoint");
+  services_.debug("asking " + redacted_url(endpoint.url) + " for a token, with " +
+                  std::string(name_of(client_.method)));
+  StatusWatch watch(*http.client);
+  Result<TokenReply> reply = request_token(watch, endpoint.url, make_request(subject), client_,
+                                           http.policy, services_.clock);
+  if (!reply && watch.has_found_nothing() && options_.server.token_url.empty()) {
+    discovery().forget();
+  }
+  return std::move(reply).context("asking the token endpoint " + redacted_url(endpoint.url));
+}
+
+}  // namespace execcred::oidc_federation

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The OAuth 2.0 server that is asked, and who we are there.
+#pragma once
+
+#include "options.hpp"
+
+#include <execcred/cache_directory.hpp>
+#include <execcred/client_authentication.hpp>
+#include <execcred/credential_cache.hpp>
+#include <execcred/discovery_cache.hpp>
+#include <execcred/provider.hpp>
+#include <execcred/provider_http.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+#include <execcred/token_reply.hpp>
+
+#include <string>
+#include <vector>
+
+namespace execcred::oidc_federation {
+
+class TokenServer {
+ public:
+  // Reads what the options name: CA, secret, keys, actor token. Nothing is sent. What is given must
+  // outlive the server; without a directory, discovery documents are not kept. Fails with
+  // configuration (a file cannot be read), or with no_credential (it holds what it should not).
+  static Result<TokenServer> open(const Options& options, const Services& services,
+                                  const CacheDirectory* directory);
+
+  // The subject is a token, an assertion or a refresh token, as the flow has it; empty for none.
+  Result<TokenReply> ask(const SecretString& subject, ProviderCall& call);
+
+ private:
+  struct Endpoint {
+    std::string url = {};
+    std::vector<std::string> auth_methods = {};
+  };
+
+  TokenServer(const Options& options, const Services& services, const CacheDirectory* directory)
+      : options_(options), services_(services), directory_(directory) {}
+
+  Status read_client();
+  Status read_tls();
+  ClientAuthMethod method(const std::vector<std::string>& supported) const;
+  DiscoveryCache discovery() const;
+  Result<Endpoint> find_endpoint(ProviderHttp& http) const;
+  TokenRequest make_request(const SecretString& subject) const;
+
+  const Options& options_;
+  const Services& services_;
+  const CacheDirectory* directory_;
+  TlsSettings tls_;
+  ClientAuthentication client_;
+  SecretString actor_token_;
+};
+
+}  // namespace execcred::oidc_federation

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the client proves who it is: what is on the wire for each method, and nothing besides.
+#include "federation.hpp"
+#include "oauth/keys.hpp"
+
+#include <doctest/doctest.h>
+
+namespace execcred::test {
+namespace {
+
+constexpr const char* kAssertionType = "urn:ietf:params:oauth:client-assertion-type:";
+
+Ask credentials(Texts arguments, bool by_issuer = false) {
+  return {.flow = "client-credentials", .arguments = std::move(arguments), .by_issuer = by_issuer};
+}
+
+std::string key_file(const Federation& fed, const KeyPtr& key) {
+  const SecretString pem = pkcs8_pem(key);
+  blackbox::remember_secret(std::string(pem.reveal()));
+  return fed.sandbox.write("key.pem", pem.reveal(), 0600);
+}
+
+// Both ways are never sent at once.
+void check_no_other_proof(const Received& sent, const Texts& allowed) {
+  for (const std::string name : {"client_secret", "client_assertion", "client_assertion_type"}) {
+    const bool is_allowed = std::find(allowed.begin(), allowed.end(), name) != allowed.end();
+    CAPTURE(name);
+    CHECK((sent.field(name) == "(missing)") != is_allowed);
+  }
+  const bool may_have_header =
+      std::find(allowed.begin(), allowed.end(), "Authorization") != allowed.end();
+  CHECK((sent.header("Authorization") == "") != may_have_header);
+}
+
+}  // namespace
+
+TEST_CASE("none: a public client sends its id, and one without an id nothing") {
+  Federation fed;
+  CHECK_SUCCESS(fed.run_cold(credentials({"--client-id=me"})));
+  CHECK(fed.idp.last(kToken).field("client_id") == "me");
+  check_no_other_proof(fed.idp.last(kToken), {});
+  CHECK_SUCCESS(fed.run_cold(credentials({"--client-auth=none"})));
+  CHECK(fed.idp.last(kToken).field("client_id") == "(missing)");
+}
+
+TEST_CASE("client_secret_basic: id and secret are form-encoded each, before base64") {
+  Federation fed;
+  const std::string secret = "p@ss word:%/+é&=";
+  blackbox::remember_secret(secret);
+  const std::string path = fed.sandbox.write("secret", "\n" + secret + "\r\n", 0600);
+  CHECK_SUCCESS(fed.run(credentials({"--client-id=me:you é", "--client-secret-file=" + path})));
+  const Received sent = fed.idp.last(kToken);
+  CHECK(sent.header("Authorization") ==
+        "Basic " + blackbox::base64("me%3Ayou+%C3%A9:p%40ss+word%3A%25%2F%2B%C3%A9%26%3D"));
+  CHECK(sent.field("client_id") == "(missing)");
+  check_no_other_proof(sent, {"Authorization"});
+}
+
+TEST_CASE("client_secret_post: in the body, where it is asked for or the server takes no other") {
+  Federation fed;
+  const std::string secret = new_secret();
+  const std::string path = "--client-secret-file=" + fed.sandbox.write("secret", secret, 0600);
+  CHECK_SUCCESS(
+      fed.run_cold(credentials({"--client-id=me", path, "--client-auth=client_secret_post"})));
+  CHECK(fed.idp.last(kToken).field("client_secret") == secret);
+  CHECK(fed.idp.last(kToken).field("client_id") == "me");
+  check_no_other_proof(fed.idp.last(kToken), {"client_secret"});
+  const std::string methods = R"(,"token_endpoint_auth_methods_supported":)";
+  fed.idp.on(kDiscovery,
+             reply(200, fed.idp.discovery_document(methods + R"(["client_secret_post"])")));
+  CHECK_SUCCESS(fed.run_cold(credentials({"--client-id=me", path}, true)));
+  check_no_other_proof(fed.idp.last(kToken), {"client_secret"});
+  fed.idp.on(kDiscovery,
+             reply(200, fed.idp.discovery_document(
+                            methods + R"(["client_secret_post","client_secret_basic"])")));
+  CHECK_SUCCESS(fed.run_cold(credentials({"--client-id=me", path}, true)));
+  check_no_other_proof(fed.idp.last(kToken), {"Authorization"});
+}
+
+TEST_CASE("a refused client is not tried by another method") {
+  Federation fed;
+  const std::string path = fed.sandbox.write("secret", new_secret(), 0600);
+  fed.idp.answer(R"({"error":"invalid_client"})", 401, "WWW-Authenticate: Basic realm=x\r\n");
+  CHECK_FAILURE(fed.run(credentials({"--client-id=me", "--client-secret-file=" + path})), 1);
+  CHECK(fed.idp.calls() == 1);
+}
+
+TEST_CASE("private_key_jwt: each algorithm's signature is good, by the key and by the name") {
+  struct Case {
+    std::string algorithm, asked;
+    KeyPtr key;
+  };
+  std::vector<Case> cases;
+  cases.push_back({"RS256", "", new_rsa_key(2048)});
+  for (const char* name : {"RS384", "RS512", "PS256", "PS384", "PS512"}) {
+    cases.push_back({name, name, new_rsa_key(2048)});
+  }
+  cases.push_back({"ES256", "", new_ec_key("P-256")});
+  cases.push_back({"ES384", "", new_ec_key("P-384")});
+  cases.push_back({"ES512", "", new_ec_key("P-521")});
+  cases.push_back({"EdDSA", "", new_ed25519_key()});
+  Federation fed;
+  for (const Case& c : cases) {
+    CAPTURE(c.algorithm);
+    Texts arguments = {"--client-id=me", "--key-id=key 1",
+                       "--private-key-file=" + key_file(fed, c.key)};
+    if (!c.asked.empty()) arguments.push_back("--signing-alg=" + c.asked);
+    CHECK_SUCCESS(fed.run_cold(credentials(arguments)));
+    const Received sent = fed.idp.last(kToken);
+    const std::string assertion = sent.field("client_assertion");
+    CHECK(is_signed_by(assertion, c.algorithm, c.key));
+    CHECK(blackbox::json_at(part_of(assertion, 0), "alg") == c.algorithm);
+    CHECK(blackbox::json_at(part_of(assertion, 0), "kid") == "key 1");
+    CHECK(sent.field("client_assertion_type") == std::string(kAssertionType) + "jwt-bearer");
+    CHECK(sent.field("client_id") == "me");
+    check_no_other_proof(sent, {"client_assertion", "client_assertion_type"});
+  }
+}
+
+TEST_CASE("private_key_jwt: the claims, with one audience as a string and a fresh jti each time") {
+  Federation fed;
+  const std::string key = "--private-key-file=" + key_file(fed, new_ec_key("P-256"));
+  const auto claims = [&fed](const Texts& arguments, bool by_issuer) {
+    CHECK_SUCCESS(fed.run_cold(credentials(arguments, by_issuer)));
+    return part_of(fed.idp.last(kToken).field("client_assertion"), 1);
+  };
+  const std::string first = claims({"--client-id=me", key}, false);
+  CHECK(blackbox::json_at(first, "iss") == "me");
+  CHECK(blackbox::json_at(first, "sub") == "me");
+  CHECK(blackbox::json_at(first, "aud") == fed.idp.token_url());
+  const std::int64_t now = blackbox::seconds_since_epoch();
+  const std::int64_t end = std::stoll(blackbox::json_at(first, "exp"));
+  CHECK(end > now + 30);
+  CHECK(end <= now + 300);
+  CHECK(std::stoll(blackbox::json_at(first, "iat")) <= now);
+  const std::string second = claims({"--client-id=me", key}, false);
+  CHECK(blackbox::json_at(first, "jti").size() >= 16);
+  CHECK(blackbox::json_at(first, "jti") != blackbox::json_at(second, "jti"));
+  CHECK(blackbox::json_at(claims({"--client-id=me", key}, true), "aud") == fed.idp.issuer());
+  CHECK(blackbox::json_at(
+            claims({"--client-id=me", key, "--client-assertion-audience=urn:realm"}, true),
+            "aud") == "urn:realm");
+}
+
+TEST_CASE("private_key_jwt: a key that cannot sign, or not so, is told before anything is sent") {
+  Federation fed;
+  const std::string rsa = key_file(fed, new_rsa_key(2048));
+  const std::string weak =
+      fed.sandbox.write("weak.pem", pkcs8_pem(new_rsa_key(1024)).reveal(), 0600);
+  const std::string locked =
+      fed.sandbox.write("locked.pem", pkcs8_pem(new_rsa_key(2048), "password").reveal(), 0600);
+  struct Case {
+    std::string path, algorithm;
+    int exit_code;
+  };
+  for (const Case& c :
+       {Case{rsa, "ES256", 2}, Case{rsa, "HS256", 2}, Case{rsa, "none", 2}, Case{weak, "", 1},
+        Case{locked, "", 1}, Case{fed.subject_path, "", 1}, Case{"/nope", "", 2}}) {
+    CAPTURE(c.path);
+    CAPTURE(c.algorithm);
+    Texts arguments = {"--client-id=me", "--private-key-file=" + c.path};
+    if (!c.algorithm.empty()) arguments.push_back("--signing-alg=" + c.algorithm);
+    CHECK_FAILURE(fed.run_cold(credentials(arguments)), c.exit_code);
+  }
+  CHECK_FAILURE(fed.run_cold(credentials({"--private-key-file=" + rsa})), 2);
+  CHECK(fed.idp.connections() == 0);
+}
+
+TEST_CASE("tls_client_auth: the certificate is shown, and the mTLS alias of discovery is asked") {
+  const Identity ca = make_ca("client CA");
+  const Identity client =
+      make_identity({.common_name = "client", .alternative_names = "DNS:client", .issuer = &ca});
+  blackbox::remember_secret(client.key_pem);
+  ScriptedServer mtls(ScriptedServer::Transport::tls, &ca);
+  mtls.on("/mtls/token", reply(200, token_reply("over-mtls")));
+  Federation fed;
+  const std::string both = fed.sandbox.write("both-ca.pem", fed.idp.ca_pem() + mtls.ca_pem());
+  fed.idp.on(
+      kDiscovery,
+      reply(200, fed.idp.discovery_document(R"(,"mtls_endpoint_aliases":{"token_endpoint":")" +
+                                            mtls.url("/mtls/token") + "\"}")));
+  const Texts arguments = {"--flow=client-credentials",
+                           "--no-cache",
+                           "--issuer-url=" + fed.idp.issuer(),
+                           "--ca-file=" + both,
+                           "--client-id=me",
+                           "--client-certificate=" + fed.sandbox.write("client.pem", client.pem),
+                           "--client-key=" + fed.sandbox.write("client.key", client.key_pem, 0600)};
+  const Outcome outcome = blackbox::run(plugin_of(arguments));
+  CHECK_SUCCESS(outcome);
+  CHECK(token_of(outcome) == "over-mtls");
+  const Received sent = mtls.last("/mtls/token");
+  CHECK(sent.has_certificate);
+  CHECK(sent.field("client_id") == "me");
+  check_no_other_proof(sent, {});
+  CHECK(fed.idp.calls() == 0);
+  // Another method stays with the usual endpoint.
+  CHECK_SUCCESS(fed.run_cold(credentials({"--client-id=me", "--client-auth=none"}, true)));
+  CHECK(fed.idp.calls() == 1);
+}
+
+TEST_CASE("tls_client_auth: a key that is not the certificate's, or half a pair, is told first") {
+  const Identity client = make_identity({.common_name = "client"});
+  const Identity other = make_identity({.common_name = "other"});
+  Federation fed;
+  const std::string certificate = fed.sandbox.write("client.pem", client.pem);
+  const std::string key = fed.sandbox.write("other.key", other.key_pem, 0600);
+  CHECK_FAILURE(fed.run(credentials({"--client-id=me", "--client-certificate=" + certificate,
+                                     "--client-key=" + key})),
+                1);
+  CHECK_FAILURE(fed.run(credentials({"--client-id=me", "--client-certificate=" + certificate})), 2);
+  CHECK_FAILURE(fed.run(credentials({"--client-id=me", "--client-auth=tls_client_auth"})), 2);
+  CHECK(fed.idp.connections() == 0);
+}
+
+TEST_CASE("federated: the subject token is the client's assertion, of a type to choose") {
+  Federation fed;
+  const std::string subject = "--subject-token-file=" + fed.subject_path;
+  struct Case {
+    Texts arguments;
+    std::string type;
+  };
+  for (const Case& c :
+       {Case{{}, std::string(kAssertionType) + "jwt-bearer"},
+        Case{{"--client-assertion-type=jwt-spiffe"}, std::string(kAssertionType) + "jwt-spiffe"},
+        Case{{"--client-assertion-type=urn:example:own"}, "urn:example:own"}}) {
+    CAPTURE(c.type);
+    CHECK_SUCCESS(fed.run_cold(
+        credentials(Texts{"--client-id=me", "--client-auth=federated", subject} + c.arguments)));
+    const Received sent = fed.idp.last(kToken);
+    CHECK(sent.field("client_assertion") == fed.subject);
+    CHECK(sent.field("client_assertion_type") == c.type);
+    CHECK(sent.field("client_id") == "me");
+    CHECK(sent.field("subject_token") == "(missing)");
+    check_no_other_proof(sent, {"client_assertion", "client_assertion_type"});
+  }
+  CHECK_FAILURE(fed.run_cold(credentials({"--client-id=me", "--client-auth=federated"})), 2);
+}
+
+TEST_CASE("a method without what it needs is a mistake, and so is a secret without an id") {
+  Federation fed;
+  const std::string secret =
+      "--client-secret-file=" + fed.sandbox.write("secret", new_secret(), 0600);
+  for (const Texts& arguments :
+       {Texts{"--client-auth=client_secret_basic", "--client-id=me"},
+        Texts{"--client-auth=client_secret_post", "--client-id=me"},
+        Texts{"--client-auth=private_key_jwt", "--client-id=me"}, Texts{secret},
+        Texts{"--client-id=me", "--client-secret-file=/nope"},
+        Texts{"--client-id=me", secret, "--client-assertion-type=jwt-spiffe"}}) {
+    CAPTURE(arguments);
+    CHECK_FAILURE(fed.run_cold(credentials(arguments)), 2);
+  }
+  const std::string empty = fed.sandbox.write("empty", " \n", 0600);
+  CHECK_FAILURE(fed.run_cold(credentials({"--client-id=me", "--client-secret-file=" + empty})), 1);
+  CHECK(fed.idp.connections() == 0);
+}
+
+TEST_CASE("a secret or key that others may read is refused") {
+  Federation fed;
+  const std::string secret = fed.sandbox.write("secret", new_secret(), 0666);
+  CHECK_FAILURE(fed.run(credentials({"--client-id=me", "--client-secret-file=" + secret})), 2);
+}
+
+}  // namespace execcred::test

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each flow sends, field by field, and the credential that comes of it.
+#include "federation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace execcred::test {
+namespace {
+
+Texts sorted(Texts texts) {
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
+std::string type(const std::string& name) { return kTokenType + name; }
+std::string grant(const std::string& name) { return std::string("grant_type=") + name; }
+std::string urn_grant(const std::string& name) { return grant(kGrantType + name); }
+
+}  // namespace
+
+TEST_CASE("token-exchange: sends what RFC 8693 demands, and no more") {
+  Federation fed;
+  const Outcome outcome = fed.run({});
+  CHECK_SUCCESS(outcome);
+  CHECK(token_of(outcome).starts_with("fr0mTheProvider"));
+  REQUIRE(fed.idp.requests().size() == 1);
+  const Received sent = fed.idp.last(kToken);
+  CHECK(sent.method == "POST");
+  CHECK(sent.target == kToken);
+  CHECK(sent.fields() == sorted({urn_grant("token-exchange"), "subject_token=" + fed.subject,
+                                 "subject_token_type=" + type("jwt")}));
+}
+
+TEST_CASE("token-exchange: every option is a field, repeatable ones come as often as given") {
+  Federation fed;
+  const std::string actor = new_subject();
+  const std::string actor_path = fed.sandbox.write("actor", actor + "\n");
+  CHECK_SUCCESS(fed.run(
+      {.arguments = {"--audience=spoke 1", "--audience=https://b.example/?a=1&b",
+                     "--resource=https://r1.example", "--resource=urn:r2", "--scope=openid  groups",
+                     "--subject-token-type=id_token", "--requested-token-type=urn:example:own",
+                     "--actor-token-file=" + actor_path, "--actor-token-type=access_token",
+                     "--param=connector_id=k8s", "--param=x=a=b&c +%41", "--client-id=me&you"}}));
+  CHECK(fed.idp.last(kToken).fields() ==
+        sorted({urn_grant("token-exchange"), "subject_token=" + fed.subject,
+                "subject_token_type=" + type("id_token"), "audience=spoke 1",
+                "audience=https://b.example/?a=1&b", "resource=https://r1.example",
+                "resource=urn:r2", "scope=openid  groups", "requested_token_type=urn:example:own",
+                "actor_token=" + actor, "actor_token_type=" + type("access_token"),
+                "connector_id=k8s", "x=a=b&c +%41", "client_id=me&you"}));
+}
+
+TEST_CASE("jwt-bearer, client-credentials, refresh-token: exactly their own fields") {
+  struct Case {
+    std::string flow;
+    Texts arguments, fields;
+  };
+  Federation fed;
+  const std::string refresh = new_secret();
+  const std::string refresh_path = fed.sandbox.write("refresh", "  " + refresh + "\r\n\n", 0600);
+  const std::string secret = new_secret();
+  const std::string secret_path = fed.sandbox.write("secret", secret + "\n", 0600);
+  for (const Case& c :
+       {Case{"jwt-bearer",
+             {"--subject-token-file=" + fed.subject_path, "--scope=a b"},
+             {urn_grant("jwt-bearer"), "assertion=" + fed.subject, "scope=a b"}},
+        Case{"client-credentials",
+             {"--client-id=me", "--client-secret-file=" + secret_path,
+              "--client-auth=client_secret_post", "--audience=spoke", "--resource=urn:r"},
+             {grant("client_credentials"), "client_id=me", "client_secret=" + secret,
+              "audience=spoke", "resource=urn:r"}},
+        Case{"client-credentials", {}, {grant("client_credentials")}},
+        Case{"refresh-token",
+             {"--subject-token-file=" + refresh_path, "--client-id=me"},
+             {grant("refresh_token"), "refresh_token=" + refresh, "client_id=me"}}}) {
+    CAPTURE(c.flow);
+    fed.idp.forget();
+    const Outcome outcome =
+        fed.run_cold({.flow = c.flow, .arguments = c.arguments, .has_subject = false});
+    CHECK_SUCCESS(outcome);
+    CHECK(token_of(outcome).starts_with("fr0mTheProvider"));
+    REQUIRE(fed.idp.requests().size() == 1);
+    CHECK(fed.idp.last(kToken).fields() == sorted(c.fields));
+  }
+}
+
+TEST_CASE("the request: a form that wants JSON, and no header that is not asked for") {
+  Federation fed;
+  CHECK_SUCCESS(fed.run({}));
+  const Received sent = fed.idp.last(kToken);
+  CHECK(sent.header("Content-Type") == "application/x-www-form-urlencoded");
+  CHECK(sent.header("Accept") == "application/json");
+  CHECK(sent.header("Content-Length") == std::to_string(sent.body.size()));
+  CHECK(sent.header("Host") == fed.idp.authority());
+  for (const char* name : {"Authorization", "Proxy-Authorization", "Cookie", "Expect", "Referer",
+                           "Accept-Encoding", "Transfer-Encoding", "Origin"}) {
+    CAPTURE(name);
+    CHECK(sent.header(name) == "");
+  }
+  CHECK_FALSE(sent.has_certificate);
+}
+
+TEST_CASE("answers come in the version that the client speaks, with cluster information or not") {
+  for (const std::string_view version : {blackbox::kV1, blackbox::kV1Beta1}) {
+    CAPTURE(version);
+    Federation fed;
+    CHECK_SUCCESS(fed.run({.version = version}), version);
+    // From the cache too.
+    CHECK_SUCCESS(fed.run({.version = version}), version);
+    CHECK(fed.idp.calls() == 1);
+  }
+  Federation fed;
+  CHECK_SUCCESS(fed.run({.server = ""}));
+  CHECK_SUCCESS(fed.run({.arguments = {"--api-version=v1beta1"}, .server = ""}),
+                blackbox::kV1Beta1);
+}
+
+TEST_CASE("--param: one that has an option of its own, twice the same, or no name, is refused") {
+  Federation fed;
+  for (const std::string parameters :
+       {"subject_token=x", "grant_type=x", "audience=x", "client_id=x", "client_secret=x",
+        "client_assertion=x", "scope=x", "refresh_token=x", "assertion=x", "actor_token=x", "=x",
+        "novalue"}) {
+    CAPTURE(parameters);
+    CHECK_FAILURE(fed.run({.arguments = {"--param=" + parameters}}), 2);
+  }
+  CHECK_FAILURE(fed.run({.arguments = {"--param=a=1", "--param=a=2"}}), 2);
+  CHECK_FAILURE(fed.run({.arguments = {"--param=a=1\r\nX-Evil: 1"}}), 2);
+  CHECK(fed.idp.connections() == 0);
+}
+
+TEST_CASE("options that the flow has no use for, lacks, or that contradict each other: 2") {
+  Federation fed;
+  const std::string file = "--subject-token-file=" + fed.subject_path;
+  const std::string url = "--token-url=" + fed.idp.token_url();
+  for (const Texts& arguments :
+       {Texts{},
+        Texts{"--flow=password", url},
+        Texts{"--flow=authorization-code", url, file},
+        Texts{"--flow=token-exchange", url},
+        Texts{"--flow=token-exchange", file},
+        Texts{"--flow=jwt-bearer", url},
+        Texts{"--flow=refresh-token", url},
+        Texts{"--flow=client-credentials", url, file},
+        Texts{"--flow=pass-through"},
+        Texts{"--flow=pass-through", file, url},
+        Texts{"--flow=token-exchange", url, file, "--subject-token-env=T"},
+        Texts{"--flow=token-exchange", url, file, "--subject=github-actions"},
+        Texts{"--flow=jwt-bearer", url, file, "--subject-token-type=jwt"},
+        Texts{"--flow=token-exchange", url, file, "--subject-token-header=a=b"},
+        Texts{"--flow=token-exchange", url, file, "--service-account=a/b"},
+        Texts{"--flow=token-exchange", url, file, "--actor-token-type=jwt"},
+        Texts{"--flow=token-exchange", url, file, "--concierge-authenticator-name=x"},
+        Texts{"--flow=token-exchange", url, file, "--client-certificate=" + fed.ca_path},
+        Texts{"--flow=token-exchange", url, file, "--key-id=x"},
+        Texts{"--flow=token-exchange", url, file, "--client-auth=client_secret_jwt"},
+        Texts{"--flow=token-exchange", url, file, "--token=refresh_token"},
+        Texts{"--flow=token-exchange", url, file, "--audience="},
+        Texts{"--flow=token-exchange", url, "--subject-token-file=/nope"},
+        Texts{"--flow=token-exchange", url, file, "--ca-file=/nope"}}) {
+    CAPTURE(arguments);
+    CHECK_FAILURE(blackbox::run(plugin_of(arguments)), 2);
+  }
+  CHECK(fed.idp.connections() == 0);
+}
+
+}  // namespace execcred::test

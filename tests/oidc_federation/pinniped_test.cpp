@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cluster's Concierge gives a credential for the subject token.
+#include "federation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+namespace execcred::test {
+namespace {
+
+constexpr const char* kPath = "/apis/login.concierge.pinniped.dev/v1alpha1/tokencredentialrequests";
+
+std::string timestamp(std::int64_t seconds) {
+  const std::time_t at = std::time(nullptr) + seconds;
+  std::string text(32, '\0');
+  std::tm parts = {};
+  gmtime_r(&at, &parts);
+  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts));
+  return text;
+}
+
+std::string credential_reply(const std::string& members) {
+  return reply(201, R"({"kind":"TokenCredentialRequest","apiVersion":)"
+                    R"("login.concierge.pinniped.dev/v1alpha1","metadata":{},"spec":{},)"
+                    R"("status":{"credential":{)" +
+                        members + "}}}");
+}
+
+struct Concierge {
+  Federation fed;
+  ScriptedServer server;
+  std::string ca_path = fed.sandbox.write("concierge-ca.pem", server.ca_pem());
+
+  Ask ask(Texts more = {}) const {
+    return {.flow = "pinniped",
+            .arguments =
+                Texts{"--concierge-authenticator-type=jwt", "--concierge-authenticator-name=my-idp",
+                      "--concierge-endpoint=" + server.url(), "--concierge-ca-file=" + ca_path} +
+                more};
+  }
+  // The cluster is the Concierge's, as usual.
+  Ask ask_cluster(Texts more) const {
+    return {.flow = "pinniped",
+            .arguments = Texts{"--concierge-authenticator-type=webhook",
+                               "--concierge-authenticator-name=my-idp"} +
+                         more,
+            .server = server.url(),
+            .more_of_cluster = ",\"certificate-authority-data\":" +
+                               blackbox::json_string(blackbox::base64(server.ca_pem()))};
+  }
+  void give_token(const std::string& token, std::int64_t seconds = 3600) {
+    server.on(kPath, credential_reply(R"("token":")" + token + R"(","expirationTimestamp":")" +
+                                      timestamp(seconds) + "\""));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("pinniped: exactly one TokenCredentialRequest, without an identity of ours") {
+  Concierge concierge;
+  concierge.give_token("by-concierge");
+  const Outcome outcome = concierge.fed.run(concierge.ask());
+  CHECK_SUCCESS(outcome);
+  CHECK(token_of(outcome) == "by-concierge");
+  CHECK(std::abs(claimed_seconds(outcome) - claim_for(3600)) <= 3);
+  REQUIRE(concierge.server.requests().size() == 1);
+  const Received sent = concierge.server.last(kPath);
+  CHECK(sent.method == "POST");
+  CHECK(sent.header("Content-Type") == "application/json");
+  CHECK(sent.header("Authorization") == "");
+  CHECK(blackbox::json_at(sent.body, "apiVersion") == "login.concierge.pinniped.dev/v1alpha1");
+  CHECK(blackbox::json_at(sent.body, "kind") == "TokenCredentialRequest");
+  CHECK(blackbox::is_same_json(
+      blackbox::json_at(sent.body, "spec"),
+      R"({"token":")" + concierge.fed.subject +
+          R"(","authenticator":{"apiGroup":"authentication.concierge.pinniped.dev",)"
+          R"("kind":"JWTAuthenticator","name":"my-idp"}})"));
+}
+
+TEST_CASE("pinniped: a certificate, which lives for minutes") {
+  const Identity client = make_identity({.common_name = "somebody", .ends = 300});
+  Concierge concierge;
+  concierge.server.on(
+      kPath, credential_reply(R"("clientCertificateData":)" + blackbox::json_string(client.pem) +
+                              R"(,"clientKeyData":)" + blackbox::json_string(client.key_pem) +
+                              R"(,"expirationTimestamp":")" + timestamp(300) + "\""));
+  for (int run = 0; run < 2; ++run) {
+    const Outcome outcome = concierge.fed.run(concierge.ask());
+    CHECK_SUCCESS(outcome);
+    const blackbox::Answer answer = blackbox::read_answer(outcome.output);
+    CHECK(answer.token == "");
+    CHECK(answer.certificate == client.pem);
+    CHECK(answer.key.find("PRIVATE KEY") != std::string::npos);
+    CHECK(std::abs(claimed_seconds(outcome) - claim_for(300)) <= 3);
+  }
+  CHECK(concierge.server.requests().size() == 1);
+}
+
+TEST_CASE("pinniped: a status.message is a failure, whatever the status code") {
+  Concierge concierge;
+  const std::string token = concierge.fed.subject;
+  for (const int status : {200, 201}) {
+    concierge.server.on(kPath, reply(status, R"({"kind":"TokenCredentialRequest","status":)"
+                                             R"({"message":"authentication failed for )" +
+                                                 token + "\\n\\u001b[1m\"}}"));
+    const Outcome outcome = concierge.fed.run_cold(concierge.ask());
+    CHECK_REFUSAL(outcome, 1, "authentication failed for");
+  }
+}
+
+TEST_CASE("pinniped: replies without a usable credential") {
+  const Identity one = make_identity({.common_name = "one"});
+  const Identity other = make_identity({.common_name = "other"});
+  blackbox::remember_secret(other.key_pem);
+  const auto pair = [](const std::string& certificate, const std::string& key) {
+    return credential_reply(R"("clientCertificateData":)" + blackbox::json_string(certificate) +
+                            R"(,"clientKeyData":)" + blackbox::json_string(key));
+  };
+  Concierge concierge;
+  for (const std::string& bytes :
+       {credential_reply(""), credential_reply(R"("token":"")"),
+        credential_reply(R"("token":"a b")"),
+        credential_reply(R"("token":"a","expirationTimestamp":"soon")"),
+        credential_reply(R"("token":"a","expirationTimestamp":")" + timestamp(-60) + "\""),
+        pair(one.pem, other.key_pem), pair(one.pem, ""), pair("", one.key_pem), pair("x", "y"),
+        reply(200, "{}"), reply(200, R"({"status":{}})"), reply(200, "<html>"),
+        reply(200, R"({"status":{"credential":{"token":"a","token":"b"}}})"),
+        reply(403, R"({"kind":"Status","message":"no"})"), reply(404, "{}"),
+        redirect(307, "https://127.0.0.1:1/")}) {
+    CAPTURE(bytes);
+    concierge.server.on(kPath, bytes);
+    CHECK_FAILURE(concierge.fed.run_cold(concierge.ask()), 1);
+  }
+  concierge.server.on(kPath, reply(503, "{}"));
+  CHECK_FAILURE(concierge.fed.run_cold(concierge.ask({"--timeout=2s"})), 3);
+}
+
+TEST_CASE("pinniped: the cluster's own server is asked only under --allow-server") {
+  Concierge concierge;
+  concierge.give_token("by-concierge");
+  CHECK_REFUSAL(concierge.fed.run(concierge.ask_cluster({})), 2, "--allow-server");
+  CHECK_FAILURE(concierge.fed.run(concierge.ask_cluster({"--allow-server=https://other.example"})),
+                1);
+  CHECK(concierge.server.connections() == 0);
+  const Texts allowed = {"--allow-server=https://127.0.0.1:*"};
+  CHECK(token_of(concierge.fed.run(concierge.ask_cluster(allowed))) == "by-concierge");
+  CHECK(blackbox::json_at(concierge.server.last(kPath).body, "spec.authenticator.kind") ==
+        "WebhookAuthenticator");
+  Ask blind = concierge.ask_cluster({});
+  blind.server = "";
+  CHECK_REFUSAL(concierge.fed.run(blind), 2, "provideClusterInfo");
+}
+
+TEST_CASE("pinniped: a cluster's proxy or unverified TLS does not get the subject token") {
+  const ScriptedServer proxy(ScriptedServer::Transport::plain);
+  Concierge concierge;
+  concierge.give_token("by-concierge");
+  Ask ask = concierge.ask_cluster({"--allow-server=https://127.0.0.1:*"});
+  const std::string cluster = ask.more_of_cluster;
+  ask.more_of_cluster = cluster + ",\"proxy-url\":\"" + proxy.url() + "\"";
+  CHECK_FAILURE(concierge.fed.run(ask), 1);
+  ask.more_of_cluster = cluster + ",\"insecure-skip-tls-verify\":true";
+  CHECK_FAILURE(concierge.fed.run(ask), 1);
+  CHECK(proxy.connections() == 0);
+  CHECK(concierge.server.connections() == 0);
+}
+
+TEST_CASE("pinniped: two clusters behind one mapping never share a credential") {
+  Concierge one;
+  Concierge other;
+  one.give_token("of-one");
+  other.give_token("of-other");
+  // Nothing but the server tells them apart.
+  const std::string both =
+      ",\"certificate-authority-data\":" +
+      blackbox::json_string(blackbox::base64(one.server.ca_pem() + other.server.ca_pem()));
+  const auto token_at = [&](const Concierge& concierge) {
+    Ask ask = concierge.ask_cluster({"--allow-server=https://127.0.0.1:*"});
+    ask.more_of_cluster = both;
+    return token_of(one.fed.run(ask));
+  };
+  CHECK(token_at(one) == "of-one");
+  CHECK(token_at(other) == "of-other");
+  CHECK(token_at(one) == "of-one");
+  CHECK(one.server.requests().size() == 1);
+}
+
+TEST_CASE("pinniped: another API group suffix, names and types are checked") {
+  Concierge concierge;
+  concierge.server.on("/apis/login.concierge.example.com/v1alpha1/tokencredentialrequests",
+                      credential_reply(R"("token":"by-suffix")"));
+  CHECK(token_of(concierge.fed.run(concierge.ask({"--concierge-api-group-suffix=example.com"}))) ==
+        "by-suffix");
+  for (const Texts& more :
+       {Texts{"--concierge-api-group-suffix=a/b"}, Texts{"--concierge-api-group-suffix=dev"},
+        Texts{"--audience=x"}, Texts{"--token-url=https://a.example/"}, Texts{"--scope=x"}}) {
+    CAPTURE(more);
+    CHECK_FAILURE(concierge.fed.run_cold(concierge.ask(more)), 2);
+  }
+  for (const Texts& arguments :
+       {Texts{"--concierge-authenticator-name=x"}, Texts{"--concierge-authenticator-type=jwt"},
+        Texts{"--concierge-authenticator-type=saml", "--concierge-authenticator-name=x"},
+        Texts{"--concierge-authenticator-type=jwt", "--concierge-authenticator-name=a/b"},
+        Texts{"--concierge-authenticator-type=jwt", "--concierge-authenticator-name=x",
+              "--concierge-endpoint=http://127.0.0.1"}}) {
+    CAPTURE(arguments);
+    CHECK_FAILURE(concierge.fed.run_cold({.flow = "pinniped", .arguments = arguments}), 2);
+  }
+}
+
+}  // namespace execcred::test

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Refresh tokens, which a server may replace at each use: the new one must not be lost.
+#include "entry_file.hpp"
+#include "federation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+
+namespace execcred::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A server that takes each refresh token once, and gives the next.
+struct Rotation {
+  Federation fed;
+  std::string original = new_secret();
+  std::string path = fed.sandbox.write("refresh", original + "\n", 0600);
+  Texts rotated = {new_secret(), new_secret(), new_secret(), new_secret()};
+
+  Rotation() {
+    fed.idp.on(kToken, [this](Stream& stream, const Received& request) {
+      const std::size_t call = fed.idp.calls() - 1;
+      const std::string expected = call == 0 ? original : rotated[call - 1];
+      if (request.field("refresh_token") != expected) {
+        stream.write(reply(400, R"({"error":"invalid_grant"})"));
+        return;
+      }
+      stream.write(reply(200, token_reply("access-" + std::to_string(call),
+                                          R"(,"refresh_token":")" + rotated[call] + "\"")));
+    });
+  }
+
+  Ask ask() const {
+    return {.flow = "refresh-token",
+            .arguments = {"--subject-token-file=" + path, "--client-id=me"},
+            .has_subject = false};
+  }
+  // As if the access token had ended.
+  void end_access_token() const {
+    for (const auto& file : cache_files(fed.cache_path, ".credential")) {
+      std::filesystem::remove(file);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("refresh-token: a rotated one is kept, and is what the next call uses") {
+  Rotation rotation;
+  for (int run = 0; run < 4; ++run) {
+    const Outcome outcome = rotation.fed.run(rotation.ask());
+    CHECK_SUCCESS(outcome);
+    CHECK(token_of(outcome) == "access-" + std::to_string(run));
+    // A hit in between makes no call.
+    CHECK(token_of(rotation.fed.run(rotation.ask())) == token_of(outcome));
+    CHECK(rotation.fed.idp.calls() == static_cast<std::size_t>(run) + 1);
+    rotation.end_access_token();
+  }
+}
+
+TEST_CASE("refresh-token: a server that gives no new one means that the old one stays good") {
+  Federation fed;
+  const std::string refresh = new_secret();
+  const std::string path = fed.sandbox.write("refresh", refresh, 0600);
+  const Ask ask = {
+      .flow = "refresh-token", .arguments = {"--subject-token-file=" + path}, .has_subject = false};
+  for (int run = 0; run < 2; ++run) {
+    CHECK_SUCCESS(fed.run(ask));
+    CHECK(fed.idp.last(kToken).field("refresh_token") == refresh);
+    for (const auto& file : cache_files(fed.cache_path, ".credential")) {
+      std::filesystem::remove(file);
+    }
+  }
+  CHECK(fed.idp.calls() == 2);
+}
+
+TEST_CASE("refresh-token: a new original starts anew, and does not meet the old one's successor") {
+  Rotation rotation;
+  CHECK_SUCCESS(rotation.fed.run(rotation.ask()));
+  const std::string fresh = new_secret();
+  rotation.fed.sandbox.write("refresh", fresh + "\n", 0600);
+  rotation.fed.idp.answer(token_reply("of-the-new-one"));
+  CHECK(token_of(rotation.fed.run(rotation.ask())) == "of-the-new-one");
+  CHECK(rotation.fed.idp.last(kToken).field("refresh_token") == fresh);
+}
+
+TEST_CASE("refresh-token: without the cache is a mistake, and nothing is sent") {
+  Rotation rotation;
+  Ask ask = rotation.ask();
+  ask.arguments.emplace_back("--no-cache");
+  CHECK_REFUSAL(rotation.fed.run(ask), 2, "cache");
+  Ask by_variable = rotation.ask();
+  by_variable.variables = {"EXECCRED_NO_CACHE=true"};
+  CHECK_FAILURE(rotation.fed.run(by_variable), 2);
+  CHECK(rotation.fed.idp.connections() == 0);
+}
+
+TEST_CASE("refresh-token: where the successor cannot be kept, the server is not asked") {
+  Rotation rotation;
+  rotation.fed.sandbox.write("not-a-folder", "");
+  Ask ask = rotation.ask();
+  ask.has_cache = false;
+  ask.arguments.push_back("--cache-dir=" + rotation.fed.sandbox.at("not-a-folder"));
+  CHECK(rotation.fed.run(ask).exit_code != 0);
+  CHECK(rotation.fed.idp.requests().empty());
+}
+
+TEST_CASE("refresh-token: the successor stands on disk before the credential is printed") {
+  Rotation rotation;
+  blackbox::Command command = rotation.fed.command(rotation.ask());
+  blackbox::Pipe full;
+  full.fill();
+  command.before_exec = [&full] { blackbox::replace_descriptor(1, full.write_end()); };
+  blackbox::Child stuck(command);
+  // It cannot print; what it got is kept all the same, and the next run goes on from there.
+  CHECK(blackbox::wait_until([&] { return rotation.fed.idp.calls() == 1; }));
+  CHECK(blackbox::wait_until(
+      [&] { return !cache_files(rotation.fed.cache_path, ".credential").empty(); }));
+  kill(stuck.pid(), SIGKILL);
+  stuck.wait();
+  rotation.end_access_token();
+  CHECK(token_of(rotation.fed.run(rotation.ask())) == "access-1");
+}
+
+TEST_CASE("refresh-token: no file of the cache but one holds it, and that is closed to others") {
+  Rotation rotation;
+  CHECK_SUCCESS(rotation.fed.run(rotation.ask()));
+  int holders = 0;
+  for (const auto& path : cache_files(rotation.fed.cache_path, "")) {
+    const std::string content = blackbox::read_text(path);
+    CHECK(content.find(rotation.original) == std::string::npos);
+    if (content.find(rotation.rotated[0]) == std::string::npos) continue;
+    ++holders;
+    CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms(0077)) ==
+          std::filesystem::perms::none);
+  }
+  CHECK(holders == 1);
+}
+
+TEST_CASE("refresh-token: 20 processes at once spend one token, and share what it brings") {
+  Rotation rotation;
+  Ask ask = rotation.ask();
+  ask.arguments.emplace_back("--timeout=20s");
+  std::vector<std::unique_ptr<blackbox::Child>> children;
+  for (int i = 0; i < 20; ++i) {
+    children.push_back(std::make_unique<blackbox::Child>(rotation.fed.command(ask)));
+  }
+  for (const auto& child : children) CHECK(token_of(child->wait()) == "access-0");
+  CHECK(rotation.fed.idp.calls() == 1);
+}
+
+TEST_CASE("refresh-token: two audiences share the successor, and neither spends a token twice") {
+  Rotation rotation;
+  for (int run = 0; run < 4; ++run) {
+    Ask ask = rotation.ask();
+    ask.arguments.push_back("--audience=" + std::to_string(run));
+    CHECK(token_of(rotation.fed.run(ask)) == "access-" + std::to_string(run));
+  }
+}
+
+}  // namespace execcred::test

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subject tokens that another program prints.
+#include "federation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <sstream>
+
+namespace execcred::test {
+namespace {
+
+std::string array_of(const Texts& parts) {
+  std::string text;
+  for (const std::string& part : parts)
+    text += (text.empty() ? "[" : ",") + blackbox::json_string(part);
+  return text + "]";
+}
+
+Ask by(const Texts& command, Texts more = {}) {
+  return {.arguments = Texts{"--subject-token-command=" + array_of(command)} + more,
+          .has_subject = false};
+}
+
+// The arguments of a process, each with a NUL after it; empty for one that has just ended.
+std::string arguments_of(const std::string& process) {
+  const int file = open((process + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC);
+  std::array<char, 256> text = {};
+  const ssize_t size = file < 0 ? 0 : read(file, text.data(), text.size());
+  if (file >= 0) close(file);
+  return {text.data(), size < 0 ? 0 : static_cast<std::size_t>(size)};
+}
+
+// How many run "sleep" with this argument.
+int sleepers(const std::string& argument) {
+  const std::string wanted = "sleep" + std::string(1, '\0') + argument + std::string(1, '\0');
+  int count = 0;
+  for (const auto& process : std::filesystem::directory_iterator("/proc")) {
+    count += arguments_of(process.path().native()) == wanted ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("command: its output is the token, its arguments come as they are, by no shell") {
+  Federation fed;
+  const std::string script =
+      fed.sandbox.script("get-token", "printf '%s|' \"$@\" >" + fed.sandbox.at("arguments") +
+                                          "\necho noise >&2\necho ' " + fed.subject + " '\n");
+  const Outcome outcome = fed.run(by({script, "a b", "", "$HOME;`id`", "*", "--flag=x"}));
+  CHECK(outcome.exit_code == 0);
+  CHECK(fed.idp.last(kToken).field("subject_token") == fed.subject);
+  CHECK(blackbox::read_text(fed.sandbox.at("arguments")) == "a b||$HOME;`id`|*|--flag=x|");
+}
+
+TEST_CASE("command: no array, no absolute path, no such program: a mistake of configuration") {
+  Federation fed;
+  const std::string plain = fed.sandbox.write("plain", "#!/bin/sh\necho token\n", 0644);
+  for (const std::string text :
+       {"/bin/true", "[]", "{}", "\"/bin/true\"", "[\"true\"]", "[\"bin/true\"]", "[\"./true\"]",
+        "[\"/bin/true\",7]", "[\"/bin/true\",\"a\\u0000b\"]", "[\"\"]", "[\"/nope/get-token\"]",
+        "[\"/\"]"}) {
+    CAPTURE(text);
+    CHECK_FAILURE(fed.run_cold({.arguments = {std::string("--subject-token-command=") + text},
+                                .has_subject = false}),
+                  2);
+  }
+  CHECK_FAILURE(fed.run_cold(by({plain})), 2);
+  CHECK(fed.idp.connections() == 0);
+}
+
+TEST_CASE("command: one that fails, or prints nothing, too much or no token, is no credential") {
+  Federation fed;
+  const std::string token = new_subject();
+  for (const std::string& body :
+       {"echo " + token + "; exit 3", std::string("exit 1"), std::string("exit 0"),
+        std::string("echo; echo"), std::string("echo two words"), std::string("kill -9 $$"),
+        std::string("head -c 10000000 /dev/zero | tr '\\0' a"), std::string("cat /dev/zero"),
+        "echo " + token + "; echo " + token, "echo " + new_subject(-60)}) {
+    CAPTURE(body);
+    CHECK_FAILURE(fed.run_cold(by({fed.sandbox.script("get-token", body)})), 1);
+  }
+  CHECK(fed.idp.connections() == 0);
+}
+
+TEST_CASE("command: one that hangs ends within the deadline, with all that it started") {
+  Federation fed;
+  const std::string word = "61.86" + std::to_string(getpid());
+  for (const std::string& body :
+       {"exec sleep " + word, "sleep " + word, "sleep " + word + " & sleep " + word + " & wait",
+        "trap '' TERM INT HUP; sleep " + word}) {
+    CAPTURE(body);
+    const Outcome outcome =
+        fed.run_cold(by({fed.sandbox.script("get-token", body)}, {"--timeout=1s"}));
+    CHECK_FAILURE(outcome, 3);
+    CHECK(outcome.elapsed < milliseconds(1500));
+    CHECK(blackbox::wait_until([&] { return sleepers(word) == 0; }, milliseconds(2000)));
+  }
+  CHECK(fed.idp.connections() == 0);
+}
+
+TEST_CASE("command: children that it leaves behind, with its output open, do not hold up the run") {
+  Federation fed;
+  const std::string word = "61.75" + std::to_string(getpid());
+  const std::string script =
+      fed.sandbox.script("get-token", "sleep " + word + " &\necho " + fed.subject);
+  const Outcome outcome = fed.run(by({script}));
+  CHECK_SUCCESS(outcome);
+  CHECK(outcome.elapsed < milliseconds(3000));
+  CHECK(blackbox::wait_until([&] { return sleepers(word) == 0; }, milliseconds(2000)));
+}
+
+TEST_CASE("command: it sees our environment, without what a client or a ClusterProfile fills") {
+  Federation fed;
+  const std::string script = fed.sandbox.script(
+      "get-token", "env >" + fed.sandbox.at("environment") + "\necho " + fed.subject);
+  Ask ask = by({script});
+  ask.variables = {"HOME=/nowhere",   "CI_TOKEN=abc",        "EXECCRED_SCOPE=a",
+                   "EXECCRED_DEBUG=", "EXECCRED_ANYTHING=b", "PATH=/usr/bin:/bin"};
+  CHECK_SUCCESS(fed.run(ask));
+  const std::string seen = "\n" + blackbox::read_text(fed.sandbox.at("environment"));
+  CHECK(seen.find("\nCI_TOKEN=abc\n") != std::string::npos);
+  CHECK(seen.find("\nHOME=/nowhere\n") != std::string::npos);
+  CHECK(seen.find("EXECCRED_") == std::string::npos);
+  CHECK(seen.find("KUBERNETES_EXEC_INFO") == std::string::npos);
+}
+
+TEST_CASE(
+    "command: it inherits no descriptor but the three, reads nothing, and no client's output") {
+  Federation fed;
+  const std::string script = fed.sandbox.script(
+      "get-token", "ls /proc/self/fd >" + fed.sandbox.at("descriptors") + "\ncat >" +
+                       fed.sandbox.at("input") + "\necho " + fed.subject);
+  Ask ask = by({script});
+  blackbox::Command command = fed.command(ask);
+  // Whatever whoever runs the tests has left open.
+  command.before_exec = [] { close_range(3, ~0U, 0); };
+  command.input = "what the client wrote";
+  CHECK_SUCCESS(blackbox::run(command));
+  CHECK(blackbox::read_text(fed.sandbox.at("input")) == "");
+  std::istringstream list(blackbox::read_text(fed.sandbox.at("descriptors")));
+  int count = 0;
+  for (std::string name; std::getline(list, name);) {
+    ++count;
+    CHECK(std::stoi(name) <= 3);  // the fourth is the folder that ls reads
+  }
+  CHECK(count > 0);
+}
+
+TEST_CASE("command: SIGTERM ends the run, and with it all that the command started") {
+  Federation fed;
+  const std::string word = "61.64" + std::to_string(getpid());
+  for (const std::string& body : {"exec sleep " + word, "sleep " + word + " & wait; true"}) {
+    CAPTURE(body);
+    fed.clear_cache();
+    blackbox::Child child(fed.command(by({fed.sandbox.script("get-token", body)})));
+    CHECK(blackbox::wait_until([&] { return sleepers(word) == 1; }));
+    kill(child.pid(), SIGTERM);
+    const Outcome outcome = child.wait();
+    CHECK(outcome.elapsed < milliseconds(5000));
+    CHECK(outcome.output == "");
+    CHECK(blackbox::wait_until([&] { return sleepers(word) == 0; }, milliseconds(2000)));
+  }
+}
+
+}  // namespace execcred::test

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subject tokens that the hub makes for a service account.
+#include "federation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+namespace execcred::test {
+namespace {
+
+constexpr const char* kPath = "/api/v1/namespaces/fleet/serviceaccounts/spoke-1/token";
+
+// A hub whose TokenRequests give the subject's token, and a kubeconfig for it.
+struct Hub {
+  ScriptedServer server;
+  Federation fed;
+  std::string own_token = blackbox::make_jwt(
+      R"({"iss":"https://kubernetes.default.svc","sub":"system:serviceaccount:fleet:spoke-1",)"
+      R"("aud":["https://kubernetes.default.svc"],"exp":)" +
+      std::to_string(blackbox::seconds_since_epoch() + 3600) + "}");
+  std::string made = new_subject();
+
+  Hub() {
+    blackbox::remember_secret(own_token);
+    give(made);
+  }
+
+  void give(const std::string& token) {
+    server.on(kPath, reply(201, R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1",)"
+                                R"("status":{"token":")" +
+                                    token + R"(","expirationTimestamp":"2036-01-01T00:00:00Z"}})"));
+  }
+
+  std::string kubeconfig(const std::string& token) const {
+    return fed.sandbox.write(
+        "hub.kubeconfig",
+        "clusters: [{name: h, cluster: {server: '" + server.url() +
+            "', certificate-authority-data: " + blackbox::base64(server.ca_pem()) +
+            "}}]\nusers: [{name: u, user: {token: " + token +
+            "}}]\ncontexts: [{name: c, context: {cluster: h, user: u}}]\ncurrent-context: c\n",
+        0600);
+  }
+
+  Ask ask(Texts more = {}) const {
+    return {
+        .arguments = Texts{"--subject=kubernetes", "--kubeconfig=" + kubeconfig(own_token)} + more,
+        .has_subject = false};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("kubernetes: a TokenRequest for the audience, of the account that is named") {
+  Hub hub;
+  CHECK_SUCCESS(
+      hub.fed.run(hub.ask({"--service-account=fleet/spoke-1", "--subject-audience=server"})));
+  CHECK(hub.fed.idp.last(kToken).field("subject_token") == hub.made);
+  const Received asked = hub.server.last(kPath);
+  CHECK(asked.method == "POST");
+  CHECK(asked.header("Authorization") == "Bearer " + hub.own_token);
+  CHECK(asked.header("Content-Type") == "application/json");
+  CHECK(blackbox::json_at(asked.body, "apiVersion") == "authentication.k8s.io/v1");
+  CHECK(blackbox::json_at(asked.body, "kind") == "TokenRequest");
+  CHECK(blackbox::json_at(asked.body, "spec.audiences") == R"(["server"])");
+}
+
+TEST_CASE("kubernetes: without --service-account, it is the one that we are") {
+  Hub hub;
+  CHECK_SUCCESS(hub.fed.run(hub.ask({"--subject-audience=server"})));
+  CHECK(hub.server.count(kPath) == 1);
+  const std::string nobody = new_secret();
+  Ask ask = hub.ask({"--subject-audience=server"});
+  hub.kubeconfig(nobody);
+  CHECK_REFUSAL(hub.fed.run_cold(ask), 2, "--service-account");
+}
+
+TEST_CASE("kubernetes: a 403 shows the RBAC rule that is missing") {
+  Hub hub;
+  hub.server.on(kPath, reply(403, R"({"kind":"Status","status":"Failure","reason":"Forbidden",)"
+                                  R"("message":"serviceaccounts \"spoke-1\" is forbidden"})"));
+  CHECK_REFUSAL(hub.fed.run(hub.ask({"--subject-audience=server"})), 1,
+                "verbs [create] on resources [serviceaccounts/token], resourceNames [spoke-1], "
+                "bound in namespace 'fleet'");
+  CHECK(hub.fed.idp.connections() == 0);
+}
+
+TEST_CASE("kubernetes: a token for somebody else, an ended one, or no token goes nowhere") {
+  Hub hub;
+  const Ask ask = hub.ask({"--subject-audience=server"});
+  for (const std::string& token :
+       {new_subject(-60), std::string("opaque"), std::string(), std::string("two words"),
+        blackbox::make_jwt(R"({"iss":"a","sub":"b","aud":["other"],"exp":9999999999})")}) {
+    CAPTURE(token);
+    hub.give(token);
+    CHECK_FAILURE(hub.fed.run_cold(ask), 1);
+  }
+  hub.server.on(kPath, reply(500, ""));
+  Ask impatient = ask;
+  impatient.arguments.emplace_back("--timeout=2s");
+  CHECK_FAILURE(hub.fed.run_cold(impatient), 3);
+  CHECK(hub.fed.idp.connections() == 0);
+}
+
+TEST_CASE(
+    "kubernetes: names that Kubernetes does not allow are a mistake, before the hub is asked") {
+  Hub hub;
+  for (const std::string name : {"spoke-1", "a/b/c", "../x/y", "A/b", "a/", "/b", "a/b?x=y"}) {
+    CAPTURE(name);
+    CHECK_FAILURE(hub.fed.run(hub.ask(
+                      {"--subject-audience=server", "--service-account=" + std::string(name)})),
+                  2);
+  }
+  CHECK(hub.server.connections() == 0);
+}
+
+TEST_CASE("kubernetes: accounts, audiences and identities at the hub never share a credential") {
+  Hub hub;
+  hub.server.on("/api/v1/namespaces/fleet/serviceaccounts/spoke-2/token",
+                reply(201, R"({"kind":"TokenRequest","status":{"token":")" + hub.made + "\"}}"));
+  const std::string first = "--service-account=fleet/spoke-1";
+  std::set<std::string> tokens;
+  const std::vector<Texts> all = {{"--subject-audience=server"},
+                                  {"--subject-audience=server", first},
+                                  {"--subject-audience=server", "--service-account=fleet/spoke-2"}};
+  for (const Texts& more : all) tokens.insert(token_of(hub.fed.run(hub.ask(more))));
+  const Ask same = hub.ask(all[1]);
+  hub.kubeconfig(new_subject());
+  tokens.insert(token_of(hub.fed.run(same)));
+  MESSAGE("cross-hits of service accounts: " << 4 - tokens.size() << "/4");
+  CHECK(tokens.size() == 4);
+  CHECK(tokens.count("") == 0);
+  hub.fed.idp.forget();
+  for (const Texts& more : all) CHECK(tokens.count(token_of(hub.fed.run(hub.ask(more)))) == 1);
+  CHECK(hub.fed.idp.requests().empty());
+}
+
+}  // namespace execcred::test
