@@ -4,7 +4,7 @@
 # address. Moving it means 16,000 relocations at each start, twice the time of everything that the
 # binary does when it needs no cryptography (docs/third-party.md).
 function(execcred_fix_address target)
-  if(EXECCRED_STATIC AND "${ARGN}" MATCHES "execcred::(x509|http|hub)")
+  if(EXECCRED_STATIC AND "${ARGN}" MATCHES "execcred::(x509|http|oauth|aws|hub)")
     target_link_options(${target} PRIVATE -no-pie)
   endif()
 endfunction()

@@ -2,7 +2,6 @@
 #include <execcred/aws_region.hpp>
 #include <execcred/text.hpp>
 
-#include <algorithm>
 #include <cstddef>
 
 namespace execcred {
@@ -15,8 +14,9 @@ bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 // The size of the region at the front; 0 where there is none.
 std::size_t region_size(std::string_view text) {
   const auto letters_from = [text](std::size_t begin) {
-    const auto* const end = std::find_if_not(text.begin() + begin, text.end(), is_lower);
-    return static_cast<std::size_t>(end - text.begin()) - begin;
+    std::size_t end = begin;
+    while (end < text.size() && is_lower(text[end])) ++end;
+    return end - begin;
   };
   std::size_t end = letters_from(0);
   if (end < 2) return 0;

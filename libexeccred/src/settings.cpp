@@ -242,12 +242,16 @@ Status Settings::store() {
 
 Status Settings::check_required() const {
   for (const Option& option : options_.all()) {
-    if (!option.is_required || get(option.name).origin != Setting::Origin::unset) continue;
-    std::string hint = "pass " + option.flag() + "=" + std::string(option.value_name);
-    if (option.has_environment) hint += ", or set " + environment_name(option.name);
-    return wrong(option.flag() + " is required", std::move(hint));
+    if (option.is_required) TRY(check_given(option));
   }
   return {};
+}
+
+Status Settings::check_given(const Option& option) const {
+  if (get(option.name).origin != Setting::Origin::unset) return {};
+  std::string hint = "pass " + option.flag() + "=" + std::string(option.value_name);
+  if (option.has_environment) hint += ", or set " + environment_name(option.name);
+  return wrong(option.flag() + " is required", std::move(hint));
 }
 
 Setting& Settings::of(const Option& option) {

@@ -86,20 +86,16 @@ Status add_actor(const TokenRequest& request, Form& form) {
   return add_checked("actor_token_type", token_type_urn(request.actor_token_type), form);
 }
 
-Status add_parameters(const std::vector<TokenParameter>& parameters, Form& form) {
-  for (const TokenParameter& parameter : parameters) {
-    const std::string quoted = in_quotes(parameter.name);
-    if (std::find(kReserved.begin(), kReserved.end(), parameter.name) != kReserved.end()) {
-      return unusable("the parameter " + quoted + " has an option of its own");
-    }
-    if (parameter.name.empty() || !is_visible_ascii(parameter.name)) {
-      return unusable("the parameter " + quoted + " is no name");
-    }
-    if (form.has(parameter.name)) return unusable("the parameter " + quoted + " comes twice");
-    if (has_control_character(parameter.value)) {
-      return unusable("the parameter " + quoted + " has a control character");
-    }
-    form.add(parameter.name, parameter.value);
+Status check_parameter(const TokenParameter& parameter) {
+  const std::string quoted = in_quotes(parameter.name);
+  if (std::find(kReserved.begin(), kReserved.end(), parameter.name) != kReserved.end()) {
+    return unusable("the parameter " + quoted + " has an option of its own");
+  }
+  if (parameter.name.empty() || !is_visible_ascii(parameter.name)) {
+    return unusable("the parameter " + quoted + " is no name");
+  }
+  if (has_control_character(parameter.value)) {
+    return unusable("the parameter " + quoted + " has a control character");
   }
   return {};
 }
@@ -113,6 +109,19 @@ Result<TokenParameter> parse_token_parameter(std::string_view text) {
   }
   return TokenParameter{.name = std::string(text.substr(0, equals)),
                         .value = std::string(text.substr(equals + 1))};
+}
+
+Status check_parameters(const std::vector<TokenParameter>& parameters) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const std::string& name = parameters[i].name;
+    TRY(check_parameter(parameters[i]));
+    for (std::size_t k = 0; k < i; ++k) {
+      if (parameters[k].name == name) {
+        return unusable("the parameter " + in_quotes(name) + " comes twice");
+      }
+    }
+  }
+  return {};
 }
 
 std::string token_type_urn(std::string_view name) {
@@ -135,7 +144,10 @@ Result<Form> token_form(const TokenRequest& request) {
     TRY(add_checked("resource", resource, form));
   }
   if (!request.scope.empty()) TRY(add_checked("scope", request.scope, form));
-  TRY(add_parameters(request.parameters, form));
+  TRY(check_parameters(request.parameters));
+  for (const TokenParameter& parameter : request.parameters) {
+    form.add(parameter.name, parameter.value);
+  }
   return form;
 }
 

@@ -37,9 +37,6 @@ constexpr std::array<Named<SubjectSource>, 3> kSubjects = {
      {"gcp-metadata", SubjectSource::gcp_metadata},
      {"kubernetes", SubjectSource::kubernetes}}};
 
-constexpr std::array<Named<ReplyToken>, 2> kTokens = {
-    {{"access_token", ReplyToken::access_token}, {"id_token", ReplyToken::id_token}}};
-
 template <class T, std::size_t Size>
 Result<T> parse_name(const std::array<Named<T>, Size>& known, std::string_view what,
                      std::string_view text) {
@@ -49,6 +46,14 @@ Result<T> parse_name(const std::array<Named<T>, Size>& known, std::string_view w
     names.emplace_back(candidate.name);
   }
   return wrong(in_quotes(text) + " is no " + std::string(what), "there are: " + join(names, ", "));
+}
+
+// Not quoted: with other plugins --token is a token.
+Result<ReplyToken> parse_reply_token(const std::string& text) {
+  if (text == "access_token") return ReplyToken::access_token;
+  if (text == "id_token") return ReplyToken::id_token;
+  return wrong("it is neither access_token nor id_token",
+               "a token itself does not belong here; --subject-token-file reads one");
 }
 
 Result<std::string> parse_https(const std::string& text) {
@@ -190,8 +195,7 @@ void add_request(OptionSet& set, Options& options) {
                  [](const std::string& text) { return parse_token_parameter(text); })
       .secret();
   set.add_parsed("token", request.token, "access_token|id_token",
-                 "Which token of the reply is the credential",
-                 [](const std::string& text) { return parse_name(kTokens, "token", text); })
+                 "Which token of the reply is the credential", parse_reply_token)
       .default_text("access_token");
   set.add("expect-audience", options.expect_audiences, "AUDIENCE",
           "Refuse a returned token that is not for this one");

@@ -212,6 +212,7 @@ Status check_options(const Options& options, const Settings& settings) {
         "--flow=" + settings.get("flow").texts.front() + " needs --issuer-url or --token-url",
         "the issuer's discovery document names the token endpoint");
   }
+  TRY(check_parameters(options.request.parameters));
   return check_client(options, settings);
 }
 

@@ -35,9 +35,9 @@ struct AwsScope {
   std::string service = "sts";
 };
 
-// For an https URL. Fails (configuration) as parse_url() does, and for a query that no form
-// encoder writes.
-Result<AwsRequest> aws_request(std::string_view method, std::string_view url);
+// For an https URL, the text. Fails (configuration) as parse_url() does, and for a query that no
+// form encoder writes.
+Result<AwsRequest> aws_request(std::string_view method, std::string_view text);
 
 // The headers to be sent with the request: X-Amz-Date, Authorization, and X-Amz-Security-Token
 // for a session. What is sent must be what was signed.

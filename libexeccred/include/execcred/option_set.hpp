@@ -40,6 +40,8 @@ struct Option {
   std::function<Status(const std::vector<std::string>&)> store = {};
 
   bool is_switch() const { return value_name.empty(); }
+  // Required, and no ClusterProfile can give it.
+  bool is_required_of_controller() const { return is_required && profile == Profile::never; }
   std::string flag() const { return "--" + std::string(name); }
 };
 

@@ -54,6 +54,7 @@ class Settings {
   // Reads the texts that came since the last call into the program's variables.
   Status store();
   Status check_required() const;
+  Status check_given(const Option& option) const;
 
   const Setting& get(std::string_view name) const;
   // NAME  VALUE  ORIGIN, aligned, one line an option: what --show-config prints.

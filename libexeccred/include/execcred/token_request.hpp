@@ -42,6 +42,10 @@ struct TokenRequest {
 // "K=V". Fails (configuration) without a name or a '='.
 Result<TokenParameter> parse_token_parameter(std::string_view text);
 
+// Fails (configuration): a name that comes twice, is none, or is a field that the request has an
+// option for; a control character.
+Status check_parameters(const std::vector<TokenParameter>& parameters);
+
 // "urn:ietf:params:oauth:token-type:" before a name that has no colon.
 std::string token_type_urn(std::string_view name);
 

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "container.hpp"
+
+#include <execcred/deadline.hpp>
+#include <execcred/file.hpp>
+#include <execcred/fingerprint.hpp>
+#include <execcred/oauth_failure.hpp>
+#include <execcred/provider_http.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_identity.hpp>
+#include <execcred/url.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace execcred::aws {
+namespace {
+
+constexpr std::string_view kHost = "http://169.254.170.2";
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+bool is_agent(const Host& host) {
+  if (host.kind == Host::Kind::name) return host.name == "localhost";
+  if (!host.address.v6 && host.address.bytes[0] == 127) return true;
+  constexpr std::array<std::string_view, 4> kAgents = {"169.254.170.2", "169.254.170.23",
+                                                       "fd00:ec2::23", "::1"};
+  return std::any_of(kAgents.begin(), kAgents.end(), [&](std::string_view text) {
+    IpAddress known;
+    return parse_ip_address(text, known) && known == host.address;
+  });
+}
+
+Status check_url(const std::string& text) {
+  const Result<Url> url = parse_url(text);
+  if (!url) return wrong(redacted_url(text) + " " + url.error().message);
+  if (url->scheme == "https" || (url->scheme == "http" && is_agent(url->host))) return {};
+  if (url->scheme != "http") return wrong(redacted_url(text) + " is neither https nor http");
+  return wrong(redacted_url(text) + " is plain http to a host that is no container's agent",
+               "http is for loopback, 169.254.170.2, 169.254.170.23 and fd00:ec2::23");
+}
+
+Result<SecretString> token_of(const ContainerEndpoint& endpoint) {
+  if (endpoint.token_file.empty()) return endpoint.token.copy();
+  const auto read = [&]() -> Result<SecretString> {
+    TRY_ASSIGN(const SecretString content, read_secret_file(endpoint.token_file));
+    SecretString token = content.trimmed();
+    if (!token.empty() && !has_control_character(token.reveal())) return token;
+    return Error{.kind = Error::Kind::no_credential,
+                 .message = token.empty() ? "it is empty" : "it is no value of a header"};
+  };
+  return read().context("reading AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE " +
+                        in_quotes(endpoint.token_file.native()));
+}
+
+}  // namespace
+
+Result<std::optional<ContainerEndpoint>> container_endpoint(const Environment& environment) {
+  ContainerEndpoint endpoint;
+  const auto relative = environment.get("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
+  if (relative) {
+    endpoint.url = std::string(kHost).append(*relative);
+    if (!relative->starts_with('/')) {
+      return wrong("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI does not begin with '/'");
+    }
+  } else if (const auto full = environment.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")) {
+    endpoint.url = *full;
+  } else {
+    return std::optional<ContainerEndpoint>();
+  }
+  TRY(check_url(endpoint.url)
+          .context(relative ? "reading AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"
+                            : "reading AWS_CONTAINER_CREDENTIALS_FULL_URI")
+          .hint("EKS Pod Identity and ECS set it for a container"));
+  if (const auto file = environment.get("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")) {
+    endpoint.token_file = *file;
+  } else if (const auto token = environment.get("AWS_CONTAINER_AUTHORIZATION_TOKEN")) {
+    if (has_control_character(*token)) {
+      return wrong("AWS_CONTAINER_AUTHORIZATION_TOKEN is no value of a header");
+    }
+    endpoint.token = SecretString(*token);
+  }
+  return std::optional(std::move(endpoint));
+}
+
+Status identify_container(const ContainerEndpoint& endpoint, CacheKey& key) {
+  TRY_ASSIGN(const Url url, parse_url(endpoint.url));
+  // In ECS, a path is as good as a password.
+  key.add("source", "container").add("container", origin_of(url));
+  key.add("container.fingerprint", fingerprint("container", endpoint.url));
+  if (!endpoint.token_file.empty()) key.add("container.token-file", endpoint.token_file.native());
+  TRY_ASSIGN(const SecretString token, token_of(endpoint));
+  add_token_identity("container.token", token, key);
+  return {};
+}
+
+Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, const Services& services,
+                                     ProviderCall& call) {
+  deadline::enter_phase("asking the container's agent for credentials");
+  TRY_ASSIGN(const Url url, parse_url(endpoint.url));
+  const std::string server = origin_of(url);
+  TRY_ASSIGN(SecretString token, token_of(endpoint));
+  HttpRequest request = {.url = endpoint.url, .allow_plain_http = true};
+  request.add_header("Accept", "application/json");
+  SecretTexts secrets;
+  secrets.push_back(token.copy());
+  if (!token.empty()) {
+    request.headers.push_back({.name = "Authorization", .value = std::move(token)});
+  }
+  services.debug("asking " + server + " for the container's credentials");
+  ProviderHttp http = provider_http({.proxy = proxy_of(services.environment)}, services, call);
+  TRY_ASSIGN(const HttpResponse reply,
+             send_with_retries(*http.client, request, http.policy, services.clock)
+                 .context("asking " + server + " for the container's credentials"));
+  if (reply.status != 200) {
+    Error failure = status_failure(reply, server);
+    failure.hint = "the agent refuses the container's token, or has no role for it";
+    return failure;
+  }
+  TRY_ASSIGN(json::Value document, json_object_of(reply, server, secrets));
+  Result<AwsCredentials> credentials = aws_credentials_of_json(document, "Token");
+  json::wipe(document);
+  return std::move(credentials).context("reading what " + server + " answered");
+}
+
+}  // namespace execcred::aws

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The endpoint that gives a container its credentials: EKS Pod Identity, and ECS.
+//
+// Plain http only to where such an agent is: this machine, 169.254.170.2 (ECS), 169.254.170.23 and
+// fd00:ec2::23 (EKS); every other host by https.
+#pragma once
+
+#include <execcred/aws_credentials.hpp>
+#include <execcred/cache_key.hpp>
+#include <execcred/credential_cache.hpp>
+#include <execcred/environment.hpp>
+#include <execcred/provider.hpp>
+#include <execcred/result.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace execcred::aws {
+
+struct ContainerEndpoint {
+  std::string url = {};
+  std::filesystem::path token_file = {};  // goes before the token
+  SecretString token = {};
+};
+
+// AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or _FULL_URI, and AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE
+// or _TOKEN; nullopt without the first two. Fails (configuration) for a URL that is none, or where
+// plain http may not go.
+Result<std::optional<ContainerEndpoint>> container_endpoint(const Environment& environment);
+
+// What of it decides whose credentials come. Fails where the token's file cannot be read.
+Status identify_container(const ContainerEndpoint& endpoint, CacheKey& key);
+
+Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, const Services& services,
+                                     ProviderCall& call);
+
+}  // namespace execcred::aws

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "credential_plan.hpp"
+
+#include "process.hpp"
+
+#include <execcred/aws_metadata.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace execcred::aws {
+namespace {
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+using MaybeSource = std::optional<CredentialPlan::Source>;
+
+// botocore takes a profile for a role's only if it is not one of a web identity.
+bool has_role(const Profile& profile) {
+  return profile.has("role_arn") && !profile.has("web_identity_token_file");
+}
+
+bool has_keys(const Profile& profile) { return profile.has("aws_access_key_id"); }
+
+SecretString copy_of(const SecretString* text) {
+  return text == nullptr ? SecretString() : text->copy();
+}
+
+class Planner {
+ public:
+  Planner(const Options& options, const Environment& environment, const Profiles& profiles)
+      : options_(options), environment_(environment), profiles_(profiles) {}
+
+  Result<CredentialPlan> plan();
+
+ private:
+  bool uses_environment() const { return options_.profile.empty(); }
+
+  // With the roles of a chain of source_profiles, the first of them last.
+  Result<CredentialPlan::Source> role_source(const Profile& profile, std::vector<Role>& roles);
+  Result<CredentialPlan::Source> source_profile(const Profile& profile, std::vector<Role>& roles);
+  Result<CredentialPlan::Source> named_source(const std::string& name) const;
+  Result<Role> role_of(const Profile& profile) const;
+
+  Result<MaybeSource> web_identity(const Profile* profile, bool with_environment) const;
+  Result<MaybeSource> of_profile(const Profile& profile) const;
+  Result<MaybeSource> container() const;
+  Result<CredentialPlan::Source> instance() const;
+
+  const Options& options_;
+  const Environment& environment_;
+  const Profiles& profiles_;
+  std::vector<std::string> visited_ = {};
+};
+
+Status refuse_interactive(const Profile& profile) {
+  if (profile.has("mfa_serial")) {
+    return wrong("the profile " + in_quotes(profile.name()) +
+                     " needs a code of a person's device (mfa_serial)",
+                 "a controller has none; use a role that it may assume without");
+  }
+  return {};
+}
+
+Error person_needed(const Profile& profile, std::string_view what) {
+  return wrong("the profile " + in_quotes(profile.name()) + " is of " + std::string(what) +
+                   ", where a person logs in with a browser",
+               "a controller has no person; use a role, a web identity, or keys");
+}
+
+// Fails as the checks of its parts do, as an error of the file.
+Result<CredentialPlan::Source> keys_of(const ConfigSection& section, const std::string& profile) {
+  AwsCredentials keys = {.secret_access_key = copy_of(section.find("aws_secret_access_key")),
+                         .session_token = copy_of(section.find("aws_session_token"))};
+  if (const SecretString* const id = section.find("aws_access_key_id")) {
+    keys.access_key_id = id->reveal();
+  }
+  if (keys.session_token.empty()) {
+    keys.session_token = copy_of(section.find("aws_security_token"));
+  }
+  Status checked = check_aws_credentials(keys);
+  if (checked) return CredentialPlan::Source(std::move(keys));
+  checked.error().kind = Error::Kind::configuration;
+  checked.error().context.push_back("reading the keys of the profile " + in_quotes(profile));
+  return std::move(checked).error();
+}
+
+Result<MaybeSource> Planner::web_identity(const Profile* profile, bool with_environment) const {
+  const auto setting = [&](std::string_view variable,
+                           std::string_view name) -> Result<std::string> {
+    const auto value = with_environment ? environment_.get(variable) : std::nullopt;
+    if (value) return std::string(*value);
+    return profile == nullptr ? Result<std::string>(std::string()) : profile->text(name);
+  };
+  TRY_ASSIGN(const std::string file,
+             setting("AWS_WEB_IDENTITY_TOKEN_FILE", "web_identity_token_file"));
+  if (file.empty()) return MaybeSource();
+  WebIdentity identity = {.token_file = expand_home(file, environment_)};
+  TRY_ASSIGN(const std::string arn, setting("AWS_ROLE_ARN", "role_arn"));
+  if (arn.empty()) {
+    return wrong("a web identity is there, and no role for it",
+                 "AWS_ROLE_ARN, or role_arn in the profile, names the role");
+  }
+  TRY_ASSIGN(identity.role.arn, parse_role_arn(arn));
+  TRY_ASSIGN(std::string session, setting("AWS_ROLE_SESSION_NAME", "role_session_name"));
+  if (!session.empty()) {
+    TRY_ASSIGN(identity.role.session_name, parse_session_name(session));
+  }
+  return MaybeSource(std::move(identity));
+}
+
+Result<MaybeSource> Planner::of_profile(const Profile& profile) const {
+  TRY_ASSIGN(MaybeSource source, web_identity(&profile, false));
+  if (source) return source;
+  for (const std::string_view name : {"sso_session", "sso_start_url", "sso_account_id"}) {
+    if (profile.has(name)) return person_needed(profile, "IAM Identity Center");
+  }
+  const ConfigSection* const credentials = profile.credentials();
+  const ConfigSection* const config = profile.config();
+  constexpr std::string_view kKey = "aws_access_key_id";
+  if (credentials != nullptr && credentials->find(kKey) != nullptr) {
+    TRY_ASSIGN(source, keys_of(*credentials, profile.name()));
+    return source;
+  }
+  if (profile.has("login_session")) return person_needed(profile, "a login of the aws command");
+  TRY_ASSIGN(const std::string process, profile.text("credential_process"));
+  if (!process.empty()) {
+    TRY_ASSIGN(TokenCommand command, parse_credential_process(process));
+    return MaybeSource(std::move(command));
+  }
+  if (config != nullptr && config->find(kKey) != nullptr) {
+    TRY_ASSIGN(source, keys_of(*config, profile.name()));
+  }
+  return source;
+}
+
+Result<MaybeSource> Planner::container() const {
+  TRY_ASSIGN(std::optional<ContainerEndpoint> endpoint, container_endpoint(environment_));
+  return endpoint ? MaybeSource(*std::move(endpoint)) : MaybeSource();
+}
+
+Result<CredentialPlan::Source> Planner::instance() const {
+  if (!is_aws_metadata_disabled(environment_)) return CredentialPlan::Source(Instance{});
+  return wrong("there are no credentials, and AWS_EC2_METADATA_DISABLED is set",
+               "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, a web identity, or the "
+               "container's credentials; it was looked into " +
+                   profiles_.places());
+}
+
+Result<Role> Planner::role_of(const Profile& profile) const {
+  TRY(refuse_interactive(profile));
+  Role role;
+  TRY_ASSIGN(const std::string arn, profile.text("role_arn"));
+  TRY_ASSIGN(role.arn, parse_role_arn(arn));
+  TRY_ASSIGN(const std::string session, profile.text("role_session_name"));
+  if (!session.empty()) {
+    TRY_ASSIGN(role.session_name, parse_session_name(session));
+  }
+  TRY_ASSIGN(const std::string external_id, profile.text("external_id"));
+  if (!external_id.empty()) {
+    TRY_ASSIGN(role.external_id, parse_external_id(external_id));
+  }
+  TRY_ASSIGN(const std::string duration, profile.text("duration_seconds"));
+  if (!duration.empty()) {
+    TRY_ASSIGN(role.duration, parse_session_duration(duration).context("reading duration_seconds"));
+  }
+  return role;
+}
+
+Result<CredentialPlan::Source> Planner::named_source(const std::string& name) const {
+  const std::string lower = ascii_lower(name);
+  if (lower == "environment") {
+    TRY_ASSIGN(std::optional<AwsCredentials> keys, aws_credentials_of_environment(environment_));
+    if (keys) return CredentialPlan::Source(*std::move(keys));
+    return wrong("credential_source is Environment, and AWS_ACCESS_KEY_ID is not set");
+  }
+  if (lower == "ecscontainer") {
+    TRY_ASSIGN(MaybeSource source, container());
+    if (source) return *std::move(source);
+    return wrong("credential_source is EcsContainer, and no variable names such an endpoint",
+                 "AWS_CONTAINER_CREDENTIALS_FULL_URI or _RELATIVE_URI does");
+  }
+  if (lower == "ec2instancemetadata") return instance();
+  return wrong("the credential_source " + in_quotes(name) + " is not known",
+               "there are: Environment, Ec2InstanceMetadata, EcsContainer");
+}
+
+Result<CredentialPlan::Source> Planner::source_profile(const Profile& profile,
+                                                       std::vector<Role>& roles) {
+  TRY_ASSIGN(const std::string name, profile.text("source_profile"));
+  const std::optional<Profile> source = profiles_.find(name);
+  if (!source) {
+    return wrong("the source_profile " + in_quotes(name) + " is not there",
+                 "it was looked for in " + profiles_.places());
+  }
+  const bool is_visited = std::find(visited_.begin(), visited_.end(), name) != visited_.end();
+  // A profile may be its own source: its keys are there beside its role.
+  if (is_visited && !(name == profile.name() && has_keys(*source))) {
+    return wrong("the source_profile " + in_quotes(name) + " leads back to itself");
+  }
+  if (!has_keys(*source) && has_role(*source)) return role_source(*source, roles);
+  TRY_ASSIGN(MaybeSource found, of_profile(*source));
+  if (found) return *std::move(found);
+  return wrong("the source_profile " + in_quotes(name) + " has no credentials");
+}
+
+Result<CredentialPlan::Source> Planner::role_source(const Profile& profile,
+                                                    std::vector<Role>& roles) {
+  visited_.push_back(profile.name());
+  const auto find = [&]() -> Result<CredentialPlan::Source> {
+    TRY_ASSIGN(Role role, role_of(profile));
+    TRY_ASSIGN(const std::string named, profile.text("credential_source"));
+    if (named.empty() != profile.has("source_profile")) {
+      return wrong("a role needs either source_profile or credential_source");
+    }
+    TRY_ASSIGN(CredentialPlan::Source source,
+               named.empty() ? source_profile(profile, roles) : named_source(named));
+    roles.push_back(std::move(role));
+    return source;
+  };
+  return find().context("reading the profile " + in_quotes(profile.name()));
+}
+
+Result<CredentialPlan> Planner::plan() {
+  const std::string name = profile_name(options_, environment_);
+  const std::optional<Profile> profile = profiles_.find(name);
+  if (!profile && name != "default") {
+    return wrong("there is no profile " + in_quotes(name),
+                 "it was looked for in " + profiles_.places());
+  }
+  CredentialPlan plan;
+  MaybeSource source;
+  if (profile && has_role(*profile)) {
+    TRY_ASSIGN(source, role_source(*profile, plan.roles));
+  }
+  if (!source) {
+    TRY_ASSIGN(source, web_identity(profile ? &*profile : nullptr, uses_environment()));
+  }
+  if (!source && profile) {
+    TRY_ASSIGN(source, of_profile(*profile));
+  }
+  if (!source) {
+    TRY_ASSIGN(source, container());
+  }
+  if (!source) {
+    TRY_ASSIGN(source, instance());
+  }
+  plan.source = *std::move(source);
+  return plan;
+}
+
+}  // namespace
+
+std::string profile_name(const Options& options, const Environment& environment) {
+  if (!options.profile.empty()) return options.profile;
+  for (const std::string_view variable : {"AWS_PROFILE", "AWS_DEFAULT_PROFILE"}) {
+    if (const auto name = environment.get(variable)) return std::string(*name);
+  }
+  return "default";
+}
+
+bool has_environment_keys(const Options& options, const Environment& environment) {
+  return options.profile.empty() && environment.get("AWS_ACCESS_KEY_ID").has_value();
+}
+
+Result<CredentialPlan> plan_credentials(const Options& options, const Environment& environment,
+                                        const Profiles* profiles) {
+  CredentialPlan plan;
+  if (has_environment_keys(options, environment)) {
+    TRY_ASSIGN(std::optional<AwsCredentials> keys, aws_credentials_of_environment(environment));
+    if (keys) plan.source = *std::move(keys);
+  } else {
+    TRY_ASSIGN(plan, Planner(options, environment, *profiles).plan());
+  }
+  if (options.role_arn.empty()) return plan;
+  Role role = {.arn = options.role_arn, .external_id = options.external_id};
+  if (!options.session_name.empty()) role.session_name = options.session_name;
+  plan.roles.push_back(std::move(role));
+  return plan;
+}
+
+}  // namespace execcred::aws

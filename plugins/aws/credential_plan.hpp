@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the credentials come from, decided before anything is asked: one source, and the roles that
+// are assumed from there, one after the other.
+//
+// The order is that of the AWS SDKs (botocore's): keys in the environment; a role of the profile;
+// a web identity; the profile's keys or its program; the container's endpoint; the instance's
+// role. --profile, other than AWS_PROFILE, leaves the environment's keys and web identity aside.
+#pragma once
+
+#include "container.hpp"
+#include "options.hpp"
+#include "profiles.hpp"
+#include "role.hpp"
+
+#include <execcred/aws_credentials.hpp>
+#include <execcred/environment.hpp>
+#include <execcred/result.hpp>
+#include <execcred/token_source.hpp>
+
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace execcred::aws {
+
+struct WebIdentity {
+  std::filesystem::path token_file = {};
+  Role role = {};
+};
+
+struct Instance {};  // its metadata service
+
+struct CredentialPlan {
+  using Source =
+      std::variant<AwsCredentials, WebIdentity, TokenCommand, ContainerEndpoint, Instance>;
+
+  Source source = Instance{};
+  std::vector<Role> roles = {};
+
+  // Nothing is asked: the keys are at hand.
+  bool is_local() const { return roles.empty() && std::holds_alternative<AwsCredentials>(source); }
+  // STS is asked.
+  bool asks_sts() const { return !roles.empty() || std::holds_alternative<WebIdentity>(source); }
+};
+
+// The profile that counts: --profile, AWS_PROFILE, AWS_DEFAULT_PROFILE, "default".
+std::string profile_name(const Options& options, const Environment& environment);
+
+// The keys in the environment count, so that no file is needed for credentials.
+bool has_environment_keys(const Options& options, const Environment& environment);
+
+// `profiles` may be nullptr where has_environment_keys(). Fails (configuration): a profile that is
+// not there, or says something that cannot be done.
+Result<CredentialPlan> plan_credentials(const Options& options, const Environment& environment,
+                                        const Profiles* profiles);
+
+}  // namespace execcred::aws

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The token that EKS takes: a presigned request to STS for the signer's own identity, which the
+// cluster's authenticator makes.
+// https://github.com/kubernetes-sigs/aws-iam-authenticator#api-authorization-from-outside-a-cluster
+#pragma once
+
+#include <execcred/aws_credentials.hpp>
+#include <execcred/clock.hpp>
+#include <execcred/exec_credential.hpp>
+#include <execcred/result.hpp>
+
+#include <chrono>
+#include <string>
+
+namespace execcred::aws {
+
+// What is claimed of a token's life, if its session does not end sooner: the authenticator takes
+// the request for 15 minutes.
+inline constexpr std::chrono::minutes kClaimedLifetime(14);
+
+struct TokenTarget {
+  std::string cluster_id = {};
+  std::string region = {};
+  std::string host = {};  // of STS
+};
+
+// Nothing is asked. The end is that of the signing session, but not so late that more would be
+// claimed. Fails (no_credential) for a session that
+// has ended, or whose token is too long for the authenticator.
+Result<Credential> sign_eks_token(const TokenTarget& target, const AwsCredentials& credentials,
+                                  TimePoint now);
+
+}  // namespace execcred::aws

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hosts of STS: one for each region, by the partition that the region is in.
+#pragma once
+
+#include <execcred/environment.hpp>
+#include <execcred/result.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace execcred::aws {
+
+struct EndpointVariant {
+  bool is_fips = false;        // AWS_USE_FIPS_ENDPOINT
+  bool is_dual_stack = false;  // AWS_USE_DUALSTACK_ENDPOINT
+};
+
+EndpointVariant endpoint_variant(const Environment& environment);
+
+// "sts.us-west-2.amazonaws.com". `region` is one by is_aws_region().
+std::string sts_host(std::string_view region, const EndpointVariant& variant);
+
+// Two regions are in one partition: credentials and role ARNs of one count in the other.
+bool are_in_one_partition(std::string_view one, std::string_view other);
+
+// The URL at which STS is called: AWS_ENDPOINT_URL_STS or AWS_ENDPOINT_URL, unless
+// AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is true; else https:// and the host. What is presigned is
+// never named by them, for only the cluster's authenticator calls it. Fails (configuration) for
+// what is no https URL.
+Result<std::string> sts_url(std::string_view region, const Environment& environment);
+
+}  // namespace execcred::aws

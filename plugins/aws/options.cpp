@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include "role.hpp"
+
+#include <execcred/aws_region.hpp>
+#include <execcred/cache_options.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred::aws {
+namespace {
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+Result<std::string> parse_region(const std::string& text) {
+  if (is_aws_region(text)) return text;
+  return wrong(in_quotes(text) + " is no name of an AWS region", "like us-west-2");
+}
+
+}  // namespace
+
+Result<std::string> parse_cluster_id(const std::string& text) {
+  constexpr std::size_t kMaxSize = 253;
+  const auto may_stand = [](char c) {
+    return is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
+  };
+  if (!text.empty() && text.size() <= kMaxSize && is_alphanumeric(text.front()) &&
+      std::all_of(text.begin(), text.end(), may_stand)) {
+    return text;
+  }
+  return wrong(in_quotes(text) + " is no name of a cluster",
+               "letters, digits, dots, dashes and underscores, as EKS has them");
+}
+
+void add_options(OptionSet& set, Options& options) {
+  set.add_parsed("cluster-id", options.cluster_id, "ID",
+                 "The name of the EKS cluster, or the id that its authenticator demands",
+                 parse_cluster_id)
+      .required()
+      .from_profile(Option::Profile::config_and_arguments, {"clusterId", "clusterName"});
+  set.add_parsed("region", options.region, "REGION", "Of the STS whose request is the token",
+                 parse_region)
+      .default_text("AWS_REGION, AWS_DEFAULT_REGION, the profile's, the instance's")
+      .from_profile();
+  set.add_parsed("role-arn", options.role_arn, "ARN", "Assume this role with the credentials",
+                 parse_role_arn);
+  set.add_parsed("session-name", options.session_name, "NAME",
+                 "With --role-arn: the session's name, which the cluster may show and match",
+                 parse_session_name)
+      .default_text(kDefaultSessionName);
+  set.add_parsed("external-id", options.external_id, "ID",
+                 "With --role-arn: what the role's owner demands", parse_external_id);
+  set.add("profile", options.profile, "NAME",
+          "Of the shared config and credentials files; keys in the environment do not count then")
+      .default_text("AWS_PROFILE, or default");
+  add_cache_options(set, options.cache);
+}
+
+Status check_options(const Options& options) {
+  if (!options.role_arn.empty()) return {};
+  if (!options.external_id.empty()) return wrong("--external-id needs --role-arn");
+  if (options.session_name.empty()) return {};
+  return wrong("--session-name needs --role-arn",
+               "AWS_ROLE_SESSION_NAME names the session of a web identity, role_session_name that "
+               "of a profile's role");
+}
+
+}  // namespace execcred::aws

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of execcred-aws. Whose credentials sign comes from them and from the AWS_*
+// variables, whose names and order are those of the AWS SDKs.
+#pragma once
+
+#include <execcred/credential_cache.hpp>
+#include <execcred/option_set.hpp>
+
+#include <string>
+
+namespace execcred::aws {
+
+struct Options {
+  std::string cluster_id = {};
+  std::string region = {};
+  std::string role_arn = {};
+  std::string session_name = {};
+  std::string external_id = {};
+  std::string profile = {};
+  CacheOptions cache = {};
+};
+
+void add_options(OptionSet& set, Options& options);
+
+// Fails (configuration): an option that needs another one.
+Status check_options(const Options& options);
+
+// What the header x-k8s-aws-id names: up to 253 letters, digits, dots, dashes and underscores.
+Result<std::string> parse_cluster_id(const std::string& text);
+
+}  // namespace execcred::aws

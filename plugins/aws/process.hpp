@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// credential_process: a program that prints credentials as JSON. It is the controller's own
+// configuration, found in a file that nobody else could have written.
+#pragma once
+
+#include <execcred/aws_credentials.hpp>
+#include <execcred/cache_key.hpp>
+#include <execcred/credential_cache.hpp>
+#include <execcred/environment.hpp>
+#include <execcred/provider.hpp>
+#include <execcred/result.hpp>
+#include <execcred/token_source.hpp>
+
+#include <string>
+
+namespace execcred::aws {
+
+// Words as a POSIX shell splits and unquotes them; nothing is expanded, and no shell is run. The
+// first is an absolute path. Fails (configuration) without quoting what may hold a secret.
+Result<TokenCommand> parse_credential_process(const std::string& text);
+
+void identify_process(const TokenCommand& command, const Environment& environment, CacheKey& key);
+
+// Fails with no_credential also for a Version other than 1.
+Result<AwsCredentials> run_credential_process(const TokenCommand& command, const Services& services,
+                                              const ProviderCall& call);
+
+}  // namespace execcred::aws

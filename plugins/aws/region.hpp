@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which region a token is signed for, and in which STS is called.
+#pragma once
+
+#include "options.hpp"
+#include "profiles.hpp"
+
+#include <execcred/credential_cache.hpp>
+#include <execcred/environment.hpp>
+#include <execcred/provider.hpp>
+#include <execcred/result.hpp>
+
+#include <optional>
+#include <string>
+
+namespace execcred::aws {
+
+// --region (which a ClusterProfile may set), AWS_REGION or AWS_DEFAULT_REGION.
+std::optional<std::string> region_of_variables(const Options& options,
+                                               const Environment& environment);
+
+// The same, or the profile's, or the instance's, which is kept in the cache. `profiles` may be
+// nullptr where there is a region of variables. Fails with configuration where none is known, or
+// one is malformed, and as AwsMetadata::region().
+Result<std::string> token_region(const Options& options, const Profiles* profiles,
+                                 const CacheOptions& cache, const Services& services);
+
+// The controller's own region if it knows one in the token's partition, so that clusters of many
+// regions share a session, and their ClusterProfiles do not say where it is asked for. Else the
+// token's. `is_own`: --region does not come from a ClusterProfile.
+Result<std::string> sts_region(const Options& options, bool is_own, const Profiles* profiles,
+                               const std::string& token_region, const Services& services);
+
+}  // namespace execcred::aws

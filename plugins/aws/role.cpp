@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "role.hpp"
+
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+namespace execcred::aws {
+namespace {
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+bool is_all_of(std::string_view text, std::string_view more) {
+  return std::all_of(text.begin(), text.end(), [more](char c) {
+    return is_alphanumeric(c) || more.find(c) != std::string_view::npos;
+  });
+}
+
+bool has_size(std::string_view text, std::size_t least, std::size_t most) {
+  return text.size() >= least && text.size() <= most;
+}
+
+}  // namespace
+
+Result<std::string> parse_role_arn(const std::string& text) {
+  constexpr std::size_t kMaxSize = 2048;
+  constexpr std::size_t kAccountDigits = 12;
+  constexpr std::string_view kResource = "role/";
+  const std::vector<std::string_view> parts = split(text, ':');
+  const bool is_role = text.size() <= kMaxSize && parts.size() == 6 && parts[0] == "arn" &&
+                       parts[1].starts_with("aws") && is_all_of(parts[1], "-") &&
+                       parts[2] == "iam" && parts[3].empty() && parts[4].size() == kAccountDigits &&
+                       std::all_of(parts[4].begin(), parts[4].end(), is_digit) &&
+                       parts[5].starts_with(kResource) && parts[5].size() > kResource.size() &&
+                       is_all_of(parts[5], "_+=,.@-/");
+  if (is_role) return text;
+  return wrong(in_quotes(text) + " is no ARN of a role",
+               "like arn:aws:iam::123456789012:role/NAME");
+}
+
+Result<std::string> parse_session_name(const std::string& text) {
+  if (has_size(text, 2, 64) && is_all_of(text, "_+=,.@-")) return text;
+  return wrong(in_quotes(text) + " is no name of a session",
+               "2 to 64 letters, digits and characters of _+=,.@-");
+}
+
+Result<std::string> parse_external_id(const std::string& text) {
+  if (has_size(text, 2, 1224) && is_all_of(text, "_+=,.@:/-")) return text;
+  // Not quoted: some owners of roles treat it as a secret.
+  return wrong("the external id is not 2 to 1224 letters, digits and characters of _+=,.@:/-");
+}
+
+Result<std::chrono::seconds> parse_session_duration(const std::string& text) {
+  constexpr int kLeast = 900;
+  constexpr int kMost = 43200;
+  int seconds = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool is_number = problem == std::errc() && end == text.data() + text.size();
+  if (is_number && seconds >= kLeast && seconds <= kMost) return std::chrono::seconds(seconds);
+  return wrong(in_quotes(text) + " is no number of seconds from 900 to 43200");
+}
+
+}  // namespace execcred::aws

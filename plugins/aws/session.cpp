@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session.hpp"
+
+#include "eks_token.hpp"
+#include "process.hpp"
+#include "sts.hpp"
+
+#include <execcred/aws_metadata.hpp>
+#include <execcred/bearer_token.hpp>
+#include <execcred/deadline.hpp>
+#include <execcred/file.hpp>
+#include <execcred/fingerprint.hpp>
+#include <execcred/jwt.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_identity.hpp>
+#include <execcred/url.hpp>
+
+#include <sys/utsname.h>
+
+#include <utility>
+
+namespace execcred::aws {
+namespace {
+
+Result<SecretString> read_web_identity(const WebIdentity& identity) {
+  const auto read = [&]() -> Result<SecretString> {
+    TRY_ASSIGN(const SecretString content, read_secret_file(identity.token_file));
+    return bearer_token(content);
+  };
+  return read()
+      .context("reading the web identity's token " + in_quotes(identity.token_file.native()))
+      .hint(
+          "AWS_WEB_IDENTITY_TOKEN_FILE, or web_identity_token_file of the profile, names it: a "
+          "projected serviceAccountToken");
+}
+
+void identify_role(const Role& role, std::string_view name, CacheKey& key) {
+  const std::string prefix = std::string(name) + ".";
+  key.add(prefix + "arn", role.arn).add(prefix + "session-name", role.session_name);
+  if (!role.external_id.empty()) {
+    key.add(prefix + "external-id.fingerprint", fingerprint("external-id", role.external_id));
+  }
+  if (role.duration) key.add(prefix + "duration", std::to_string(role.duration->count()));
+}
+
+void identify_keys(const AwsCredentials& keys, CacheKey& key) {
+  SecretString secret = keys.secret_access_key.copy();
+  secret.append(std::string_view("\0", 1));
+  secret.append(keys.session_token.reveal());
+  key.add("source", "keys").add("keys.id", keys.access_key_id);
+  key.add("keys.fingerprint", fingerprint("keys", secret.reveal()));
+}
+
+Status identify_web_identity(const WebIdentity& identity, CacheKey& key) {
+  key.add("source", "web-identity").add("token-file", identity.token_file.native());
+  TRY_ASSIGN(const SecretString token, read_web_identity(identity));
+  add_token_identity("token", token, key);
+  identify_role(identity.role, "token.role", key);
+  return {};
+}
+
+Status identify_source(const CredentialPlan::Source& source, const Environment& environment,
+                       CacheKey& key) {
+  if (const auto* keys = std::get_if<AwsCredentials>(&source)) {
+    identify_keys(*keys, key);
+  } else if (const auto* identity = std::get_if<WebIdentity>(&source)) {
+    return identify_web_identity(*identity, key);
+  } else if (const auto* command = std::get_if<TokenCommand>(&source)) {
+    identify_process(*command, environment, key);
+  } else if (const auto* endpoint = std::get_if<ContainerEndpoint>(&source)) {
+    identify_machine(key);
+    return identify_container(*endpoint, key);
+  } else {
+    identify_machine(key);
+    key.add("source", "instance").add("instance", metadata_urls(environment).role);
+  }
+  return {};
+}
+
+// One run's way from the source through the roles.
+class Journey {
+ public:
+  Journey(const StsTarget& target, const Services& services, ProviderCall& call)
+      : services_(services), call_(call) {
+    endpoint_.url = target.url;
+    endpoint_.region = target.region;
+  }
+
+  Result<RoleSession> begin(const CredentialPlan::Source& source);
+  Result<RoleSession> assume(const Role& role, const AwsCredentials& credentials) {
+    TRY(read_ca());
+    return StsClient(endpoint_, services_, call_).assume_role(role, credentials);
+  }
+
+ private:
+  Result<RoleSession> with_web_identity(const WebIdentity& identity);
+  Result<AwsCredentials> of_instance();
+  Status read_ca();
+
+  const Services& services_;
+  ProviderCall& call_;
+  StsEndpoint endpoint_ = {};
+};
+
+Status Journey::read_ca() {
+  const auto path = services_.environment.get("AWS_CA_BUNDLE");
+  if (!path || !endpoint_.tls.ca_certificates.empty()) return {};
+  TRY_ASSIGN(endpoint_.tls.ca_certificates,
+             read_file(std::string(*path), kMaxKubeconfig)
+                 .context("reading AWS_CA_BUNDLE " + in_quotes(*path))
+                 .hint("it names CA certificates for STS, instead of the system's"));
+  return {};
+}
+
+Result<RoleSession> Journey::with_web_identity(const WebIdentity& identity) {
+  TRY_ASSIGN(const SecretString token, read_web_identity(identity));
+  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(token));
+  if (claims) {
+    TRY(check_lifetime(*claims, services_.clock.now())
+            .context("looking at the web identity's token")
+            .hint("check that whatever renews the token is still running"));
+  }
+  TRY(read_ca());
+  return StsClient(endpoint_, services_, call_).assume_role_with_web_identity(identity.role, token);
+}
+
+Result<AwsCredentials> Journey::of_instance() {
+  const AwsMetadataUrls urls = metadata_urls(services_.environment);
+  return AwsMetadata(urls, services_, call_)
+      .credentials()
+      .context("looking for credentials: neither variables nor a profile give them")
+      .hint(
+          "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, a web identity, or run "
+          "where the instance has a role");
+}
+
+Result<RoleSession> Journey::begin(const CredentialPlan::Source& source) {
+  if (const auto* keys = std::get_if<AwsCredentials>(&source)) {
+    return RoleSession{.credentials = keys->copy()};
+  }
+  if (const auto* identity = std::get_if<WebIdentity>(&source)) return with_web_identity(*identity);
+  RoleSession session;
+  if (const auto* command = std::get_if<TokenCommand>(&source)) {
+    TRY_ASSIGN(session.credentials, run_credential_process(*command, services_, call_));
+  } else if (const auto* endpoint = std::get_if<ContainerEndpoint>(&source)) {
+    TRY_ASSIGN(session.credentials, ask_container(*endpoint, services_, call_));
+  } else {
+    TRY_ASSIGN(session.credentials, of_instance());
+  }
+  return session;
+}
+
+Status check_end(const AwsCredentials& credentials, TimePoint now) {
+  if (!credentials.expires_at || *credentials.expires_at > now) return {};
+  return Error{.kind = Error::Kind::no_credential,
+               .message = "the session that was given has ended already",
+               .hint = "check this machine's clock, and whatever renews the session"};
+}
+
+}  // namespace
+
+std::optional<std::string> client_of_token(TimePoint now) {
+  std::optional<std::string> client = parent_identity();
+  if (client) *client += " " + std::to_string(now.time_since_epoch() / kClaimedLifetime);
+  return client;
+}
+
+void identify_machine(CacheKey& key) {
+  utsname names = {};
+  if (uname(&names) == 0) key.add("machine", names.nodename);
+}
+
+AwsMetadataUrls metadata_urls(const Environment& environment) {
+  std::string base = "http://169.254.169.254";
+  if (ascii_lower(environment.get("AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE").value_or("")) ==
+      "ipv6") {
+    base = "http://[fd00:ec2::254]";
+  }
+  if (const auto named = environment.get("AWS_EC2_METADATA_SERVICE_ENDPOINT")) base = *named;
+  while (base.ends_with('/')) base.pop_back();
+  return {.token = base + "/latest/api/token",
+          .role = base + "/latest/meta-data/iam/security-credentials/",
+          .zone = base + "/latest/meta-data/placement/availability-zone/"};
+}
+
+Result<CacheKey> session_key(const CredentialPlan& plan, const StsTarget& sts,
+                             const Environment& environment) {
+  CacheKey key;
+  key.add("plugin", "aws").add("what", "session");
+  TRY(identify_source(plan.source, environment, key));
+  for (std::size_t i = 0; i < plan.roles.size(); ++i) {
+    identify_role(plan.roles[i], "role." + std::to_string(i), key);
+  }
+  if (!plan.asks_sts()) return key;
+  key.add("sts", sts.url).add("sts.region", sts.region);
+  if (const auto bundle = environment.get("AWS_CA_BUNDLE")) key.add("ca-bundle", *bundle);
+  return key;
+}
+
+Result<FreshCredential> new_session(const CredentialPlan& plan, const StsTarget& sts,
+                                    const Services& services, ProviderCall& call) {
+  Journey journey(sts, services, call);
+  TRY_ASSIGN(RoleSession session, journey.begin(plan.source));
+  TRY(check_end(session.credentials, services.clock.now()));
+  for (const Role& role : plan.roles) {
+    TRY_ASSIGN(session, journey.assume(role, session.credentials));
+  }
+  FreshCredential fresh;
+  fresh.credential.token = write_aws_credentials(session.credentials);
+  fresh.credential.expires_at = session.credentials.expires_at;
+  fresh.identity = session.arn.empty() ? session.credentials.access_key_id : session.arn;
+  fresh.target = "EKS tokens";
+  if (plan.asks_sts()) {
+    TRY_ASSIGN(const Url url, parse_url(sts.url));
+    fresh.target += " at " + origin_of(url);
+  }
+  return fresh;
+}
+
+}  // namespace execcred::aws

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gets the credentials that a plan describes: from its source, through its roles, out of the cache
+// or anew.
+#pragma once
+
+#include "credential_plan.hpp"
+#include "endpoint.hpp"
+
+#include <execcred/aws_credentials.hpp>
+#include <execcred/aws_metadata.hpp>
+#include <execcred/cache_key.hpp>
+#include <execcred/credential_cache.hpp>
+#include <execcred/provider.hpp>
+#include <execcred/result.hpp>
+
+#include <optional>
+#include <string>
+
+namespace execcred::aws {
+
+// Where STS is called.
+struct StsTarget {
+  std::string url = {};
+  std::string region = {};
+};
+
+// Every input that decides whose session it is, and nothing secret. Fails where a token's file
+// cannot be read.
+Result<CacheKey> session_key(const CredentialPlan& plan, const StsTarget& sts,
+                             const Environment& environment);
+
+// Asks for a new session: its JSON is the credential's token.
+Result<FreshCredential> new_session(const CredentialPlan& plan, const StsTarget& sts,
+                                    const Services& services, ProviderCall& call);
+
+// The client that asks, for the cache. It asks again when its token ends, long before the session
+// does. That is no sign that the session is refused, so it counts as another client's asking.
+std::optional<std::string> client_of_token(TimePoint now);
+
+// For what the platform gives: a cache that several machines or Pods see holds each one's.
+void identify_machine(CacheKey& key);
+
+// AWS_EC2_METADATA_SERVICE_ENDPOINT, or the link-local address of the
+// AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE.
+AwsMetadataUrls metadata_urls(const Environment& environment);
+
+}  // namespace execcred::aws

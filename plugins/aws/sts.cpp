@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sts.hpp"
+
+#include "sts_reply.hpp"
+
+#include <execcred/aws_signature.hpp>
+#include <execcred/deadline.hpp>
+#include <execcred/form.hpp>
+#include <execcred/provider_http.hpp>
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace execcred::aws {
+namespace {
+
+constexpr std::string_view kVersion = "2011-06-15";
+constexpr std::string_view kFormType = "application/x-www-form-urlencoded; charset=utf-8";
+
+// For the one retry policy, which judges by the status: what STS says with 400 and will not say
+// again a moment later looks like the 429 that it is elsewhere.
+class ThrottlingObserver final : public HttpClient {
+ public:
+  explicit ThrottlingObserver(std::unique_ptr<HttpClient> client) : client_(std::move(client)) {}
+
+  Result<HttpResponse> send(const HttpRequest& request) override {
+    constexpr int kTooManyRequests = 429;
+    Result<HttpResponse> reply = client_->send(request);
+    if (reply && reply->status == 400 && is_passing_sts_error(*reply)) {
+      reply->status = kTooManyRequests;
+    }
+    return reply;
+  }
+
+ private:
+  std::unique_ptr<HttpClient> client_;
+};
+
+Form form_of(const std::string& action, const Role& role) {
+  Form form;
+  form.add("Action", action);
+  form.add("Version", kVersion);
+  form.add("RoleArn", role.arn);
+  form.add("RoleSessionName", role.session_name);
+  return form;
+}
+
+Result<HttpRequest> request_of(const StsEndpoint& endpoint, const Form& form) {
+  TRY_ASSIGN(const AwsRequest target, aws_request("POST", endpoint.url));
+  HttpRequest request = {
+      .method = "POST", .url = "https://" + target.host + target.path, .body = form.encoded()};
+  request.add_header("Accept", "application/json");
+  request.add_header("Content-Type", kFormType);
+  return request;
+}
+
+}  // namespace
+
+Result<RoleSession> StsClient::assume_role(const Role& role, const AwsCredentials& credentials) {
+  const std::string action = "AssumeRole";
+  Form form = form_of(action, role);
+  if (!role.external_id.empty()) form.add("ExternalId", SecretString(role.external_id));
+  if (role.duration) form.add("DurationSeconds", std::to_string(role.duration->count()));
+  TRY_ASSIGN(HttpRequest request, request_of(endpoint_, form));
+  TRY_ASSIGN(AwsRequest to_sign, aws_request("POST", request.url));
+  to_sign.headers = {{"Content-Type", std::string(kFormType)}};
+  to_sign.body = request.body.reveal();
+  for (HttpHeader& header : sign_aws_request(to_sign, credentials, {.region = endpoint_.region},
+                                             services_.clock.now())) {
+    request.headers.push_back(std::move(header));
+  }
+  SecretTexts secrets;
+  secrets.push_back(credentials.secret_access_key.copy());
+  secrets.push_back(credentials.session_token.copy());
+  secrets.emplace_back(role.external_id);
+  return ask(std::move(request), action, secrets).context("assuming the role " + role.arn);
+}
+
+Result<RoleSession> StsClient::assume_role_with_web_identity(const Role& role,
+                                                             const SecretString& token) {
+  const std::string action = "AssumeRoleWithWebIdentity";
+  Form form = form_of(action, role);
+  form.add("WebIdentityToken", token);
+  TRY_ASSIGN(HttpRequest request, request_of(endpoint_, form));
+  SecretTexts secrets;
+  secrets.push_back(token.copy());
+  return ask(std::move(request), action, secrets)
+      .context("assuming the role " + role.arn + " with a web identity");
+}
+
+Result<RoleSession> StsClient::ask(HttpRequest request, const std::string& action,
+                                   const SecretTexts& secrets) {
+  deadline::enter_phase("asking STS for a session");
+  TRY_ASSIGN(const Url url, parse_url(request.url));
+  const std::string server = origin_of(url);
+  services_.debug("asking " + server + ": " + action);
+  ProviderHttp http = provider_http({.tls = {.ca_certificates = endpoint_.tls.ca_certificates},
+                                     .proxy = proxy_of(services_.environment)},
+                                    services_, call_);
+  ThrottlingObserver client(std::move(http.client));
+  TRY_ASSIGN(const HttpResponse reply,
+             send_with_retries(client, request, http.policy, services_.clock));
+  TRY_ASSIGN(RoleSession session, read_sts_reply(reply, action, server, secrets));
+  const auto end = session.credentials.expires_at;
+  if (end && *end <= services_.clock.now()) {
+    return Error{.kind = Error::Kind::no_credential,
+                 .message = "the session that " + server + " gave has ended already",
+                 .hint = "check this machine's clock"};
+  }
+  return session;
+}
+
+}  // namespace execcred::aws

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// AWS Security Token Service: the two actions by which a role's session is got.
+// https://docs.aws.amazon.com/STS/latest/APIReference/
+//
+// JSON is asked for, and XML, its older form, understood. What failed is told by the reply's Code;
+// its status says little: being asked too often is 400 as well.
+#pragma once
+
+#include "role.hpp"
+
+#include <execcred/aws_credentials.hpp>
+#include <execcred/credential_cache.hpp>
+#include <execcred/http.hpp>
+#include <execcred/oauth_failure.hpp>
+#include <execcred/provider.hpp>
+#include <execcred/result.hpp>
+
+#include <string>
+
+namespace execcred::aws {
+
+struct StsEndpoint {
+  std::string url = {};     // https
+  std::string region = {};  // that requests are signed for
+  TlsSettings tls = {};
+};
+
+struct RoleSession {
+  AwsCredentials credentials = {};
+  std::string arn = {};  // of the session, or empty
+};
+
+class StsClient {
+ public:
+  // All must outlive it.
+  StsClient(const StsEndpoint& endpoint, const Services& services, ProviderCall& call)
+      : endpoint_(endpoint), services_(services), call_(call) {}
+
+  // Fail with no_credential (refused, or a reply that is no session), unavailable (network, too
+  // many requests, STS's own trouble), configuration (the URL).
+  Result<RoleSession> assume_role(const Role& role, const AwsCredentials& credentials);
+  // Not signed: the token says who asks.
+  Result<RoleSession> assume_role_with_web_identity(const Role& role, const SecretString& token);
+
+ private:
+  Result<RoleSession> ask(HttpRequest request, const std::string& action,
+                          const SecretTexts& secrets);
+
+  const StsEndpoint& endpoint_;
+  const Services& services_;
+  ProviderCall& call_;
+};
+
+// The reply to an action. `secrets` may not be shown, whatever the server repeats.
+Result<RoleSession> read_sts_reply(const HttpResponse& reply, const std::string& action,
+                                   const std::string& server, const SecretTexts& secrets);
+
+}  // namespace execcred::aws

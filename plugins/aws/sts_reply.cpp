@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sts_reply.hpp"
+
+#include "xml.hpp"
+
+#include <execcred/json.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace execcred::aws {
+namespace {
+
+constexpr std::size_t kMaxCode = 60;
+constexpr std::size_t kMaxMessage = 400;
+
+struct KnownError {
+  std::string_view code;
+  bool may_pass = false;
+  std::string_view hint = {};
+};
+
+constexpr std::string_view kClock = "check this machine's clock";
+
+// Those of STS, and those that every service of AWS may answer.
+constexpr std::array<KnownError, 25> kErrors = {{
+    {"Throttling", true, {}},
+    {"ThrottlingException", true, {}},
+    {"ThrottledException", true, {}},
+    {"RequestThrottled", true, {}},
+    {"RequestThrottledException", true, {}},
+    {"RequestLimitExceeded", true, {}},
+    {"TooManyRequestsException", true, {}},
+    {"BandwidthLimitExceeded", true, {}},
+    {"SlowDown", true, {}},
+    {"PriorRequestNotComplete", true, {}},
+    {"RequestTimeout", true, {}},
+    {"RequestTimeoutException", true, {}},
+    {"IDPCommunicationError", true, "STS cannot reach the issuer of the web identity"},
+    {"ServiceUnavailable", true, {}},
+    {"InternalFailure", true, {}},
+    {"AccessDenied", false,
+     "check the role's trust policy, and that this identity may assume the role"},
+    {"ExpiredTokenException", false,
+     "check that whatever renews the web identity's token is still running, and this machine's "
+     "clock"},
+    {"ExpiredToken", false, "the session that signs has ended; check whatever renews it"},
+    {"InvalidIdentityToken", false,
+     "check that IAM knows the token's issuer as an identity provider, and its audience"},
+    {"IDPRejectedClaim", false, "check the role's trust policy, and the token's claims"},
+    {"InvalidClientTokenId", false, "the access key is not known, or the session's token is"},
+    {"RegionDisabledException", false, "STS is not enabled in this region for this account"},
+    {"RequestExpired", false, kClock},
+    {"RequestTimeTooSkewed", false, kClock},
+    {"SignatureDoesNotMatch", false, "check the secret access key and this machine's clock"},
+}};
+
+const KnownError* find_error(std::string_view code) {
+  const auto* found = std::find_if(kErrors.begin(), kErrors.end(),
+                                   [code](const KnownError& known) { return known.code == code; });
+  return found == kErrors.end() ? nullptr : found;
+}
+
+Error unfit(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+Result<json::Value> document_of(const HttpResponse& reply) {
+  const std::string_view text = trim(reply.body.reveal());
+  return text.starts_with('<') ? parse_xml(text) : json::parse(text);
+}
+
+// Follows the names down through objects; nullptr where one is missing.
+const json::Value* find_at(const json::Value& document,
+                           std::initializer_list<std::string_view> path) {
+  const json::Value* value = &document;
+  for (const std::string_view name : path) {
+    value = value->find(name);
+    if (value == nullptr) return nullptr;
+  }
+  return value;
+}
+
+std::string text_at(const json::Value& document, std::initializer_list<std::string_view> path) {
+  const json::Value* const value = find_at(document, path);
+  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
+}
+
+struct Failure {
+  std::string code = {};
+  std::string message = {};
+};
+
+// {"Error":{"Code","Message"}} or the same in an ErrorResponse.
+Failure failure_in(const json::Value& document) {
+  const json::Value* const inner = document.find("ErrorResponse");
+  const json::Value& response = inner == nullptr ? document : *inner;
+  return {.code = text_at(response, {"Error", "Code"}),
+          .message = text_at(response, {"Error", "Message"})};
+}
+
+Error described(const HttpResponse& reply, const Failure& failure, const std::string& server,
+                const SecretTexts& secrets) {
+  const KnownError* const known = find_error(failure.code);
+  const bool may_pass =
+      known != nullptr ? known->may_pass : reply.status == 429 || reply.status >= 500;
+  std::string message =
+      server + " answered with the error '" + shown_text(failure.code, secrets, kMaxCode) + "'";
+  if (!failure.message.empty()) {
+    message += ": " + shown_text(failure.message, secrets, kMaxMessage);
+  }
+  return {.kind = may_pass ? Error::Kind::unavailable : Error::Kind::no_credential,
+          .message = std::move(message),
+          .hint = std::string(known == nullptr ? std::string_view() : known->hint),
+          .is_transient = may_pass};
+}
+
+Result<RoleSession> session_in(const json::Value& document, const std::string& action) {
+  const std::string response = action + "Response";
+  const std::string result = action + "Result";
+  const json::Value* const found = find_at(document, {response, result, "Credentials"});
+  if (found == nullptr) return unfit("it has no credentials of " + action);
+  RoleSession session;
+  TRY_ASSIGN(session.credentials, aws_credentials_of_json(*found, "SessionToken"));
+  if (session.credentials.session_token.empty() || !session.credentials.expires_at) {
+    return unfit("its credentials lack a session token, or an end");
+  }
+  const std::string arn = text_at(document, {response, result, "AssumedRoleUser", "Arn"});
+  if (is_visible_ascii(arn)) session.arn = arn.substr(0, kMaxMessage);
+  return session;
+}
+
+}  // namespace
+
+bool is_passing_sts_error(const HttpResponse& reply) {
+  Result<json::Value> document = document_of(reply);
+  if (!document) return false;
+  const KnownError* const known = find_error(failure_in(*document).code);
+  json::wipe(*document);
+  return known != nullptr && known->may_pass;
+}
+
+Result<RoleSession> read_sts_reply(const HttpResponse& reply, const std::string& action,
+                                   const std::string& server, const SecretTexts& secrets) {
+  Result<json::Value> document = document_of(reply);
+  if (!document) {
+    if (reply.status != 200) return status_failure(reply, server);
+    return unfit(
+        "what " + server + " answered is neither JSON nor XML of STS: " + document.error().message,
+        "check that the URL is the one that is meant");
+  }
+  const Failure failure = failure_in(*document);
+  if (!failure.code.empty()) {
+    json::wipe(*document);
+    return described(reply, failure, server, secrets);
+  }
+  if (reply.status != 200) {
+    json::wipe(*document);
+    return status_failure(reply, server);
+  }
+  Result<RoleSession> session = session_in(*document, action);
+  json::wipe(*document);
+  return std::move(session).context("reading what " + server + " answered");
+}
+
+}  // namespace execcred::aws

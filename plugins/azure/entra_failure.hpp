@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Entra's token endpoint says when it refuses: an error of OAuth 2.0, and in its description
+// the code that tells what is really the matter ("AADSTS700016: ...").
+#pragma once
+
+#include <execcred/http.hpp>
+#include <execcred/oauth_failure.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace execcred::azure {
+
+// nullopt for a 200 without an error. The code decides whether the failure may pass, and the hint;
+// without a code that is known here, the OAuth error and the status do.
+std::optional<Error> entra_failure(const HttpResponse& reply, const std::string& server,
+                                   const SecretTexts& secrets);
+
+// The digits after the first "AADSTS" that has any; empty where there is none.
+std::string_view aadsts_code(std::string_view description);
+
+}  // namespace execcred::azure

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "identity.hpp"
+
+#include "managed_identity.hpp"
+#include "workload_identity.hpp"
+
+namespace execcred::azure {
+namespace {
+
+Result<IdentityKind> chosen_kind(const Options& options, const Environment& environment) {
+  if (options.identity) return *options.identity;
+  if (!options.federated_token_file.empty() || environment.get(kTokenFileVariable)) {
+    return IdentityKind::workload;
+  }
+  return Error{
+      .kind = Error::Kind::configuration,
+      .message = "no identity is chosen, and " + std::string(kTokenFileVariable) + " is not set",
+      .hint =
+          "for workload identity, let the Pod have the label "
+          "azure.workload.identity/use: \"true\", or pass --federated-token-file, "
+          "--client-id and --tenant-id; for a managed identity, pass "
+          "--identity=managed"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Identity>> open_identity(const Options& options,
+                                                const CredentialRequest& request,
+                                                const Services& services) {
+  TRY_ASSIGN(const IdentityKind kind, chosen_kind(options, services.environment));
+  if (kind == IdentityKind::managed) return open_managed_identity(options, services);
+  return open_workload_identity(options, request.info, services);
+}
+
+}  // namespace execcred::azure

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who asks Entra for a token, and how.
+#pragma once
+
+#include "options.hpp"
+
+#include <execcred/cache_key.hpp>
+#include <execcred/credential_cache.hpp>
+#include <execcred/provider.hpp>
+#include <execcred/result.hpp>
+
+#include <memory>
+
+namespace execcred::azure {
+
+class Identity {
+ public:
+  virtual ~Identity() = default;
+
+  // All that decides whose token it is, and where it is asked for.
+  virtual void identify(CacheKey& key) const = 0;
+  // Fails with no_credential, unavailable or configuration.
+  virtual Result<FreshCredential> ask(ProviderCall& call) const = 0;
+};
+
+// Reads what is at hand (the federated token, variables); sends nothing. The arguments must
+// outlive it. Fails (configuration, no_credential).
+Result<std::unique_ptr<Identity>> open_identity(const Options& options,
+                                                const CredentialRequest& request,
+                                                const Services& services);
+
+}  // namespace execcred::azure

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which endpoint has the managed identity, as the platform's variables tell.
+#pragma once
+
+#include <execcred/environment.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace execcred::azure {
+
+struct ManagedEndpoint {
+  enum class Kind { imds, app_service };
+  Kind kind = Kind::imds;
+  std::string url = {};      // without a query
+  SecretString header = {};  // App Service: IDENTITY_HEADER
+
+  std::string_view api_version() const;
+  // The parameter that names an identity by its resource ID.
+  std::string_view resource_parameter() const;
+};
+
+// Fails (configuration): an endpoint that is neither https nor local, or of a platform that is not
+// supported.
+Result<ManagedEndpoint> managed_endpoint(const Environment& environment);
+
+}  // namespace execcred::azure

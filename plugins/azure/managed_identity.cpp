@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "managed_identity.hpp"
+
+#include "judging_client.hpp"
+#include "managed_endpoint.hpp"
+#include "managed_reply.hpp"
+#include "variables.hpp"
+
+#include <execcred/deadline.hpp>
+#include <execcred/file.hpp>
+#include <execcred/fingerprint.hpp>
+#include <execcred/provider_http.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_source.hpp>
+#include <execcred/url.hpp>
+
+#include <unistd.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace execcred::azure {
+namespace {
+
+// As azure-identity's; within one call's deadline, and only where the cache lets it try again.
+constexpr int kAttempts = 6;
+
+// A cache on a file system that several machines share must not mix up their identities, nor that
+// of two Pods on one node.
+std::string machine() {
+  constexpr std::size_t kMaxId = 64;
+  std::array<char, 256> name = {};
+  if (gethostname(name.data(), name.size() - 1) != 0) name.front() = '\0';
+  // Not there in every sandbox.
+  const Result<std::string> boot = read_untrusted_file("/proc/sys/kernel/random/boot_id", kMaxId);
+  return std::string(name.data()) + " " + (boot ? std::string(trim(*boot)) : std::string());
+}
+
+class ManagedIdentity final : public Identity {
+ public:
+  ManagedIdentity(const Options& options, const Services& services)
+      : options_(options), services_(services) {}
+
+  Status open();
+  void identify(CacheKey& key) const override;
+  Result<FreshCredential> ask(ProviderCall& call) const override;
+
+ private:
+  Status select();
+  bool is_app_service() const { return endpoint_.kind == ManagedEndpoint::Kind::app_service; }
+  HttpRequest request() const;
+  ManagedReplyRules rules() const;
+  Result<HttpResponse> send(ProviderCall& call) const;
+
+  const Options& options_;
+  const Services& services_;
+  ManagedEndpoint endpoint_;
+  IdentitySelector selector_;
+  std::string server_;  // the endpoint's origin
+};
+
+Status ManagedIdentity::open() {
+  TRY_ASSIGN(endpoint_, managed_endpoint(services_.environment));
+  TRY_ASSIGN(const Url url, parse_url(endpoint_.url));
+  server_ = origin_of(url);
+  return select();
+}
+
+Status ManagedIdentity::select() {
+  const auto take = [this](std::string_view name, const std::string& value) -> Status {
+    if (value.empty()) return {};
+    if (!selector_.name.empty()) {
+      return Error{.kind = Error::Kind::configuration,
+                   .message = "the managed identity is named twice",
+                   .hint =
+                       "one of --client-id, --identity-resource-id and --identity-object-id "
+                       "names it"};
+    }
+    selector_ = {.name = std::string(name), .value = value};
+    return {};
+  };
+  TRY(take("client_id", options_.client_id));
+  TRY(take("object_id", options_.identity_object_id));
+  TRY(take(endpoint_.resource_parameter(), options_.identity_resource_id));
+  if (!selector_.name.empty()) return {};
+  TRY_ASSIGN(const std::string client_id,
+             variable(services_.environment, "AZURE_CLIENT_ID", parse_guid));
+  return take("client_id", client_id);
+}
+
+void ManagedIdentity::identify(CacheKey& key) const {
+  key.add("identity", "managed").add("endpoint", endpoint_.url).add("machine", machine());
+  if (!selector_.name.empty()) key.add(selector_.name, ascii_lower(selector_.value));
+  if (is_app_service()) {
+    key.add("identity-header.fingerprint", fingerprint("header", endpoint_.header.reveal()));
+  }
+}
+
+HttpRequest ManagedIdentity::request() const {
+  HttpRequest request = {.url = endpoint_.url};
+  request.url.append("?api-version=").append(endpoint_.api_version());
+  request.url += "&resource=" + query_encode(options_.server_id);
+  if (!selector_.name.empty()) {
+    request.url += "&" + selector_.name + "=" + query_encode(selector_.value);
+  }
+  // What a program that was tricked into asking for a URL would not send.
+  request.add_header("Metadata", "true");
+  if (is_app_service()) {
+    request.headers.push_back({.name = "X-IDENTITY-HEADER", .value = endpoint_.header.copy()});
+  }
+  request.add_header("Accept", "application/json");
+  request.allow_plain_http = true;
+  return request;
+}
+
+ManagedReplyRules ManagedIdentity::rules() const {
+  ManagedReplyRules rules = {.kind = endpoint_.kind,
+                             .selector = selector_,
+                             .now = services_.clock.now(),
+                             .server = server_};
+  if (is_app_service()) rules.secrets.push_back(endpoint_.header.copy());
+  return rules;
+}
+
+Result<HttpResponse> ManagedIdentity::send(ProviderCall& call) const {
+  ProviderHttp http = provider_http({}, services_, call);  // no proxy, whatever the variables say
+  if (call.may_retry) http.policy.attempts = kAttempts;
+  JudgingClient client(
+      *http.client, [this](const HttpResponse& reply) { return managed_failure(reply, rules()); });
+  TRY_ASSIGN(HttpResponse reply,
+             send_with_retries(client, request(), http.policy, services_.clock));
+  if (client.failure()) return *client.failure();
+  return reply;
+}
+
+Result<FreshCredential> ManagedIdentity::ask(ProviderCall& call) const {
+  deadline::enter_phase("asking the endpoint of managed identities");
+  services_.debug("asking " + server_ + " for a token of " +
+                  (selector_.name.empty() ? std::string("its managed identity")
+                                          : "the managed identity with " + selector_.name + " " +
+                                                in_quotes(selector_.value)));
+  TRY_ASSIGN(const HttpResponse response,
+             send(call).context("asking the endpoint of managed identities"));
+  TRY_ASSIGN(TokenReply reply, parse_managed_reply(response, rules()));
+  FreshCredential fresh;
+  fresh.credential = {.token = std::move(reply.token), .expires_at = reply.expires_at};
+  fresh.identity = selector_.name.empty() ? "the machine's managed identity"
+                                          : "managed identity " + selector_.value;
+  fresh.target = options_.server_id + " at " + server_;
+  return fresh;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Identity>> open_managed_identity(const Options& options,
+                                                        const Services& services) {
+  auto identity = std::make_unique<ManagedIdentity>(options, services);
+  TRY(identity->open());
+  return std::unique_ptr<Identity>(std::move(identity));
+}
+
+}  // namespace execcred::azure

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Managed identity: the token comes from an endpoint of the platform, over plain http and never
+// through a proxy.
+//
+//   IMDS          http://169.254.169.254/metadata/identity/oauth2/token, or the same path at
+//                 AZURE_POD_IDENTITY_AUTHORITY_HOST
+//   App Service   IDENTITY_ENDPOINT, with IDENTITY_HEADER as its password; also Functions and
+//                 Container Apps
+//
+// Service Fabric, Azure Arc, Machine Learning and Cloud Shell have others, which are refused by
+// name rather than taken for one of these.
+#pragma once
+
+#include "identity.hpp"
+
+namespace execcred::azure {
+
+// Fails (configuration): an identity that is named twice, an endpoint that cannot be used.
+Result<std::unique_ptr<Identity>> open_managed_identity(const Options& options,
+                                                        const Services& services);
+
+}  // namespace execcred::azure

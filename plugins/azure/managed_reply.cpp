@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "managed_reply.hpp"
+
+#include <execcred/json.hpp>
+#include <execcred/rfc3339.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace execcred::azure {
+namespace {
+
+constexpr std::size_t kMaxReply = 1024 * 1024;
+constexpr std::size_t kMaxTold = 300;  // of what a failing endpoint says
+
+Error unfit(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+bool is_passing(int status, ManagedEndpoint::Kind kind) {
+  if (status == 429 || status >= 500) return true;
+  return kind == ManagedEndpoint::Kind::imds ? status == 404 || status == 410 : status == 408;
+}
+
+std::string_view hint_of(int status, const ManagedReplyRules& rules) {
+  if (is_passing(status, rules.kind)) return {};
+  if (status == 400 && rules.selector.name.empty()) {
+    return "the machine must have a managed identity; where it has several, name one by "
+           "--client-id";
+  }
+  if (status == 400) return "the identity that is asked for must be assigned to the machine";
+  if (status == 401) return "check IDENTITY_HEADER";
+  return "check that this is the endpoint of Azure's managed identities";
+}
+
+void add_text(const json::Value& document, std::string_view name, std::string& told) {
+  const json::Value* const value = document.find(name);
+  if (value == nullptr || value->string() == nullptr || value->string()->empty()) return;
+  told += (told.empty() ? "" : ": ") + *value->string();
+}
+
+// IMDS: error and error_description; App Service: message; others an object named error.
+std::string told_by(const HttpResponse& reply) {
+  Result<json::Value> document = json::parse(reply.body.reveal(), {.bytes = kMaxReply});
+  if (!document) return {};
+  std::string told;
+  for (const std::string_view name : {"error", "error_description", "message"}) {
+    add_text(*document, name, told);
+  }
+  if (const json::Value* const error = document->find("error")) {
+    add_text(*error, "code", told);
+    add_text(*error, "message", told);
+  }
+  json::wipe(*document);
+  return told;
+}
+
+// Seconds since 1970, as a number or in a string, or a date (RFC 3339).
+Result<TimePoint> parse_expires_on(const json::Value& value) {
+  const auto no_time = [] { return unfit("the reply's 'expires_on' is no time"); };
+  const std::string* const text = value.string();
+  const Result<json::Value> quoted = text != nullptr ? json::parse(*text) : Result(value);
+  const json::Number* const number = quoted ? quoted->number() : nullptr;
+  if (number == nullptr) {
+    if (text == nullptr) return no_time();
+    const Result<TimePoint> date = parse_rfc3339(*text);
+    return date ? date : Result<TimePoint>(no_time());
+  }
+  constexpr double kLast = 9'000'000'000;  // in 2255: a TimePoint holds no more than 2262
+  const double seconds = std::clamp(std::strtod(number->text.c_str(), nullptr), 0.0, kLast);
+  return TimePoint(std::chrono::seconds(static_cast<std::int64_t>(seconds)));
+}
+
+Status bound_end(const json::Value& document, TimePoint now, TokenReply& reply) {
+  const json::Value* const value = document.find("expires_on");
+  if (value == nullptr || value->is_null()) return {};
+  TRY_ASSIGN(const TimePoint end, parse_expires_on(*value));
+  if (end <= now) {
+    return unfit("the reply's token has ended already, by its 'expires_on'",
+                 "check this machine's clock");
+  }
+  constexpr std::chrono::hours kLongest(24);  // as much as parse_token_reply() believes
+  reply.expires_at = std::min({reply.expires_at.value_or(end), end, now + kLongest});
+  return {};
+}
+
+// IMDS tells whose token it gives; on a machine with several identities that must be the one.
+Status check_identity(const json::Value& document, const ManagedReplyRules& rules) {
+  const IdentitySelector& asked = rules.selector;
+  const json::Value* const value = asked.name.empty() ? nullptr : document.find(asked.name);
+  if (value == nullptr || value->string() == nullptr || value->string()->empty()) return {};
+  if (ascii_lower(*value->string()) == ascii_lower(asked.value)) return {};
+  return unfit("the reply's token is for the " + asked.name + " '" +
+                   shown_text(*value->string(), rules.secrets, kMaxTold) + "', not for " +
+                   in_quotes(asked.value),
+               "the endpoint gave another identity's token, which is not handed on");
+}
+
+Result<TokenReply> read_reply(const json::Value& document, const HttpResponse& response,
+                              const ManagedReplyRules& rules) {
+  TokenReplyRules token_rules = {.now = rules.now, .server = rules.server};
+  for (const SecretString& secret : rules.secrets) token_rules.secrets.push_back(secret.copy());
+  TRY_ASSIGN(TokenReply reply, parse_token_reply(response, token_rules));
+  TRY(check_identity(document, rules).context("reading the reply of " + rules.server));
+  TRY(bound_end(document, rules.now, reply).context("reading the reply of " + rules.server));
+  return reply;
+}
+
+}  // namespace
+
+std::optional<Error> managed_failure(const HttpResponse& reply, const ManagedReplyRules& rules) {
+  if (reply.status == 200) return std::nullopt;
+  Error failure = status_failure(reply, rules.server);
+  const std::string told = told_by(reply);
+  if (!told.empty()) failure.message += ": " + shown_text(told, rules.secrets, kMaxTold);
+  const bool may_pass = is_passing(reply.status, rules.kind);
+  failure.kind = may_pass ? Error::Kind::unavailable : Error::Kind::no_credential;
+  failure.is_transient = may_pass;
+  failure.hint = hint_of(reply.status, rules);
+  return failure;
+}
+
+Result<TokenReply> parse_managed_reply(const HttpResponse& reply, const ManagedReplyRules& rules) {
+  Result<json::Value> document = json_object_of(reply, rules.server, rules.secrets);
+  if (!document) {
+    // It may name a key.
+    document.error().message = shown_text(document.error().message, rules.secrets, kMaxTold);
+    return std::move(document).error();
+  }
+  Result<TokenReply> read = read_reply(*document, reply, rules);
+  json::wipe(*document);
+  return read;
+}
+
+}  // namespace execcred::azure

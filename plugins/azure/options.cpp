@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <execcred/cache_options.hpp>
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace execcred::azure {
+namespace {
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+bool is_guid(std::string_view text) {
+  constexpr std::string_view kShape = "00000000-0000-0000-0000-000000000000";
+  constexpr std::string_view kDigits = "0123456789abcdefABCDEF";
+  if (text.size() != kShape.size()) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool fits =
+        kShape[i] == '-' ? text[i] == '-' : kDigits.find(text[i]) != std::string_view::npos;
+    if (!fits) return false;
+  }
+  return true;
+}
+
+Result<std::optional<IdentityKind>> parse_identity(const std::string& text) {
+  if (text == "workload") return std::optional(IdentityKind::workload);
+  if (text == "managed") return std::optional(IdentityKind::managed);
+  return wrong(in_quotes(text) + " is neither workload nor managed");
+}
+
+// It becomes a scope, a list whose parts are separated by spaces; what else stands in one is what
+// azure-identity lets stand there.
+Result<std::string> parse_server_id(const std::string& text) {
+  constexpr std::string_view kScope = "/.default";
+  constexpr std::string_view kMore = "_-.:/";
+  if (text.ends_with(kScope)) {
+    return wrong(in_quotes(text) + " is a scope", "leave out its end, '/.default'");
+  }
+  const bool fits = std::all_of(text.begin(), text.end(), [kMore](char c) {
+    return is_alphanumeric(c) || kMore.find(c) != std::string_view::npos;
+  });
+  if (fits) return text;
+  return wrong(in_quotes(text) + " is no application ID, nor the URI of one");
+}
+
+// Percent-encoded when it is sent.
+Result<std::string> parse_resource_id(const std::string& text) {
+  if (text.starts_with("/subscriptions/") && is_visible_ascii(text)) return text;
+  return wrong(in_quotes(text) + " is no resource ID of an identity",
+               "it is /subscriptions/.../resourceGroups/.../providers/"
+               "Microsoft.ManagedIdentity/userAssignedIdentities/NAME");
+}
+
+// A variable may be meant for other plugins of the same controller.
+bool is_flag(const Settings& settings, std::string_view option) {
+  return settings.get(option).origin == Setting::Origin::flag;
+}
+
+void add_workload(OptionSet& set, Options& options) {
+  set.add_parsed("client-id", options.client_id, "ID",
+                 "The application or user-assigned identity; else AZURE_CLIENT_ID", parse_guid);
+  set.add_parsed("tenant-id", options.tenant_id, "ID",
+                 "The Entra tenant, a GUID or a domain; else AZURE_TENANT_ID; one of a "
+                 "ClusterProfile must be the same, or allowed",
+                 parse_tenant)
+      .from_profile();
+  set.add_parsed("allow-tenant", options.allow_tenants, "ID",
+                 "Accept this tenant from a ClusterProfile", parse_tenant)
+      .no_environment();
+  set.add("federated-token-file", options.federated_token_file, "PATH",
+          "The service account's token for Entra; else AZURE_FEDERATED_TOKEN_FILE");
+  set.add_parsed("authority-host", options.authority_host, "URL",
+                 "The cloud's Entra host; else AZURE_AUTHORITY_HOST", parse_authority)
+      .default_text("https://login.microsoftonline.com");
+  set.add("ca-file", options.ca_file, "PATH",
+          "CA certificates of the authority host, instead of the system's");
+}
+
+}  // namespace
+
+Result<std::string> parse_guid(const std::string& text) {
+  if (is_guid(text)) return text;
+  return wrong(in_quotes(text) + " is no GUID", "it is 00000000-0000-0000-0000-000000000000");
+}
+
+Result<std::string> parse_tenant(const std::string& text) {
+  const bool is_domain =
+      text.find('.') != std::string::npos && is_dns1123_subdomain(ascii_lower(text));
+  if (is_domain || is_guid(text)) return text;
+  return wrong(in_quotes(text) + " is no tenant", "it is the tenant's GUID, or a domain of it");
+}
+
+Result<std::string> parse_authority(const std::string& text) {
+  const std::string whole = text.find("://") == std::string::npos ? "https://" + text : text;
+  const Result<Url> url = parse_url(whole);
+  if (!url) return wrong(redacted_url(text) + " " + url.error().message);
+  if (url->scheme != "https") return wrong(redacted_url(text) + " is no https URL");
+  if (url->path.empty() && url->query.empty()) {
+    const std::string origin = origin_of(*url);
+    constexpr std::string_view kPort = ":443";
+    // As others write it into their requests and logs.
+    return origin.ends_with(kPort) ? origin.substr(0, origin.size() - kPort.size()) : origin;
+  }
+  return wrong(redacted_url(text) + " is more than a host",
+               "the tenant is --tenant-id's, and the rest of the path is the same in every cloud");
+}
+
+void add_options(OptionSet& set, Options& options) {
+  set.add_parsed("identity", options.identity, "workload|managed",
+                 "Who asks: the Pod's service account, or the managed identity of the machine",
+                 parse_identity)
+      .default_text("workload, where a federated token file is set");
+  add_workload(set, options);
+  set.add_parsed("server-id", options.server_id, "ID", "The application that the token is for",
+                 parse_server_id)
+      .default_text(std::string(kAksServerId) + ", AKS");
+  set.add_parsed("identity-resource-id", options.identity_resource_id, "ID",
+                 "With --identity=managed: the identity by its resource ID", parse_resource_id);
+  set.add_parsed("identity-object-id", options.identity_object_id, "ID",
+                 "With --identity=managed: the identity by its principal's ID", parse_guid);
+  add_cache_options(set, options.cache);
+}
+
+bool is_tenant_ours(const Settings& settings) {
+  const Setting::Origin origin = settings.get("tenant-id").origin;
+  return origin == Setting::Origin::flag || origin == Setting::Origin::environment;
+}
+
+Status check_options(const Options& options, const Settings& settings) {
+  constexpr std::array<std::string_view, 5> kWorkload = {"tenant-id", "allow-tenant", "ca-file",
+                                                         "federated-token-file", "authority-host"};
+  constexpr std::array<std::string_view, 2> kManaged = {"identity-resource-id",
+                                                        "identity-object-id"};
+  const bool is_managed = options.identity == IdentityKind::managed;
+  for (const std::string_view option : kWorkload) {
+    if (!is_managed || !is_flag(settings, option)) continue;
+    return wrong("--" + std::string(option) + " has no use with --identity=managed",
+                 "the platform knows tenant and authority of a managed identity");
+  }
+  for (const std::string_view option : kManaged) {
+    if (is_managed || !is_flag(settings, option)) continue;
+    return wrong("--" + std::string(option) + " needs --identity=managed",
+                 "workload identity knows its identity by --client-id");
+  }
+  return {};
+}
+
+}  // namespace execcred::azure

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of execcred-azure.
+#pragma once
+
+#include <execcred/credential_cache.hpp>
+#include <execcred/option_set.hpp>
+#include <execcred/result.hpp>
+#include <execcred/settings.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace execcred::azure {
+
+enum class IdentityKind {
+  workload,  // a Kubernetes service account that an Entra application or identity trusts
+  managed,   // the machine's or the app's own, behind a metadata endpoint
+};
+
+// The application of Azure Kubernetes Service, the same in every tenant and every cloud.
+inline constexpr const char* kAksServerId = "6dae42f8-4368-4678-94ff-3960e28e3630";
+
+struct Options {
+  std::optional<IdentityKind> identity = {};
+  std::string client_id = {};
+  std::string tenant_id = {};
+  // Flag or environment: the controller's word, not a ClusterProfile's.
+  bool is_tenant_ours = false;
+  std::vector<std::string> allow_tenants = {};
+  std::filesystem::path federated_token_file = {};
+  std::string authority_host = {};  // an origin: "https://HOST[:PORT]"
+  std::filesystem::path ca_file = {};
+  std::string server_id = kAksServerId;
+  std::string identity_resource_id = {};
+  std::string identity_object_id = {};
+  CacheOptions cache = {};
+};
+
+void add_options(OptionSet& set, Options& options);
+
+// Combinations that make no sense: an option that the kind of identity has no use for. Fails
+// (configuration).
+Status check_options(const Options& options, const Settings& settings);
+
+// The tenant was set by a flag or a variable, before a ClusterProfile's field was read.
+bool is_tenant_ours(const Settings& settings);
+
+// These fail with configuration; they read a flag, a variable or a ClusterProfile's field.
+// "00000000-0000-0000-0000-000000000000", in any case.
+Result<std::string> parse_guid(const std::string& text);
+// A GUID or a domain: the names of a group of tenants ("common") are none of one.
+Result<std::string> parse_tenant(const std::string& text);
+// A host or an https origin, as AZURE_AUTHORITY_HOST has it; gives "https://HOST[:PORT]".
+Result<std::string> parse_authority(const std::string& text);
+
+}  // namespace execcred::azure

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tenant.hpp"
+
+#include "variables.hpp"
+
+#include <execcred/json_reader.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace execcred::azure {
+namespace {
+
+constexpr const char* kField = "tenantId";
+
+// What a ClusterProfile says beside the controller, where Settings has no use for it.
+Result<std::string> tenant_of_config(const ExecInfo& info) {
+  if (!info.cluster) return std::string();
+  const json::Value* const value = info.cluster->config.find(kField);
+  if (value == nullptr || value->is_null()) return std::string();
+  const std::string path = std::string("spec.cluster.config.") + kField;
+  TRY_ASSIGN(const std::string text, json::read_string(*value, path));
+  return parse_tenant(text).context("reading " + path);
+}
+
+bool is_same(const std::string& one, const std::string& other) {
+  return ascii_lower(one) == ascii_lower(other);
+}
+
+Error refused(const Options& options, const std::string& tenant, const std::string& own) {
+  const std::string which = "the ClusterProfile's tenant " + in_quotes(tenant);
+  if (options.allow_tenants.empty()) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = own.empty() ? which + " is not allowed"
+                                        : which + " is another than " + in_quotes(own),
+                 .hint = "where the token may go is the mapping's to say: --allow-tenant=" +
+                         printable(tenant) + " in its args"};
+  }
+  return Error{.kind = Error::Kind::no_credential,
+               .message = which + " matches no --allow-tenant",
+               .hint = "allowed: " + join(options.allow_tenants, ", ")};
+}
+
+}  // namespace
+
+Result<std::string> chosen_tenant(const Options& options, const ExecInfo& info,
+                                  const Environment& environment) {
+  std::string own = options.is_tenant_ours ? options.tenant_id : std::string();
+  std::string profiles = options.is_tenant_ours ? std::string() : options.tenant_id;
+  if (own.empty()) {
+    TRY_ASSIGN(own, variable(environment, "AZURE_TENANT_ID", parse_tenant));
+  }
+  if (profiles.empty()) {
+    TRY_ASSIGN(profiles, tenant_of_config(info));
+  }
+  if (profiles.empty() && own.empty()) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "no tenant is set",
+                 .hint =
+                     "pass --tenant-id=ID, or set AZURE_TENANT_ID; a ClusterProfile's tenantId "
+                     "needs --allow-tenant=ID"};
+  }
+  if (profiles.empty() || is_same(profiles, own)) return own;
+  const bool is_allowed =
+      std::any_of(options.allow_tenants.begin(), options.allow_tenants.end(),
+                  [&](const std::string& allowed) { return is_same(allowed, profiles); });
+  if (!is_allowed) return refused(options, profiles, own);
+  return profiles;
+}
+
+}  // namespace execcred::azure

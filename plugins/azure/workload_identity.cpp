@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload_identity.hpp"
+
+#include "entra_failure.hpp"
+#include "judging_client.hpp"
+#include "tenant.hpp"
+#include "variables.hpp"
+
+#include <execcred/bearer_token.hpp>
+#include <execcred/deadline.hpp>
+#include <execcred/file.hpp>
+#include <execcred/form.hpp>
+#include <execcred/jwt.hpp>
+#include <execcred/oauth_failure.hpp>
+#include <execcred/provider_http.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_identity.hpp>
+#include <execcred/token_post.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace execcred::azure {
+namespace {
+
+constexpr std::string_view kAssertionType =
+    "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+constexpr const char* kPublicCloud = "https://login.microsoftonline.com";
+constexpr const char* kWebhookHint =
+    "; AKS sets it in Pods with the label azure.workload.identity/use: \"true\"";
+
+Error unset(std::string_view what, std::string_view option, std::string_view variable) {
+  return Error{
+      .kind = Error::Kind::configuration,
+      .message = "no " + std::string(what) + " is set",
+      .hint = "pass " + std::string(option) + ", or set " + std::string(variable) + kWebhookHint};
+}
+
+class WorkloadIdentity final : public Identity {
+ public:
+  WorkloadIdentity(const Options& options, const Services& services)
+      : options_(options), services_(services) {}
+
+  Status open(const ExecInfo& info);
+  void identify(CacheKey& key) const override;
+  Result<FreshCredential> ask(ProviderCall& call) const override;
+
+ private:
+  Status read_settings(const ExecInfo& info);
+  Status read_assertion();
+  Status check_assertion() const;
+  Form form() const;
+  Result<TokenReply> post(ProviderCall& call) const;
+
+  const Options& options_;
+  const Services& services_;
+  std::string client_id_;
+  std::string tenant_;
+  std::string authority_;
+  std::filesystem::path token_file_;
+  SecretString assertion_;
+};
+
+Status WorkloadIdentity::open(const ExecInfo& info) {
+  TRY(read_settings(info));
+  return read_assertion().context("reading the federated token file " +
+                                  in_quotes(token_file_.native()));
+}
+
+Status WorkloadIdentity::read_settings(const ExecInfo& info) {
+  const Environment& environment = services_.environment;
+  client_id_ = options_.client_id;
+  if (client_id_.empty()) {
+    TRY_ASSIGN(client_id_, variable(environment, "AZURE_CLIENT_ID", parse_guid));
+  }
+  if (client_id_.empty()) return unset("client id", "--client-id=ID", "AZURE_CLIENT_ID");
+  authority_ = options_.authority_host;
+  if (authority_.empty()) {
+    TRY_ASSIGN(authority_, variable(environment, "AZURE_AUTHORITY_HOST", parse_authority));
+  }
+  if (authority_.empty()) authority_ = kPublicCloud;
+  token_file_ = options_.federated_token_file;
+  if (token_file_.empty()) token_file_ = environment.get(kTokenFileVariable).value_or("");
+  if (token_file_.empty()) {
+    return unset("federated token file", "--federated-token-file=PATH", kTokenFileVariable);
+  }
+  TRY_ASSIGN(tenant_, chosen_tenant(options_, info, environment));
+  return {};
+}
+
+// A file without a token must not become a request without an assertion, and what is no token must
+// not be sent at all.
+Status WorkloadIdentity::read_assertion() {
+  TRY_ASSIGN(const SecretString content, read_secret_file(token_file_));
+  TRY_ASSIGN(assertion_, bearer_token(content));
+  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(assertion_));
+  if (claims) return {};
+  return Error{.kind = Error::Kind::no_credential,
+               .message = "the federated token is no JWT",
+               .hint =
+                   "it is the projected token of a service account, for the audience "
+                   "api://AzureADTokenExchange"};
+}
+
+// The identity in the token stays the same however often the kubelet renews it.
+void WorkloadIdentity::identify(CacheKey& key) const {
+  key.add("identity", "workload");
+  key.add("authority-host", authority_);
+  key.add("tenant-id", ascii_lower(tenant_));
+  key.add("client-id", ascii_lower(client_id_));
+  if (!options_.ca_file.empty()) key.add("ca-file", options_.ca_file.native());
+  key.add("federated-token-file", token_file_.native());
+  add_token_identity("federated-token", assertion_, key);
+}
+
+// Not before it is sent: what was got for it outlives it.
+Status WorkloadIdentity::check_assertion() const {
+  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(assertion_));
+  return claims ? check_lifetime(*claims, services_.clock.now()) : Status();
+}
+
+// The fields of azure-identity, in its order.
+Form WorkloadIdentity::form() const {
+  Form form;
+  form.add("client_assertion", assertion_);
+  form.add("client_assertion_type", kAssertionType);
+  form.add("client_id", client_id_);
+  form.add("grant_type", "client_credentials");
+  form.add("scope", options_.server_id + "/.default");
+  return form;
+}
+
+Result<TokenReply> WorkloadIdentity::post(ProviderCall& call) const {
+  TlsSettings tls;
+  if (!options_.ca_file.empty()) {
+    TRY_ASSIGN(tls.ca_certificates,
+               read_file(options_.ca_file, kMaxKubeconfig)
+                   .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
+  }
+  ProviderHttp http = provider_http(
+      {.tls = std::move(tls), .proxy = proxy_of(services_.environment)}, services_, call);
+  SecretTexts secrets;
+  secrets.push_back(assertion_.copy());
+  JudgingClient client(*http.client, [&](const HttpResponse& reply) {
+    return entra_failure(reply, authority_, secrets);
+  });
+  TokenPost post = {.url = authority_ + "/" + tenant_ + "/oauth2/v2.0/token"};
+  post.make_form = [this](HttpRequest&) -> Result<Form> { return form(); };
+  Result<TokenReply> reply = post_for_token(client, post, http.policy, services_.clock);
+  if (!reply && client.failure()) return *client.failure();
+  return reply;
+}
+
+Result<FreshCredential> WorkloadIdentity::ask(ProviderCall& call) const {
+  TRY(check_assertion()
+          .context("looking at the federated token in " + in_quotes(token_file_.native()))
+          .hint("check that the kubelet still renews the token, and this machine's clock"));
+  deadline::enter_phase("asking Entra for a token");
+  services_.debug("asking " + authority_ + " for a token of the tenant " + tenant_);
+  TRY_ASSIGN(TokenReply reply,
+             post(call).context("asking for a token of the tenant " + in_quotes(tenant_)));
+  FreshCredential fresh;
+  fresh.credential = {.token = std::move(reply.token), .expires_at = reply.expires_at};
+  fresh.identity = client_id_ + " of " + tenant_;
+  fresh.target = options_.server_id + " at " + authority_;
+  return fresh;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Identity>> open_workload_identity(const Options& options,
+                                                         const ExecInfo& info,
+                                                         const Services& services) {
+  auto identity = std::make_unique<WorkloadIdentity>(options, services);
+  TRY(identity->open(info));
+  return std::unique_ptr<Identity>(std::move(identity));
+}
+
+}  // namespace execcred::azure

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workload identity: the token of a Kubernetes service account, as an assertion for the Entra
+// application that trusts it. One POST, to the tenant's token endpoint: no discovery, and no other
+// cloud is asked whether the authority is one.
+#pragma once
+
+#include "identity.hpp"
+
+namespace execcred::azure {
+
+inline constexpr const char* kTokenFileVariable = "AZURE_FEDERATED_TOKEN_FILE";
+
+// Reads the federated token. Fails with configuration (something is not set, or cannot be read), or
+// with no_credential (the file holds no JWT, or the ClusterProfile's tenant is not allowed).
+Result<std::unique_ptr<Identity>> open_workload_identity(const Options& options,
+                                                         const ExecInfo& info,
+                                                         const Services& services);
+
+}  // namespace execcred::azure

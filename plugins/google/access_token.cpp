@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "access_token.hpp"
+
+#include <execcred/deadline.hpp>
+#include <execcred/text.hpp>
+
+#include <utility>
+
+namespace execcred::google {
+
+Result<AccessToken> AccessTokenSource::get(const TokenWish& wish, ProviderCall& call) const {
+  ProviderHttp http = provider_http(
+      {.tls = {.ca_certificates = tls_.ca_certificates}, .proxy = proxy_of(services_.environment)},
+      services_, call);
+  const auto& impersonations = credentials_.impersonations;
+  // What is only meant to impersonate need not be good for more.
+  const TokenWish only_iam = {.scopes = {"https://www.googleapis.com/auth/iam"}};
+  TRY_ASSIGN(AccessToken token, first(impersonations.empty() ? wish : only_iam, http, call));
+  for (std::size_t i = 0; i < impersonations.size(); ++i) {
+    const bool is_last = i + 1 == impersonations.size();
+    TRY_ASSIGN(token, impersonate(impersonations[i], token, is_last ? wish.scopes : only_iam.scopes,
+                                  http, services_));
+  }
+  return token;
+}
+
+Result<AccessToken> AccessTokenSource::first(const TokenWish& wish, ProviderHttp& http,
+                                             ProviderCall& call) const {
+  if (const auto* account = std::get_if<ExternalAccount>(&credentials_.source)) {
+    TRY_ASSIGN(const SecretString token, subject_.get(tls_, call));
+    return exchange_subject(*account, token, wish.scopes, http, services_);
+  }
+  if (const auto* key = std::get_if<ServiceAccountKey>(&credentials_.source)) {
+    deadline::enter_phase("using the service account's key");
+    if (credentials_.universe_domain != kDefaultUniverse) {
+      return sign_access_token(*key, wish.scopes, services_.clock.now());
+    }
+    return use_key(*key, wish.scopes, http, services_);
+  }
+  if (const auto* user = std::get_if<AuthorizedUser>(&credentials_.source)) {
+    return use_refresh_token(*user, wish.is_explicit ? wish.scopes : user->scopes, http, services_);
+  }
+  return ask_metadata_server(wish.scopes, services_, call);
+}
+
+}  // namespace execcred::google

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// From credentials to an access token: one request to Google for what the credentials are, and one
+// more for each service account that is impersonated.
+//
+// Each request is what google-auth sends, in its order.
+#pragma once
+
+#include "credentials.hpp"
+#include "subject.hpp"
+
+#include <execcred/credential_cache.hpp>
+#include <execcred/http.hpp>
+#include <execcred/provider.hpp>
+#include <execcred/provider_http.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace execcred::google {
+
+struct AccessToken {
+  SecretString token = {};
+  std::optional<TimePoint> expires_at = {};
+};
+
+struct TokenWish {
+  std::vector<std::string> scopes = {};  // of the token
+  // Whether somebody asked for these scopes: a person's refresh token has its own otherwise.
+  bool is_explicit = false;
+};
+
+class AccessTokenSource {
+ public:
+  // All must outlive it.
+  AccessTokenSource(const GoogleCredentials& credentials, const Subject& subject,
+                    const TlsSettings& tls, const Services& services)
+      : credentials_(credentials), subject_(subject), tls_(tls), services_(services) {}
+
+  Result<AccessToken> get(const TokenWish& wish, ProviderCall& call) const;
+
+ private:
+  Result<AccessToken> first(const TokenWish& wish, ProviderHttp& http, ProviderCall& call) const;
+
+  const GoogleCredentials& credentials_;
+  const Subject& subject_;
+  const TlsSettings& tls_;
+  const Services& services_;
+};
+
+// RFC 8693 at Google's STS.
+Result<AccessToken> exchange_subject(const ExternalAccount& account, const SecretString& subject,
+                                     const std::vector<std::string>& scopes, ProviderHttp& http,
+                                     const Services& services);
+
+// RFC 7523, with an assertion of the key's.
+Result<AccessToken> use_key(const ServiceAccountKey& key, const std::vector<std::string>& scopes,
+                            ProviderHttp& http, const Services& services);
+
+// In universes other than googleapis.com a JWT that the key signed is the access token.
+Result<AccessToken> sign_access_token(const ServiceAccountKey& key,
+                                      const std::vector<std::string>& scopes, TimePoint now);
+
+// RFC 6749, section 6. Without scopes, those that the person consented to.
+Result<AccessToken> use_refresh_token(const AuthorizedUser& user,
+                                      const std::vector<std::string>& scopes, ProviderHttp& http,
+                                      const Services& services);
+
+Result<AccessToken> ask_metadata_server(const std::vector<std::string>& scopes,
+                                        const Services& services, ProviderCall& call);
+
+// iamcredentials' generateAccessToken.
+Result<AccessToken> impersonate(const Impersonation& impersonation, const AccessToken& as,
+                                const std::vector<std::string>& scopes, ProviderHttp& http,
+                                const Services& services);
+
+}  // namespace execcred::google

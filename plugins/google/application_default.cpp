@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "application_default.hpp"
+
+#include "subject.hpp"
+
+#include <execcred/file.hpp>
+#include <execcred/fingerprint.hpp>
+#include <execcred/google_metadata.hpp>
+#include <execcred/text.hpp>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+namespace execcred::google {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kVariable = "GOOGLE_APPLICATION_CREDENTIALS";
+constexpr std::string_view kFileName = "application_default_credentials.json";
+
+struct Place {
+  fs::path path = {};  // empty: there is no file
+  std::string named_by = {};
+};
+
+bool is_absent(const fs::path& path) {
+  return access(path.c_str(), F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+Place find_file(const Options& options, const Environment& environment) {
+  if (!options.credentials_file.empty()) {
+    return {.path = options.credentials_file, .named_by = "--credentials-file"};
+  }
+  if (const auto path = environment.get(kVariable)) {
+    return {.path = fs::path(*path), .named_by = std::string(kVariable)};
+  }
+  fs::path folder;
+  if (const auto path = environment.get("CLOUDSDK_CONFIG")) {
+    folder = *path;
+  } else if (const auto home = environment.get("HOME")) {
+    folder = fs::path(*home) / ".config" / "gcloud";
+  }
+  if (folder.empty() || is_absent(folder / kFileName)) return {};
+  return {.path = folder / kFileName, .named_by = "gcloud's credentials file"};
+}
+
+Status impersonate(const std::vector<std::string>& accounts, const Endpoints& endpoints,
+                   GoogleCredentials& credentials) {
+  if (accounts.empty()) return {};
+  TRY_ASSIGN(Impersonation impersonation,
+             impersonation_of(accounts.back(), credentials.universe_domain, endpoints));
+  if (accounts.size() > 1) {
+    impersonation.delegates.emplace();
+    for (std::size_t i = 0; i + 1 < accounts.size(); ++i) {
+      impersonation.delegates->push_back("projects/-/serviceAccounts/" + accounts[i]);
+    }
+  }
+  credentials.impersonations.push_back(std::move(impersonation));
+  return {};
+}
+
+Status use_provider(const std::string& provider, GoogleCredentials& credentials) {
+  if (provider.empty()) return {};
+  if (auto* account = std::get_if<ExternalAccount>(&credentials.source)) {
+    account->audience = audience_of_provider(provider, credentials.universe_domain);
+    if (account->user_project.empty()) return {};
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "--" + std::string(kProviderOption) +
+                            " has no use with workforce_pool_user_project"};
+  }
+  const std::string type = credentials.type.empty() ? "the metadata server's" : credentials.type;
+  return Error{.kind = Error::Kind::configuration,
+               .message = "a workload identity provider has no use with " + type + " credentials",
+               .hint = "credentials of the type external_account name what is exchanged there"};
+}
+
+Result<GoogleCredentials> read_file(const Place& place, const Endpoints& endpoints, CacheKey& key) {
+  TRY_ASSIGN(const SecretString content, read_secret_file(place.path));
+  key.add("credentials.fingerprint", fingerprint("google-credentials", content.reveal()));
+  return parse_google_credentials(content.reveal(), endpoints);
+}
+
+}  // namespace
+
+std::string audience_of_provider(std::string_view provider, std::string_view universe_domain) {
+  return std::string("//iam.").append(universe_domain).append("/").append(provider);
+}
+
+Result<ApplicationDefault> load_application_default(const Options& options,
+                                                    const Environment& environment, CacheKey& key) {
+  const Endpoints endpoints(options.allow_endpoint);
+  const Place place = find_file(options, environment);
+  ApplicationDefault found = {.path = place.path.native()};
+  if (place.path.empty()) {
+    key.add("metadata", google_metadata_host(environment));
+    identify_machine(key);
+  } else {
+    TRY_ASSIGN(found.credentials,
+               read_file(place, endpoints, key)
+                   .context("reading " + place.named_by + " " + in_quotes(place.path.native())));
+  }
+  TRY(use_provider(options.workload_identity_provider, found.credentials));
+  TRY(impersonate(options.impersonate.accounts, endpoints, found.credentials));
+  return found;
+}
+
+}  // namespace execcred::google

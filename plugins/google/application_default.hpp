@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Application default credentials (https://google.aip.dev/auth/4110), in their order:
+//
+//   --credentials-file
+//   GOOGLE_APPLICATION_CREDENTIALS
+//   CLOUDSDK_CONFIG, or else ~/.config/gcloud: application_default_credentials.json
+//   the metadata server
+#pragma once
+
+#include "credentials.hpp"
+#include "options.hpp"
+
+#include <execcred/cache_key.hpp>
+#include <execcred/environment.hpp>
+#include <execcred/result.hpp>
+
+#include <string>
+
+namespace execcred::google {
+
+struct ApplicationDefault {
+  GoogleCredentials credentials = {};
+  std::string path = {};  // of the file; empty for the metadata server
+};
+
+// With the options put into it: whom to impersonate, and which provider. Adds to the key what it
+// read, by its fingerprint. Fails as parse_google_credentials() does, and with configuration where
+// a file that is named is not there, or the options do not fit its type.
+Result<ApplicationDefault> load_application_default(const Options& options,
+                                                    const Environment& environment, CacheKey& key);
+
+// What the audience is with such a provider.
+std::string audience_of_provider(std::string_view provider, std::string_view universe_domain);
+
+}  // namespace execcred::google

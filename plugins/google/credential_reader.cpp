@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "credential_reader.hpp"
+
+#include <execcred/text.hpp>
+
+#include <charconv>
+#include <utility>
+
+namespace execcred::google {
+
+Error wrong_credentials(std::string message, std::string hint) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+Result<SecretString> required_secret(const json::ObjectReader& reader, std::string_view name) {
+  const json::Value* const value = reader.find(name);
+  const std::string path = reader.path_of(name);
+  if (value == nullptr) return json::field_error(path, "is missing");
+  if (value->string() == nullptr) {
+    return json::field_error(path, "must be a string, not " + std::string(value->kind()));
+  }
+  if (trim(*value->string()).empty()) return json::field_error(path, "is empty");
+  return SecretString(*value->string());
+}
+
+Result<SecretString> optional_secret(const json::ObjectReader& reader, std::string_view name) {
+  if (reader.find(name) == nullptr) return SecretString();
+  TRY_ASSIGN(SecretString secret, required_secret(reader, name));
+  if (!has_control_character(secret.reveal())) return secret;
+  return json::field_error(reader.path_of(name), "has a control character");
+}
+
+Result<std::string> text_or_empty(const json::ObjectReader& reader, std::string_view name) {
+  TRY_ASSIGN(std::optional<std::string> text, reader.optional_string(name));
+  return std::move(text).value_or("");
+}
+
+Result<std::optional<int>> optional_number(const json::ObjectReader& reader, std::string_view name,
+                                           int least, int most) {
+  const json::Value* const value = reader.find(name);
+  if (value == nullptr) return std::optional<int>();
+  const std::string path = reader.path_of(name);
+  if (value->number() == nullptr) {
+    return json::field_error(path, "must be a number, not " + std::string(value->kind()));
+  }
+  const std::string& text = value->number()->text;
+  int number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem == std::errc() && end == text.data() + text.size() && number >= least &&
+      number <= most) {
+    return std::optional(number);
+  }
+  return json::field_error(
+      path, "must be a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+}
+
+}  // namespace execcred::google

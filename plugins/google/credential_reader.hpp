@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading the members of a credentials file, for the parsers of its types.
+#pragma once
+
+#include "credentials.hpp"
+
+#include <execcred/json_reader.hpp>
+
+namespace execcred::google {
+
+Error wrong_credentials(std::string message, std::string hint = {});
+
+// A string that must be there; its content is never shown, and may have line breaks.
+Result<SecretString> required_secret(const json::ObjectReader& reader, std::string_view name);
+// The same without control characters; empty where it is not there.
+Result<SecretString> optional_secret(const json::ObjectReader& reader, std::string_view name);
+
+// A string, or nothing where it is not there.
+Result<std::string> text_or_empty(const json::ObjectReader& reader, std::string_view name);
+
+// A whole number within these bounds, or nothing where it is not there.
+Result<std::optional<int>> optional_number(const json::ObjectReader& reader, std::string_view name,
+                                           int least, int most);
+
+// The `credential_source`.
+Result<ExternalAccount> parse_external_account(const json::ObjectReader& reader,
+                                               const std::string& universe_domain,
+                                               const Endpoints& endpoints);
+
+}  // namespace execcred::google

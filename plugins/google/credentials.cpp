@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "credentials.hpp"
+
+#include "credential_reader.hpp"
+#include "options.hpp"
+
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
+
+#include <utility>
+
+namespace execcred::google {
+namespace {
+
+constexpr std::string_view kOauthUrl = "https://oauth2.googleapis.com/token";
+constexpr std::string_view kAccountsPath = "/v1/projects/-/serviceAccounts/";
+constexpr std::string_view kAction = ":generateAccessToken";
+
+// In a URL an '@' is best encoded: who reads only a part of it could take it for user info.
+std::string with_encoded_at(std::string_view text) {
+  const std::size_t scheme = text.find("://");
+  const std::size_t path = scheme == std::string_view::npos ? scheme : text.find('/', scheme + 3);
+  if (path == std::string_view::npos) return std::string(text);
+  std::string url(text.substr(0, path));
+  for (const char c : text.substr(path)) {
+    if (c == '@') {
+      url += "%40";
+    } else {
+      url.push_back(c);
+    }
+  }
+  return url;
+}
+
+std::string decoded_account(std::string_view text) {
+  std::string account(text);
+  const std::size_t at = account.find("%40");
+  if (at != std::string::npos) account.replace(at, 3, "@");
+  return account;
+}
+
+Result<Impersonation> parse_impersonation_url(const std::string& text, std::string_view field,
+                                              const Endpoints& endpoints) {
+  Impersonation impersonation = {.url = with_encoded_at(text)};
+  TRY(endpoints.check(Service::iam_credentials, impersonation.url, field));
+  TRY_ASSIGN(const Url url, parse_url(impersonation.url));
+  std::string_view path = url.path;
+  if (path.starts_with(kAccountsPath) && path.ends_with(kAction) && url.query.empty()) {
+    path.remove_prefix(kAccountsPath.size());
+    path.remove_suffix(std::min(kAction.size(), path.size()));
+    impersonation.account = decoded_account(path);
+    if (is_service_account(impersonation.account)) return impersonation;
+  }
+  return wrong_credentials(
+      std::string(field) + " " + redacted_url(text) + " names no service account",
+      "it ends in /v1/projects/-/serviceAccounts/EMAIL:generateAccessToken");
+}
+
+Status read_lifetime(const json::ObjectReader& reader, Impersonation& impersonation) {
+  constexpr int kShortest = 600;
+  constexpr int kLongest = 43200;
+  TRY_ASSIGN(const std::optional<json::ObjectReader> options,
+             reader.optional_object("service_account_impersonation"));
+  if (!options) return {};
+  TRY_ASSIGN(const std::optional<int> seconds,
+             optional_number(*options, "token_lifetime_seconds", kShortest, kLongest));
+  if (seconds) impersonation.lifetime = std::chrono::seconds(*seconds);
+  return {};
+}
+
+// The scopes of the file, a string or an array.
+Result<std::vector<std::string>> read_scopes(const json::ObjectReader& reader) {
+  std::vector<std::string> scopes;
+  const json::Value* const value = reader.find("scopes");
+  if (value == nullptr) return scopes;
+  TRY_ASSIGN(const std::vector<std::string> texts,
+             json::read_strings(*value, reader.path_of("scopes")));
+  for (const std::string& text : texts) {
+    for (const std::string_view scope : split(text, ' ')) {
+      if (!scope.empty()) scopes.emplace_back(scope);
+    }
+  }
+  return scopes;
+}
+
+Result<ServiceAccountKey> parse_key(const json::ObjectReader& reader, const Endpoints& endpoints) {
+  ServiceAccountKey key;
+  TRY_ASSIGN(key.email, reader.required_string("client_email"));
+  TRY_ASSIGN(key.private_key, required_secret(reader, "private_key"));
+  TRY_ASSIGN(key.key_id, text_or_empty(reader, "private_key_id"));
+  TRY_ASSIGN(key.token_url, text_or_empty(reader, "token_uri"));
+  if (key.token_url.empty()) key.token_url = kOauthUrl;
+  TRY(endpoints.check(Service::oauth, key.token_url, reader.path_of("token_uri")));
+  return key;
+}
+
+Result<AuthorizedUser> parse_user(const json::ObjectReader& reader, const std::string& universe) {
+  AuthorizedUser user;
+  TRY_ASSIGN(user.client_id, reader.required_string("client_id"));
+  TRY_ASSIGN(user.client_secret, required_secret(reader, "client_secret"));
+  TRY_ASSIGN(user.refresh_token, required_secret(reader, "refresh_token"));
+  TRY_ASSIGN(user.reauthentication, optional_secret(reader, "rapt_token"));
+  TRY_ASSIGN(user.scopes, read_scopes(reader));
+  if (universe == kDefaultUniverse) return user;
+  return wrong_credentials(reader.path_of("universe_domain") + " is " + in_quotes(universe) +
+                               ", but authorized_user credentials are of " +
+                               std::string(kDefaultUniverse) + " alone",
+                           "use a service account, or external_account credentials");
+}
+
+Status read_universe(const json::ObjectReader& reader, std::string& universe) {
+  TRY_ASSIGN(const std::string named, text_or_empty(reader, "universe_domain"));
+  if (named.empty()) return {};
+  if (!is_dns1123_subdomain(named) || named.find('.') == std::string::npos) {
+    return json::field_error(reader.path_of("universe_domain"), "is no domain");
+  }
+  universe = named;
+  return {};
+}
+
+Error unsupported(const std::string& path, const std::string& type) {
+  constexpr std::string_view kTypes =
+      "there are: service_account, authorized_user, external_account, impersonated_service_account";
+  if (type == "external_account_authorized_user") {
+    return wrong_credentials(path + " is " + in_quotes(type) + ", a login of a person",
+                             "workloads have external_account credentials instead");
+  }
+  return wrong_credentials(path + " is " + in_quotes(type) + ", which is not supported",
+                           std::string(kTypes));
+}
+
+Status parse_source(const json::ObjectReader& reader, const Endpoints& endpoints,
+                    GoogleCredentials& credentials) {
+  TRY_ASSIGN(credentials.type, reader.required_string("type"));
+  TRY(read_universe(reader, credentials.universe_domain));
+  if (credentials.type == "service_account") {
+    TRY_ASSIGN(credentials.source, parse_key(reader, endpoints));
+    return {};
+  }
+  if (credentials.type == "authorized_user") {
+    TRY_ASSIGN(credentials.source, parse_user(reader, credentials.universe_domain));
+    return {};
+  }
+  if (credentials.type != "external_account") {
+    return unsupported(reader.path_of("type"), credentials.type);
+  }
+  TRY_ASSIGN(credentials.source,
+             parse_external_account(reader, credentials.universe_domain, endpoints));
+  TRY_ASSIGN(const std::string url, text_or_empty(reader, "service_account_impersonation_url"));
+  if (url.empty()) return {};
+  TRY_ASSIGN(
+      Impersonation impersonation,
+      parse_impersonation_url(url, reader.path_of("service_account_impersonation_url"), endpoints));
+  TRY(read_lifetime(reader, impersonation));
+  std::get<ExternalAccount>(credentials.source).impersonated = impersonation.account;
+  credentials.impersonations.push_back(std::move(impersonation));
+  return {};
+}
+
+Status parse_impersonated(const json::ObjectReader& reader, const Endpoints& endpoints,
+                          GoogleCredentials& credentials) {
+  TRY_ASSIGN(const json::ObjectReader source, reader.required_object("source_credentials"));
+  TRY(parse_source(source, endpoints, credentials));
+  credentials.type = "impersonated_service_account";
+  TRY(read_universe(reader, credentials.universe_domain));
+  TRY_ASSIGN(credentials.scopes, read_scopes(reader));
+  constexpr std::string_view kField = "service_account_impersonation_url";
+  TRY_ASSIGN(const std::string url, reader.required_string(kField));
+  TRY_ASSIGN(Impersonation impersonation,
+             parse_impersonation_url(url, reader.path_of(kField), endpoints));
+  if (reader.find("delegates") != nullptr) {
+    TRY_ASSIGN(impersonation.delegates, reader.strings("delegates"));
+  }
+  credentials.impersonations.push_back(std::move(impersonation));
+  return {};
+}
+
+Status parse_document(const json::Value& document, const Endpoints& endpoints,
+                      GoogleCredentials& credentials) {
+  TRY_ASSIGN(const json::ObjectReader reader, json::ObjectReader::open(document, ""));
+  TRY_ASSIGN(const std::string type, reader.required_string("type"));
+  return type == "impersonated_service_account" ? parse_impersonated(reader, endpoints, credentials)
+                                                : parse_source(reader, endpoints, credentials);
+}
+
+}  // namespace
+
+Result<GoogleCredentials> parse_google_credentials(std::string_view text,
+                                                   const Endpoints& endpoints) {
+  Result<json::Value> document = json::parse(text);
+  if (!document) return wrong_credentials("the JSON " + document.error().message);
+  GoogleCredentials credentials;
+  const Status parsed = parse_document(*document, endpoints, credentials);
+  json::wipe(*document);
+  if (!parsed) return parsed.error();
+  return credentials;
+}
+
+Result<Impersonation> impersonation_of(const std::string& account, std::string_view universe_domain,
+                                       const Endpoints& endpoints) {
+  const std::string url = "https://iamcredentials." + std::string(universe_domain) +
+                          std::string(kAccountsPath) + account + std::string(kAction);
+  return parse_impersonation_url(url, "--impersonate-service-account", endpoints);
+}
+
+}  // namespace execcred::google

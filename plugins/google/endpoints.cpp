@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "endpoints.hpp"
+
+#include <execcred/text.hpp>
+#include <execcred/token_source.hpp>
+#include <execcred/url.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace execcred::google {
+namespace {
+
+// "sts" and its other names: sts.mtls, us-east1-sts, sts.us-east1.rep, sts-psc.p.
+bool has_label_of(std::string_view labels, std::string_view name) {
+  for (const std::string_view label : split(labels, '.')) {
+    if (label == name || label.starts_with(std::string(name) + "-") ||
+        label.ends_with("-" + std::string(name))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_google_service(std::string_view host, std::string_view name) {
+  const std::string ending = "." + std::string(kDefaultUniverse);
+  if (!host.ends_with(ending)) return false;
+  return has_label_of(host.substr(0, host.size() - ending.size()), name);
+}
+
+// Where keys of earlier years say that their assertions go.
+bool is_oauth_host(std::string_view host) {
+  constexpr std::array<std::string_view, 2> kEarlier = {"accounts.google.com",
+                                                        "www.googleapis.com"};
+  return is_google_service(host, "oauth2") ||
+         std::find(kEarlier.begin(), kEarlier.end(), host) != kEarlier.end();
+}
+
+// google-github-actions/auth writes such credentials.
+bool is_github_actions(std::string_view host) {
+  return host.ends_with(".actions.githubusercontent.com");
+}
+
+bool is_known(Service service, const Url& url) {
+  if (service == Service::subject && url.scheme == "http") return is_local_host(url.host);
+  if (url.host.kind != Host::Kind::name || url.port != default_port("https")) return false;
+  switch (service) {
+    case Service::sts:
+      return is_google_service(url.host.name, "sts");
+    case Service::iam_credentials:
+      return is_google_service(url.host.name, "iamcredentials");
+    case Service::oauth:
+      return is_oauth_host(url.host.name);
+    case Service::subject:
+      return is_github_actions(url.host.name);
+  }
+  return false;
+}
+
+}  // namespace
+
+Status Endpoints::check(Service service, const std::string& url, std::string_view field) const {
+  const auto wrong = [&](const std::string& problem, std::string hint = {}) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = std::string(field) + " " + redacted_url(url) + " " + problem,
+                 .hint = std::move(hint)};
+  };
+  Result<Url> parsed = parse_url(url);
+  if (!parsed) return wrong(parsed.error().message);
+  const bool is_https = parsed->scheme == "https";
+  if (!is_https && service != Service::subject) return wrong("is no https URL");
+  if (is_known(service, *parsed)) return {};
+  if (!is_https) {
+    return wrong("is plain http to another machine",
+                 "http is for this machine, link-local addresses and metadata servers; use https");
+  }
+  parsed->query.clear();
+  const bool is_allowed =
+      std::any_of(allowed_.begin(), allowed_.end(),
+                  [&](const UrlPattern& pattern) { return pattern.matches(*parsed); });
+  if (is_allowed) return {};
+  return Error{.kind = Error::Kind::no_credential,
+               .message = std::string(field) + " is at " + origin_of(*parsed) +
+                          ", which is not a server of Google's for this",
+               .hint = "if that is meant: --allow-endpoint='" + origin_of(*parsed) + "/*'"};
+}
+
+}  // namespace execcred::google

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// https://google.aip.dev/auth/4117
+#include "credential_reader.hpp"
+#include "shell_words.hpp"
+
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace execcred::google {
+namespace {
+
+constexpr std::string_view kAwsTokenType = "urn:ietf:params:aws:token-type:aws4_request";
+
+// The member of the JSON that holds the token; empty where the whole text is it.
+Result<std::string> parse_format(const json::ObjectReader& source) {
+  TRY_ASSIGN(const std::optional<json::ObjectReader> format, source.optional_object("format"));
+  if (!format) return std::string();
+  TRY_ASSIGN(const std::string type, text_or_empty(*format, "type"));
+  if (type.empty() || type == "text") return std::string();
+  if (type == "json") return format->required_string("subject_token_field_name");
+  return json::field_error(format->path_of("type"), "is neither text nor json");
+}
+
+Result<FileSource> parse_file(const json::ObjectReader& source) {
+  FileSource file;
+  TRY_ASSIGN(const std::string path, source.required_string("file"));
+  file.path = path;
+  TRY_ASSIGN(file.field, parse_format(source));
+  return file;
+}
+
+bool is_header_name(std::string_view text) {
+  constexpr std::string_view kMore = "!#$%&'*+-.^_`|~";
+  return !text.empty() && std::all_of(text.begin(), text.end(), [kMore](char c) {
+    return is_alphanumeric(c) || kMore.find(c) != std::string_view::npos;
+  });
+}
+
+Result<UrlSource> parse_url_source(const json::ObjectReader& source, const Endpoints& endpoints) {
+  UrlSource url;
+  TRY_ASSIGN(url.url, source.required_string("url"));
+  TRY(endpoints.check(Service::subject, url.url, source.path_of("url")));
+  TRY_ASSIGN(url.field, parse_format(source));
+  TRY_ASSIGN(const std::optional<json::ObjectReader> headers, source.optional_object("headers"));
+  if (!headers) return url;
+  for (const json::Member& member : *headers->value().object()) {
+    if (!is_header_name(member.name)) {
+      return json::field_error(headers->path(),
+                               "has " + in_quotes(member.name) + ", which is no name of a header");
+    }
+    TRY_ASSIGN(SecretString value, optional_secret(*headers, member.name));
+    url.headers.push_back({.name = member.name, .value = std::move(value)});
+  }
+  return url;
+}
+
+Result<ExecutableSource> parse_executable(const json::ObjectReader& source) {
+  constexpr int kShortest = 5'000;
+  constexpr int kLongest = 120'000;
+  TRY_ASSIGN(const json::ObjectReader reader, source.required_object("executable"));
+  ExecutableSource executable;
+  TRY_ASSIGN(const SecretString command, required_secret(reader, "command"));
+  Result<std::vector<std::string>> words = split_shell_words(command.reveal());
+  const std::string path = reader.path_of("command");
+  if (!words) return json::field_error(path, words.error().message);
+  if (words->empty() || !words->front().starts_with('/')) {
+    return wrong_credentials(path + " begins with no absolute path",
+                             "PATH is not searched: write where the program is");
+  }
+  executable.program = std::move(words->front());
+  executable.arguments.assign(std::make_move_iterator(words->begin() + 1),
+                              std::make_move_iterator(words->end()));
+  TRY_ASSIGN(const std::optional<int> timeout,
+             optional_number(reader, "timeout_millis", kShortest, kLongest));
+  if (timeout) executable.timeout = std::chrono::milliseconds(*timeout);
+  TRY_ASSIGN(const std::string output, text_or_empty(reader, "output_file"));
+  executable.output_file = output;
+  return executable;
+}
+
+bool is_aws_sts(std::string_view host) {
+  constexpr std::array<std::string_view, 8> kDomains = {
+      ".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu",   ".api.aws",
+      ".c2s.ic.gov",    ".sc2s.sgov.gov",    ".cloud.adc-e.uk", ".csp.hci.ic.gov"};
+  return (host.starts_with("sts.") || host.starts_with("sts-fips.")) &&
+         std::any_of(kDomains.begin(), kDomains.end(),
+                     [host](std::string_view domain) { return host.ends_with(domain); });
+}
+
+// Google's STS sends the signed request there, to see whose it is.
+Status check_verification_url(const std::string& text, const std::string& field) {
+  constexpr std::string_view kRegion = "{region}";
+  std::string sample = text;
+  const std::size_t at = sample.find(kRegion);
+  if (at != std::string::npos) sample.replace(at, kRegion.size(), "us-east-1");
+  const Result<Url> url = parse_url(sample);
+  if (url && url->scheme == "https" && is_aws_sts(url->host.name)) return {};
+  return wrong_credentials(field + " " + redacted_url(text) + " is no https URL of AWS's STS");
+}
+
+Result<AwsSource> parse_aws(const json::ObjectReader& source, const std::string& id,
+                            const Endpoints& endpoints) {
+  if (id != "aws1") {
+    return json::field_error(source.path_of("environment_id"),
+                             "is " + in_quotes(id) + "; only aws1 is supported");
+  }
+  AwsSource aws;
+  const auto read = [&](std::string_view name, std::string& url) -> Status {
+    TRY_ASSIGN(url, text_or_empty(source, name));
+    return url.empty() ? Status() : endpoints.check(Service::subject, url, source.path_of(name));
+  };
+  TRY(read("region_url", aws.region_url));
+  TRY(read("url", aws.credentials_url));
+  TRY(read("imdsv2_session_token_url", aws.session_token_url));
+  constexpr std::string_view kVerification = "regional_cred_verification_url";
+  TRY_ASSIGN(aws.verification_url, source.required_string(kVerification));
+  TRY(check_verification_url(aws.verification_url, source.path_of(kVerification)));
+  return aws;
+}
+
+Status parse_source(const json::ObjectReader& source, const Endpoints& endpoints,
+                    ExternalAccount& account) {
+  TRY_ASSIGN(const std::string id, text_or_empty(source, "environment_id"));
+  if (!id.empty() || account.subject_token_type == kAwsTokenType) {
+    TRY_ASSIGN(account.source, parse_aws(source, id, endpoints));
+    return {};
+  }
+  int count = 0;
+  for (const std::string_view name : {"file", "url", "executable", "certificate"}) {
+    if (source.find(name) != nullptr) ++count;
+  }
+  if (count != 1) {
+    return json::field_error(source.path(), std::string(count == 0 ? "has none" : "has several") +
+                                                " of file, url, executable and environment_id");
+  }
+  if (source.find("file") != nullptr) {
+    TRY_ASSIGN(account.source, parse_file(source));
+  } else if (source.find("url") != nullptr) {
+    TRY_ASSIGN(account.source, parse_url_source(source, endpoints));
+  } else if (source.find("executable") != nullptr) {
+    TRY_ASSIGN(account.source, parse_executable(source));
+  } else {
+    return json::field_error(source.path_of("certificate"), "is not supported");
+  }
+  return {};
+}
+
+// Workload identity pools have no such project.
+bool is_workforce_pool(std::string_view audience, const std::string& universe) {
+  const std::string start = "//iam." + universe + "/locations/";
+  return audience.starts_with(start) &&
+         audience.find("/workforcePools/", start.size()) != std::string_view::npos;
+}
+
+Status read_user_project(const json::ObjectReader& reader, const std::string& universe,
+                         ExternalAccount& account) {
+  constexpr std::string_view kField = "workforce_pool_user_project";
+  TRY_ASSIGN(account.user_project, text_or_empty(reader, kField));
+  if (account.user_project.empty()) return {};
+  if (!is_workforce_pool(account.audience, universe)) {
+    return json::field_error(reader.path_of(kField),
+                             "is for workforce pools, and the audience is of none");
+  }
+  const bool fits =
+      std::all_of(account.user_project.begin(), account.user_project.end(),
+                  [](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == ':'; });
+  return fits ? Status() : json::field_error(reader.path_of(kField), "is no project");
+}
+
+}  // namespace
+
+Result<ExternalAccount> parse_external_account(const json::ObjectReader& reader,
+                                               const std::string& universe_domain,
+                                               const Endpoints& endpoints) {
+  ExternalAccount account;
+  TRY_ASSIGN(account.audience, reader.required_string("audience"));
+  TRY_ASSIGN(account.subject_token_type, reader.required_string("subject_token_type"));
+  TRY_ASSIGN(account.token_url, text_or_empty(reader, "token_url"));
+  if (account.token_url.empty()) account.token_url = "https://sts." + universe_domain + "/v1/token";
+  TRY(endpoints.check(Service::sts, account.token_url, reader.path_of("token_url")));
+  TRY_ASSIGN(account.client_id, text_or_empty(reader, "client_id"));
+  TRY_ASSIGN(account.client_secret, optional_secret(reader, "client_secret"));
+  TRY(read_user_project(reader, universe_domain, account));
+  TRY_ASSIGN(const json::ObjectReader source, reader.required_object("credential_source"));
+  TRY(parse_source(source, endpoints, account));
+  return account;
+}
+
+}  // namespace execcred::google

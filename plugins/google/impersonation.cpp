@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "access_token.hpp"
+
+#include <execcred/bearer_token.hpp>
+#include <execcred/deadline.hpp>
+#include <execcred/http_retry.hpp>
+#include <execcred/oauth_failure.hpp>
+#include <execcred/rfc3339.hpp>
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
+
+#include <utility>
+
+namespace execcred::google {
+namespace {
+
+constexpr std::size_t kMaxMessage = 400;
+constexpr std::size_t kMaxStatus = 60;
+
+Error unfit(std::string message) {
+  return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
+}
+
+json::Value strings(const std::vector<std::string>& texts) {
+  json::Array array;
+  for (const std::string& text : texts) array.emplace_back(text);
+  return json::Value(std::move(array));
+}
+
+std::string body_of(const Impersonation& impersonation, const std::vector<std::string>& scopes) {
+  json::Value body;
+  body.add("delegates",
+           impersonation.delegates ? strings(*impersonation.delegates) : json::Value());
+  body.add("scope", strings(scopes));
+  body.add("lifetime", json::Value(std::to_string(impersonation.lifetime.count()) + "s"));
+  return json::to_text(body);
+}
+
+std::string text_of(const json::Value& object, std::string_view name) {
+  const json::Value* const value = object.find(name);
+  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
+}
+
+std::string_view hint_for(int status) {
+  if (status == 403) {
+    return "who impersonates needs roles/iam.serviceAccountTokenCreator on the service account, or "
+           "roles/iam.workloadIdentityUser for a workload identity pool";
+  }
+  return status == 404 ? "check the service account's e-mail address" : "";
+}
+
+// {"error":{"code":403,"message":"…","status":"PERMISSION_DENIED"}}
+// (https://google.aip.dev/193).
+Error api_failure(const HttpResponse& reply, const std::string& server,
+                  const SecretTexts& secrets) {
+  Error error = status_failure(reply, server);
+  if (reply.status >= 300 && reply.status < 400) return error;
+  error.hint = hint_for(reply.status);
+  Result<json::Value> document = json::parse(reply.body.reveal());
+  const json::Value* const told = document ? document->find("error") : nullptr;
+  if (told != nullptr) {
+    const std::string status = text_of(*told, "status");
+    const std::string message = text_of(*told, "message");
+    if (!status.empty()) error.message += " with " + shown_text(status, secrets, kMaxStatus);
+    if (!message.empty()) error.message += ": " + shown_text(message, secrets, kMaxMessage);
+  }
+  if (document) json::wipe(*document);
+  return error;
+}
+
+Result<AccessToken> read_reply(const json::Value& document, TimePoint now) {
+  std::string text = text_of(document, "accessToken");
+  const SecretString secret{std::string_view(text)};
+  wipe(text);
+  if (secret.empty()) return unfit("the reply has no string 'accessToken'");
+  AccessToken token;
+  TRY_ASSIGN(token.token, bearer_token(secret));
+  const Result<TimePoint> end = parse_rfc3339(text_of(document, "expireTime"));
+  if (!end) return unfit("the reply has no time 'expireTime'");
+  if (*end <= now) return unfit("the reply's token has ended already, by its 'expireTime'");
+  token.expires_at = *end;
+  return token;
+}
+
+Result<AccessToken> post(const Impersonation& impersonation, const AccessToken& as,
+                         const std::vector<std::string>& scopes, ProviderHttp& http,
+                         const Services& services) {
+  TRY_ASSIGN(const Url url, parse_url(impersonation.url));
+  const std::string server = origin_of(url);
+  HttpRequest request = {.method = "POST", .url = impersonation.url};
+  request.add_header("Content-Type", "application/json");
+  request.add_header("Accept", "application/json");
+  SecretString authorization("Bearer ");
+  authorization.append(as.token.reveal());
+  request.headers.push_back({.name = "Authorization", .value = std::move(authorization)});
+  request.body = SecretString(body_of(impersonation, scopes));
+  services.debug("asking " + server + " to act as " + in_quotes(impersonation.account));
+  TRY_ASSIGN(const HttpResponse reply,
+             send_with_retries(*http.client, request, http.policy, services.clock));
+  SecretTexts secrets;
+  secrets.push_back(as.token.copy());
+  if (reply.status != 200) return api_failure(reply, server, secrets);
+  TRY_ASSIGN(json::Value document, json_object_of(reply, server, secrets));
+  Result<AccessToken> token = read_reply(document, services.clock.now());
+  json::wipe(document);
+  return std::move(token).context("reading the reply of " + server);
+}
+
+}  // namespace
+
+Result<AccessToken> impersonate(const Impersonation& impersonation, const AccessToken& as,
+                                const std::vector<std::string>& scopes, ProviderHttp& http,
+                                const Services& services) {
+  deadline::enter_phase("impersonating the service account");
+  return post(impersonation, as, scopes, http, services)
+      .context("impersonating the service account " + in_quotes(impersonation.account));
+}
+
+}  // namespace execcred::google

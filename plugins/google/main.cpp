@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred-google: gives the client an access token of Google Cloud, for GKE, by application
+// default credentials and without the SDK: workload identity of GKE and of other platforms, keys,
+// and what gcloud leaves after a login.
+//
+// Such a token is good at every cluster that its identity may use, so a mapping says by
+// --allow-server which clusters may see it. What Google gave is kept in the credential cache.
+#include "access_token.hpp"
+#include "application_default.hpp"
+#include "options.hpp"
+#include "subject.hpp"
+
+#include <execcred/access_rules.hpp>
+#include <execcred/credential_cache.hpp>
+#include <execcred/file.hpp>
+#include <execcred/plugin_main.hpp>
+#include <execcred/text.hpp>
+
+#include <utility>
+
+namespace execcred::google {
+namespace {
+
+// What GKE looks at: the account's rights, and its e-mail address for RBAC.
+const std::vector<std::string>& default_scopes() {
+  static const std::vector<std::string> kScopes = {
+      "https://www.googleapis.com/auth/cloud-platform",
+      "https://www.googleapis.com/auth/userinfo.email"};
+  return kScopes;
+}
+
+TokenWish wish_of(const Options& options, const GoogleCredentials& credentials) {
+  if (!options.scopes.empty()) return {.scopes = options.scopes, .is_explicit = true};
+  return {.scopes = credentials.scopes.empty() ? default_scopes() : credentials.scopes};
+}
+
+// Who the token's bearer is to Google, for people.
+std::string identity_of(const ApplicationDefault& found) {
+  const GoogleCredentials& credentials = found.credentials;
+  if (!credentials.impersonations.empty()) return credentials.impersonations.back().account;
+  if (const auto* key = std::get_if<ServiceAccountKey>(&credentials.source)) return key->email;
+  if (const auto* account = std::get_if<ExternalAccount>(&credentials.source)) {
+    return account->audience;
+  }
+  return found.path.empty() ? "the metadata server's default account" : found.path;
+}
+
+}  // namespace
+
+class Google final : public Provider {
+ public:
+  void add_options(OptionSet& set) override { google::add_options(set, options_); }
+
+  Status change_options(OptionSet& /*set*/, const Settings& settings) override {
+    settings_ = &settings;
+    return {};
+  }
+
+  Result<Credential> get_credential(const CredentialRequest& request,
+                                    const Services& services) override {
+    CacheKey key;
+    key.add("plugin", "google");
+    TRY_ASSIGN(const ApplicationDefault found,
+               load_application_default(options_, services.environment, key));
+    TRY(check_provider(request, found.credentials));
+    const TokenWish wish = wish_of(options_, found.credentials);
+    add_to_key(wish, key);
+    TRY_ASSIGN(
+        const Subject subject,
+        Subject::open(std::get_if<ExternalAccount>(&found.credentials.source), services, key));
+    const auto ask = [&](ProviderCall& call) {
+      return obtain(found, subject, wish, services, call);
+    };
+    return CredentialCache(cache_for(request, services), services.environment, services.clock)
+        .get(key, ask);
+  }
+
+ private:
+  // Its writer chooses for which pool a token is made, so the mapping must have allowed that.
+  Status check_provider(const CredentialRequest& request,
+                        const GoogleCredentials& credentials) const {
+    if (!settings_->get(kProviderOption).is_from_profile()) return {};
+    const std::string audience =
+        audience_of_provider(options_.workload_identity_provider, credentials.universe_domain);
+    Status allowed = check_audience(request.rules, audience, request.info);
+    if (!allowed && request.rules.allow_audience.empty()) {
+      allowed.error().hint = "set --" + std::string(kProviderOption) +
+                             " in the mapping's args, or --allow-audience='" + audience + "'";
+    }
+    return allowed;
+  }
+
+  void add_to_key(const TokenWish& wish, CacheKey& key) const {
+    // Of a person's credentials only scopes that are asked for are sent.
+    key.add("scopes", wish.is_explicit ? "asked for" : "usual");
+    for (const std::string& scope : wish.scopes) key.add("scope", scope);
+    for (const std::string& account : options_.impersonate.accounts)
+      key.add("impersonate", account);
+    if (!options_.workload_identity_provider.empty()) {
+      key.add(kProviderOption, options_.workload_identity_provider);
+    }
+    if (!options_.ca_file.empty()) key.add("ca-file", options_.ca_file.native());
+  }
+
+  CacheOptions cache_for(const CredentialRequest& request, const Services& services) const {
+    CacheOptions cache = options_.cache;
+    if (request.info.cluster) cache.client_detail = request.info.cluster->server;
+    cache.deadline = services.deadline;
+    cache.debug = [&services](std::string_view step) { services.debug(step); };
+    return cache;
+  }
+
+  Result<FreshCredential> obtain(const ApplicationDefault& found, const Subject& subject,
+                                 const TokenWish& wish, const Services& services,
+                                 ProviderCall& call) const {
+    TlsSettings tls;
+    if (!options_.ca_file.empty()) {
+      TRY_ASSIGN(tls.ca_certificates,
+                 read_file(options_.ca_file, kMaxKubeconfig)
+                     .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
+    }
+    TRY_ASSIGN(AccessToken token,
+               AccessTokenSource(found.credentials, subject, tls, services).get(wish, call));
+    return FreshCredential{
+        .credential = {.token = std::move(token.token), .expires_at = token.expires_at},
+        .identity = identity_of(found),
+        .target = join(wish.scopes, " ")};
+  }
+
+  Options options_;
+  const Settings* settings_ = nullptr;
+};
+
+}  // namespace execcred::google
+
+int main(int argc, char** argv) {
+  execcred::google::Google provider;
+  return execcred::plugin_main(
+      {.name = "execcred-google",
+       .summary = "Gives the client an access token of Google Cloud, for GKE."},
+      provider, argc, argv);
+}

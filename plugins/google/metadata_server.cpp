@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "access_token.hpp"
+
+#include <execcred/deadline.hpp>
+#include <execcred/google_metadata.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_reply.hpp>
+#include <execcred/token_source.hpp>
+
+#include <utility>
+
+namespace execcred::google {
+namespace {
+
+constexpr std::string_view kPath = "instance/service-accounts/default/token?scopes=";
+
+// Of a server that is there, and of a place where none is.
+std::string_view hint_for(const Error& error) {
+  if (error.kind == Error::Kind::no_credential) {
+    return "the Pod or machine has no service account for this, or not with these scopes";
+  }
+  return "no credentials file was found, so the metadata server was asked: outside Google Cloud "
+         "set "
+         "GOOGLE_APPLICATION_CREDENTIALS or --credentials-file";
+}
+
+}  // namespace
+
+Result<AccessToken> ask_metadata_server(const std::vector<std::string>& scopes,
+                                        const Services& services, ProviderCall& call) {
+  deadline::enter_phase("asking the metadata server");
+  const auto ask = [&]() -> Result<TokenReply> {
+    TRY_ASSIGN(
+        const HttpResponse reply,
+        ask_google_metadata(std::string(kPath) + query_encode(join(scopes, ",")), services, call));
+    return parse_token_reply(reply, {.now = services.clock.now(), .server = "the metadata server"});
+  };
+  Result<TokenReply> reply = ask().context("asking the metadata server for a token");
+  if (reply) {
+    return AccessToken{.token = std::move(reply->token), .expires_at = reply->expires_at};
+  }
+  Error& error = reply.error();
+  if (error.kind != Error::Kind::configuration) error.hint = hint_for(error);
+  return std::move(error);
+}
+
+}  // namespace execcred::google

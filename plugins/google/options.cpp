@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <execcred/cache_options.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace execcred::google {
+namespace {
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+bool is_made_of(std::string_view text, std::string_view more) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [more](char c) {
+    return is_alphanumeric(c) || more.find(c) != std::string_view::npos;
+  });
+}
+
+Result<AccountChain> parse_accounts(const std::string& text) {
+  AccountChain chain;
+  for (const std::string_view part : split(text, ',')) {
+    const std::string_view account = trim(part);
+    if (!is_service_account(account)) {
+      return wrong(in_quotes(account) + " is no service account",
+                   "it is NAME@PROJECT.iam.gserviceaccount.com, or the account's number");
+    }
+    chain.accounts.emplace_back(account);
+  }
+  return chain;
+}
+
+// RFC 6749, section 3.3, without the comma that separates scopes towards the metadata server.
+Result<std::string> parse_scope(const std::string& text) {
+  if (is_visible_ascii(text) && text.find_first_of(",\"\\") == std::string::npos) return text;
+  return wrong(in_quotes(text) + " is no scope", "give --scope once for each");
+}
+
+Result<std::string> parse_provider(const std::string& text) {
+  TRY(check_provider_name(text));
+  return text;
+}
+
+Result<UrlPattern> parse_endpoint(const std::string& text) {
+  return UrlPattern::parse(text, UrlPattern::Use::server);
+}
+
+}  // namespace
+
+bool is_service_account(std::string_view text) {
+  constexpr std::size_t kMaxAccount = 254;
+  if (text.size() > kMaxAccount) return false;
+  const std::size_t at = text.find('@');
+  if (at == std::string_view::npos) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+  }
+  return is_made_of(text.substr(0, at), "-_.") && is_dns1123_subdomain(text.substr(at + 1));
+}
+
+Status check_provider_name(std::string_view text) {
+  constexpr std::array<std::string_view, 8> kShape = {
+      "projects", "", "locations", "global", "workloadIdentityPools", "", "providers", ""};
+  constexpr std::size_t kMaxPart = 63;
+  const std::vector<std::string_view> parts = split(text, '/');
+  bool fits = parts.size() == kShape.size();
+  for (std::size_t i = 0; fits && i < kShape.size(); ++i) {
+    const std::string_view part = parts[i];
+    if (!kShape[i].empty()) {
+      fits = part == kShape[i];
+    } else if (i == 1) {
+      fits = part.size() <= kMaxPart && !part.empty() &&
+             std::all_of(part.begin(), part.end(), is_digit);
+    } else {
+      fits = part.size() <= kMaxPart && is_made_of(part, "-");
+    }
+  }
+  if (fits) return {};
+  return wrong(in_quotes(text) + " is no workload identity provider",
+               "it is projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/"
+               "PROVIDER");
+}
+
+void add_options(OptionSet& set, Options& options) {
+  set.add("credentials-file", options.credentials_file, "PATH",
+          "Application default credentials; else GOOGLE_APPLICATION_CREDENTIALS, gcloud's, or the "
+          "metadata server");
+  set.add_parsed("impersonate-service-account", options.impersonate, "EMAIL[,EMAIL]...",
+                 "Act as this service account; those before the last delegate to it",
+                 [](const std::string& text) { return parse_accounts(text); });
+  set.add_parsed("scope", options.scopes, "SCOPE", "What the token may do", parse_scope)
+      .default_text("cloud-platform and userinfo.email, as GKE needs them");
+  set.add_parsed(kProviderOption, options.workload_identity_provider, "NAME",
+                 "projects/.../providers/PROVIDER, instead of the audience of external_account "
+                 "credentials; from a ClusterProfile it needs --allow-audience",
+                 parse_provider)
+      .from_profile();
+  set.add("ca-file", options.ca_file, "PATH",
+          "CA certificates of Google's endpoints, instead of the system's");
+  set.add_parsed("allow-endpoint", options.allow_endpoint, "PATTERN",
+                 "A server besides Google's that the credentials file may name", parse_endpoint)
+      .no_environment();
+  add_cache_options(set, options.cache);
+}
+
+}  // namespace execcred::google

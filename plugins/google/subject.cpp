@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "subject.hpp"
+
+#include <execcred/bearer_token.hpp>
+#include <execcred/deadline.hpp>
+#include <execcred/file.hpp>
+#include <execcred/json.hpp>
+#include <execcred/jwt.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_identity.hpp>
+#include <execcred/token_source.hpp>
+#include <execcred/url.hpp>
+
+#include <sys/utsname.h>
+
+#include <utility>
+
+namespace execcred::google {
+namespace {
+
+constexpr std::string_view kSaml = "urn:ietf:params:oauth:token-type:saml2";
+
+Error unfit(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+Result<SecretString> member_of(const SecretString& text, const std::string& field) {
+  Result<json::Value> document = json::parse(text.reveal());
+  if (!document) return unfit("the JSON " + document.error().message);
+  const json::Value* const member = document->find(field);
+  SecretString token;
+  if (member != nullptr && member->string() != nullptr) token = SecretString(*member->string());
+  json::wipe(*document);
+  if (!token.empty()) return token;
+  return unfit("the JSON has no string " + in_quotes(field));
+}
+
+Status check_jwt(const SecretString& token, TimePoint now) {
+  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(token));
+  return claims ? check_lifetime(*claims, now) : Status();
+}
+
+Result<SecretString> fetch_url(const UrlSource& source, const std::string& type,
+                               const TlsSettings& tls, const Services& services,
+                               ProviderCall& call) {
+  HttpRequest request = {.url = source.url};
+  for (const SourceHeader& header : source.headers) {
+    request.headers.push_back({.name = header.name, .value = header.value.copy()});
+  }
+  TRY_ASSIGN(const Url url, parse_url(source.url));
+  TRY_ASSIGN(
+      const HttpResponse reply,
+      ask_local_url(std::move(request), {.ca_certificates = tls.ca_certificates}, services, call));
+  return subject_token_of(reply.body, source.field, type)
+      .context("reading what " + origin_of(url) + " answered");
+}
+
+}  // namespace
+
+Result<SecretString> subject_token_of(const SecretString& text, const std::string& field,
+                                      const std::string& type) {
+  SecretString content = text.trimmed();
+  if (!field.empty()) {
+    TRY_ASSIGN(content, member_of(content, field));
+  }
+  if (type != kSaml) return bearer_token(content);
+  if (content.empty() || content.reveal().find('\0') != std::string_view::npos) {
+    return unfit("this is no SAML assertion");
+  }
+  return content;
+}
+
+void identify_machine(CacheKey& key) {
+  utsname names = {};
+  if (uname(&names) == 0) key.add("machine", names.nodename);
+}
+
+Result<Subject> Subject::open(const ExternalAccount* account, const Services& services,
+                              CacheKey& key) {
+  Subject subject(account, services);
+  if (account != nullptr) TRY(subject.identify(key));
+  return subject;
+}
+
+Status Subject::identify(CacheKey& key) {
+  if (const auto* file = std::get_if<FileSource>(&account_->source)) {
+    const auto read = [&]() -> Result<SecretString> {
+      TRY_ASSIGN(const SecretString content, read_secret_file(file->path));
+      return subject_token_of(content, file->field, account_->subject_token_type);
+    };
+    TRY_ASSIGN(token_,
+               read().context("reading the subject token in " + in_quotes(file->path.native())));
+    add_token_identity("subject", token_, key);
+  } else if (std::holds_alternative<UrlSource>(account_->source)) {
+    identify_machine(key);
+  } else if (std::holds_alternative<ExecutableSource>(account_->source)) {
+    key.add("subject.environment.fingerprint", environment_fingerprint(services_->environment));
+  } else if (std::holds_alternative<AwsSource>(account_->source)) {
+    identify_aws(services_->environment, key);
+  }
+  return {};
+}
+
+Result<SecretString> Subject::fetch(const TlsSettings& tls, ProviderCall& call) const {
+  const std::string& type = account_->subject_token_type;
+  if (const auto* url = std::get_if<UrlSource>(&account_->source)) {
+    return fetch_url(*url, type, tls, *services_, call);
+  }
+  if (const auto* executable = std::get_if<ExecutableSource>(&account_->source)) {
+    return run_executable(*executable, *account_, *services_, call);
+  }
+  if (const auto* aws = std::get_if<AwsSource>(&account_->source)) {
+    return sign_for_aws(*aws, account_->audience, *services_, call);
+  }
+  return token_.copy();
+}
+
+Result<SecretString> Subject::get(const TlsSettings& tls, ProviderCall& call) const {
+  deadline::enter_phase("getting the subject token");
+  TRY_ASSIGN(SecretString token, fetch(tls, call).context("getting the subject token"));
+  TRY(check_jwt(token, services_->clock.now())
+          .context("looking at the subject token")
+          .hint("check that whatever renews the subject token is still running"));
+  return token;
+}
+
+}  // namespace execcred::google

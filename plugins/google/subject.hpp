@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subject token of external_account credentials: who we are where this runs, as somebody else
+// than Google has confirmed it.
+#pragma once
+
+#include "credentials.hpp"
+
+#include <execcred/cache_key.hpp>
+#include <execcred/credential_cache.hpp>
+#include <execcred/http.hpp>
+#include <execcred/provider.hpp>
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace execcred::google {
+
+class Subject {
+ public:
+  // Adds to the key whose token it is, as far as the credentials file does not say that. One in a
+  // file is read, and its issuer, subject and audiences are its identity; none is fetched.
+  // `account` is null for credentials that have no subject token. All must outlive the subject.
+  static Result<Subject> open(const ExternalAccount* account, const Services& services,
+                              CacheKey& key);
+
+  // Fails with no_credential for what is no such token, or has ended; where it is fetched, as that
+  // does.
+  Result<SecretString> get(const TlsSettings& tls, ProviderCall& call) const;
+
+ private:
+  Subject(const ExternalAccount* account, const Services& services)
+      : account_(account), services_(&services) {}
+
+  Status identify(CacheKey& key);
+  Result<SecretString> fetch(const TlsSettings& tls, ProviderCall& call) const;
+
+  const ExternalAccount* account_;
+  const Services* services_;
+  SecretString token_;  // of a file
+};
+
+// The token in a text: the whole, or a string member of its JSON where `field` is not empty. Fails
+// with no_credential.
+Result<SecretString> subject_token_of(const SecretString& text, const std::string& field,
+                                      const std::string& type);
+
+// See ExecutableSource; the reply's form is in https://google.aip.dev/auth/4117. The program gets
+// our environment, and GOOGLE_EXTERNAL_ACCOUNT_*. Fails with configuration where
+// GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES is not "1".
+Result<SecretString> run_executable(const ExecutableSource& source, const ExternalAccount& account,
+                                    const Services& services, const ProviderCall& call);
+
+// What an executable printed, or left in its output file.
+struct ExecutableReply {
+  SecretString token = {};
+  std::optional<TimePoint> expires_at = {};
+};
+
+// Fails with no_credential: no such reply, one of another version, or one that tells of a failure
+// or has ended at `now`.
+Result<ExecutableReply> parse_executable_reply(std::string_view text, TimePoint now);
+
+// A signed request for sts:GetCallerIdentity, which Google sends to AWS to see whose it is.
+Result<SecretString> sign_for_aws(const AwsSource& source, const std::string& audience,
+                                  const Services& services, ProviderCall& call);
+
+// Adds what decides in our environment whose AWS credentials are used.
+void identify_aws(const Environment& environment, CacheKey& key);
+
+// Adds this machine, or Pod: what a server on its link answers depends on who asks, and a cache may
+// lie on a volume that several share.
+void identify_machine(CacheKey& key);
+
+}  // namespace execcred::google

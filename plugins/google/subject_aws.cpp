@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "subject.hpp"
+
+#include <execcred/aws_credentials.hpp>
+#include <execcred/aws_metadata.hpp>
+#include <execcred/aws_region.hpp>
+#include <execcred/aws_signature.hpp>
+#include <execcred/json.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_source.hpp>
+#include <execcred/url.hpp>
+
+#include <array>
+#include <utility>
+
+namespace execcred::google {
+namespace {
+
+constexpr std::string_view kTarget = "x-goog-cloud-target-resource";
+constexpr std::array<std::string_view, 2> kRegionVariables = {"AWS_REGION", "AWS_DEFAULT_REGION"};
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+// Without one of its own, the URL beside the others: version 1 of the service is not spoken.
+Result<AwsMetadataUrls> metadata_urls(const AwsSource& source) {
+  AwsMetadataUrls urls = {.token_lifetime = std::chrono::minutes(5)};
+  if (!source.credentials_url.empty()) urls.role = source.credentials_url;
+  if (!source.region_url.empty()) urls.zone = source.region_url;
+  const std::string& known =
+      source.credentials_url.empty() ? source.region_url : source.credentials_url;
+  if (!known.empty()) {
+    TRY_ASSIGN(const Url url, parse_url(known));
+    urls.token = url.scheme + "://" + authority_of(url.host, url.port) + "/latest/api/token";
+  }
+  if (!source.session_token_url.empty()) urls.token = source.session_token_url;
+  return urls;
+}
+
+Result<std::string> region_of(const AwsSource& source, AwsMetadata& metadata,
+                              const Environment& environment) {
+  for (const std::string_view variable : kRegionVariables) {
+    const std::optional<std::string_view> region = environment.get(variable);
+    if (!region) continue;
+    if (is_aws_region(*region)) return std::string(*region);
+    return wrong(std::string(variable) + " is " + in_quotes(*region) + ", which is no AWS region");
+  }
+  if (!source.region_url.empty()) return metadata.region();
+  return wrong("no AWS region is known", "set AWS_REGION");
+}
+
+Result<AwsCredentials> credentials_of(const AwsSource& source, AwsMetadata& metadata,
+                                      const Environment& environment) {
+  TRY_ASSIGN(std::optional<AwsCredentials> set, aws_credentials_of_environment(environment));
+  if (set) return *std::move(set);
+  if (!source.credentials_url.empty()) return metadata.credentials();
+  return wrong("there are no AWS credentials",
+               "set AWS_ACCESS_KEY_ID, or credential_source.url in the credentials file");
+}
+
+json::Value header(std::string_view name, std::string_view value) {
+  json::Value pair;
+  pair.add("key", json::Value(name));
+  pair.add("value", json::Value(value));
+  return pair;
+}
+
+// As Python's urllib.parse.quote: '/' stays.
+SecretString url_quoted(std::string_view text) {
+  constexpr std::string_view kKept = "_.-~/";
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  SecretString out;
+  for (const char c : text) {
+    if (is_alphanumeric(c) || kKept.find(c) != std::string_view::npos) {
+      out.append(std::string_view(&c, 1));
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    const std::array<char, 3> code = {'%', kHex[byte >> 4U], kHex[byte & 0xfU]};
+    out.append(std::string_view(code.data(), code.size()));
+  }
+  return out;
+}
+
+// The request, as Google wants it told, keys sorted.
+SecretString serialized(const std::string& url, const AwsRequest& request,
+                        const std::vector<HttpHeader>& headers, const std::string& audience) {
+  constexpr std::array<std::string_view, 3> kOrder = {"Authorization", "x-amz-date",
+                                                      "x-amz-security-token"};
+  json::Array list;
+  for (const std::string_view name : kOrder) {
+    for (const HttpHeader& signed_header : headers) {
+      if (ascii_lower(signed_header.name) != ascii_lower(name)) continue;
+      list.push_back(header(name, signed_header.value.reveal()));
+    }
+    if (list.size() == 1) list.push_back(header("host", request.host));
+  }
+  list.push_back(header(kTarget, audience));
+  json::Value document;
+  document.add("headers", json::Value(std::move(list)));
+  document.add("method", json::Value(request.method));
+  document.add("url", json::Value(url));
+  std::string text = json::to_text(document);
+  SecretString out = url_quoted(text);
+  wipe(text);
+  json::wipe(document);
+  return out;
+}
+
+}  // namespace
+
+void identify_aws(const Environment& environment, CacheKey& key) {
+  for (const std::string_view variable : kRegionVariables) {
+    if (const auto region = environment.get(variable)) key.add(variable, *region);
+  }
+  if (const auto id = environment.get("AWS_ACCESS_KEY_ID")) {
+    key.add("AWS_ACCESS_KEY_ID", *id);
+  } else {
+    identify_machine(key);
+  }
+}
+
+Result<SecretString> sign_for_aws(const AwsSource& source, const std::string& audience,
+                                  const Services& services, ProviderCall& call) {
+  TRY_ASSIGN(const AwsMetadataUrls urls, metadata_urls(source));
+  AwsMetadata metadata(urls, services, call);
+  TRY_ASSIGN(const std::string region, region_of(source, metadata, services.environment));
+  TRY_ASSIGN(const AwsCredentials credentials,
+             credentials_of(source, metadata, services.environment));
+  std::string url = source.verification_url;
+  constexpr std::string_view kRegion = "{region}";
+  for (std::size_t at = url.find(kRegion); at != std::string::npos; at = url.find(kRegion)) {
+    url.replace(at, kRegion.size(), region);
+  }
+  TRY_ASSIGN(const AwsRequest request, aws_request("POST", url));
+  const std::vector<HttpHeader> headers =
+      sign_aws_request(request, credentials, {.region = region}, services.clock.now());
+  return serialized(url, request, headers, audience);
+}
+
+}  // namespace execcred::google

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "subject.hpp"
+
+#include <execcred/bearer_token.hpp>
+#include <execcred/file.hpp>
+#include <execcred/json_reader.hpp>
+#include <execcred/oauth_failure.hpp>
+#include <execcred/text.hpp>
+#include <execcred/token_source.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace execcred::google {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::string_view kAllowed = "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES";
+constexpr std::string_view kPrefix = "GOOGLE_EXTERNAL_ACCOUNT_";
+constexpr std::string_view kTokenTypes = "urn:ietf:params:oauth:token-type:";
+constexpr std::size_t kMaxShown = 200;
+
+Error unfit(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+std::vector<std::string> environment_for(const ExecutableSource& source,
+                                         const ExternalAccount& account,
+                                         const Environment& environment) {
+  constexpr std::array<std::string_view, 7> kOurs = {
+      "AUDIENCE", "TOKEN_TYPE", "ID", "INTERACTIVE", "IMPERSONATED_EMAIL", "OUTPUT_FILE", "REVOKE"};
+  std::vector<std::string> entries = environment_of_command(environment);
+  std::erase_if(entries, [&](const std::string& entry) {
+    return std::any_of(kOurs.begin(), kOurs.end(), [&](std::string_view name) {
+      return entry.starts_with(std::string(kPrefix).append(name) + "=");
+    });
+  });
+  const auto add = [&](std::string_view name, std::string_view value) {
+    entries.push_back(std::string(kPrefix).append(name).append("=").append(value));
+  };
+  add("AUDIENCE", account.audience);
+  add("TOKEN_TYPE", account.subject_token_type);
+  add("ID", account.impersonated);
+  add("INTERACTIVE", "0");
+  add("REVOKE", "0");
+  if (!account.impersonated.empty()) add("IMPERSONATED_EMAIL", account.impersonated);
+  if (!source.output_file.empty()) add("OUTPUT_FILE", source.output_file.native());
+  return entries;
+}
+
+// The number of seconds since 1970 up to which the token is good.
+Result<std::optional<TimePoint>> expiration_of(const json::Value& document) {
+  const json::Value* const value = document.find("expiration_time");
+  if (value == nullptr || value->is_null()) return std::optional<TimePoint>();
+  constexpr std::int64_t kLast = 9'000'000'000;
+  std::int64_t seconds = -1;
+  if (const json::Number* number = value->number()) {
+    const std::string& text = number->text;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (problem != std::errc() || end != text.data() + text.size()) seconds = -1;
+  }
+  if (seconds < 0 || seconds > kLast) {
+    return unfit("the reply's 'expiration_time' is no number of seconds since 1970");
+  }
+  return std::optional(TimePoint(std::chrono::seconds(seconds)));
+}
+
+Result<std::string> text_of(const json::Value& document, std::string_view name) {
+  const json::Value* const value = document.find(name);
+  if (value != nullptr && value->string() != nullptr) return *value->string();
+  return unfit("the reply has no string " + in_quotes(name));
+}
+
+Error reported_failure(const json::Value& document) {
+  const Result<std::string> code = text_of(document, "code");
+  const Result<std::string> message = text_of(document, "message");
+  if (!code) return code.error();
+  if (!message) return message.error();
+  return unfit("the program reports the error '" + shown_text(*code, {}, kMaxShown) +
+               "': " + shown_text(*message, {}, kMaxShown));
+}
+
+Status check_reply(const json::Value& document) {
+  if (document.object() == nullptr) return unfit("the reply is no JSON object");
+  const json::Value* const version = document.find("version");
+  if (version == nullptr || version->number() == nullptr) {
+    return unfit("the reply has no number 'version'");
+  }
+  if (version->number()->text != "1") {
+    return unfit("the reply is of version " + in_quotes(version->number()->text) +
+                 ", and only 1 is known");
+  }
+  const json::Value* const success = document.find("success");
+  if (success == nullptr || success->boolean() == nullptr) {
+    return unfit("the reply does not say 'success', true or false");
+  }
+  return *success->boolean() ? Status() : reported_failure(document);
+}
+
+Result<ExecutableReply> read_reply(const json::Value& document, TimePoint now) {
+  TRY(check_reply(document));
+  ExecutableReply reply;
+  TRY_ASSIGN(reply.expires_at, expiration_of(document));
+  if (reply.expires_at && *reply.expires_at <= now) {
+    return unfit("the reply's token has ended, by its 'expiration_time'");
+  }
+  TRY_ASSIGN(const std::string type, text_of(document, "token_type"));
+  const std::string_view kind =
+      type.starts_with(kTokenTypes) ? std::string_view(type).substr(kTokenTypes.size()) : "";
+  if (kind != "jwt" && kind != "id_token" && kind != "saml2") {
+    return unfit("the reply's token is of the type " + in_quotes(type) +
+                 ", which is none of jwt, id_token and saml2");
+  }
+  TRY_ASSIGN(std::string text, text_of(document, kind == "saml2" ? "saml_response" : "id_token"));
+  const SecretString secret{std::string_view(text)};
+  wipe(text);
+  TRY_ASSIGN(reply.token, subject_token_of(secret, "", type));
+  return reply;
+}
+
+// The program keeps there what is still good, so that it need not be run.
+Result<SecretString> read_output_file(const ExecutableSource& source, const Services& services) {
+  if (source.output_file.empty()) return SecretString();
+  TRY_ASSIGN(std::optional<SecretString> text, read_secret_file_if_there(source.output_file));
+  if (!text || !json::parse(text->reveal())) return SecretString();
+  Result<ExecutableReply> reply = parse_executable_reply(text->reveal(), services.clock.now());
+  if (reply && reply->expires_at) return std::move(reply->token);
+  services.debug(in_quotes(source.output_file.native()) + " has no token that is still good" +
+                 (reply ? std::string() : ": " + reply.error().message));
+  return SecretString();
+}
+
+Result<SecretString> output_of(const ExecutableSource& source, const ExternalAccount& account,
+                               const Services& services, ProviderCall call) {
+  call.deadline = std::min(call.deadline, steady_clock::now() + source.timeout);
+  TRY_ASSIGN(
+      SecretString output,
+      run_token_command({.program = source.program, .arguments = source.arguments},
+                        environment_for(source, account, services.environment), services, call));
+  if (!output.trimmed().empty() || source.output_file.empty()) return output;
+  return read_secret_file(source.output_file);
+}
+
+}  // namespace
+
+Result<ExecutableReply> parse_executable_reply(std::string_view text, TimePoint now) {
+  Result<json::Value> document = json::parse(text);
+  if (!document) return unfit("the JSON of the reply " + document.error().message);
+  Result<ExecutableReply> reply = read_reply(*document, now);
+  json::wipe(*document);
+  return reply;
+}
+
+Result<SecretString> run_executable(const ExecutableSource& source, const ExternalAccount& account,
+                                    const Services& services, const ProviderCall& call) {
+  if (services.environment.get(kAllowed) != "1") {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "the credentials file names a program to run, which is not allowed",
+                 .hint = "if that is meant: " + std::string(kAllowed) + "=1"};
+  }
+  TRY_ASSIGN(SecretString kept, read_output_file(source, services)
+                                    .context("reading " + in_quotes(source.output_file.native())));
+  if (!kept.empty()) return kept;
+  TRY_ASSIGN(const SecretString output, output_of(source, account, services, call));
+  TRY_ASSIGN(ExecutableReply reply,
+             parse_executable_reply(output.reveal(), services.clock.now())
+                 .context("reading what " + in_quotes(source.program) + " printed"));
+  return std::move(reply.token);
+}
+
+}  // namespace execcred::google

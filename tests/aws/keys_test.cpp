@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys in the environment: a token costs no request.
+#include "rig.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+namespace execcred::test {
+namespace {
+
+constexpr std::int64_t kFourteenMinutes = 840;
+
+}  // namespace
+
+TEST_CASE("keys: a token that the receiver takes, claimed for 14 minutes, and nothing asked") {
+  const Rig rig;
+  const Outcome outcome = rig.run({});
+  const TokenVerdict verdict = rig.verdict(outcome);
+  CHECK(verdict.problem == "");
+  CHECK(verdict.key_id == kKeyId);
+  CHECK(verdict.region == "us-west-2");
+  CHECK(verdict.host == "sts.us-west-2.amazonaws.com");
+  CHECK(claimed_seconds(outcome) <= kFourteenMinutes);
+  CHECK(claimed_seconds(outcome) >= kFourteenMinutes - 5);
+  CHECK(rig.sts.connections() == 0);
+  // There is nothing to keep, so that no cache is made.
+  CHECK_FALSE(std::filesystem::exists(rig.cache_path));
+}
+
+TEST_CASE("keys: a session's token is in the signed request") {
+  Rig rig;
+  const std::string token = "FwoG/" + new_secret() + "==";
+  rig.sts.know("ASIA1", rig.secret, token);
+  const Texts session = {"AWS_ACCESS_KEY_ID=ASIA1", "AWS_SESSION_TOKEN=" + token};
+  CHECK(rig.problem(rig.run({.variables = session})) == "");
+  CHECK(rig.problem(rig.run(
+            {.variables = {"AWS_ACCESS_KEY_ID=ASIA1", "AWS_SECURITY_TOKEN=" + token}})) == "");
+}
+
+TEST_CASE("keys: the claimed end is never after the session's") {
+  Rig rig;
+  const std::string token = new_secret();
+  rig.sts.know("ASIA1", rig.secret, token);
+  const auto ask_until = [&](const std::string& end) {
+    return rig.run({.variables = {"AWS_ACCESS_KEY_ID=ASIA1", "AWS_SESSION_TOKEN=" + token,
+                                  "AWS_CREDENTIAL_EXPIRATION=" + end}});
+  };
+  const Outcome far = ask_until("2099-01-01T00:00:00Z");
+  CHECK(claimed_seconds(far) <= kFourteenMinutes);
+  CHECK(claimed_seconds(far) >= kFourteenMinutes - 5);
+  CHECK_REFUSAL(ask_until("2020-01-01T00:00:00Z"), 1, "has ended");
+  CHECK_FAILURE(ask_until("tomorrow"), 2);
+}
+
+TEST_CASE("keys: half a key, or one that could not stand in a request, is an error of 2") {
+  const Rig rig;
+  for (const Texts& variables :
+       {Texts{"AWS_ACCESS_KEY_ID=A"}, Texts{"AWS_ACCESS_KEY_ID=A", "AWS_SECRET_ACCESS_KEY="},
+        Texts{"AWS_ACCESS_KEY_ID=A/us-east-1", "AWS_SECRET_ACCESS_KEY=" + rig.secret},
+        Texts{"AWS_ACCESS_KEY_ID=A", "AWS_SECRET_ACCESS_KEY=" + rig.secret + " x"},
+        Texts{"AWS_ACCESS_KEY_ID=A", "AWS_SECRET_ACCESS_KEY=" + rig.secret,
+              "AWS_SESSION_TOKEN=" + rig.secret + "\nX: y"}}) {
+    const Outcome outcome = rig.run({.variables = variables, .has_keys = false});
+    CHECK_REFUSAL(outcome, 2, "AWS_ACCESS_KEY_ID");
+  }
+}
+
+TEST_CASE("keys: a session whose token is too long for the receiver is refused here") {
+  Rig rig;
+  const std::string token(3000, 'x');
+  rig.sts.know("ASIA1", rig.secret, token);
+  CHECK_REFUSAL(rig.run({.variables = {"AWS_ACCESS_KEY_ID=ASIA1", "AWS_SESSION_TOKEN=" + token}}),
+                1, "4096");
+  const std::string shorter(2000, 'x');
+  rig.sts.know("ASIA1", rig.secret, shorter);
+  CHECK(rig.problem(rig.run(
+            {.variables = {"AWS_ACCESS_KEY_ID=ASIA1", "AWS_SESSION_TOKEN=" + shorter}})) == "");
+}
+
+TEST_CASE("keys: no variable gives none, and then it says where it was looked") {
+  const Rig rig;
+  const Outcome outcome = rig.run({.has_keys = false});
+  CHECK_REFUSAL(outcome, 2, "there are no credentials");
+  CHECK(blackbox::says(outcome, "/home/.aws/config"));
+  CHECK(blackbox::says(outcome, "AWS_EC2_METADATA_DISABLED"));
+}
+
+TEST_CASE("keys: they go before a profile of AWS_PROFILE, and after one of --profile") {
+  Rig rig;
+  rig.set_credentials(
+      "[build]\naws_access_key_id = AKIABUILD\naws_secret_access_key = " + rig.secret + "\n");
+  rig.sts.know("AKIABUILD", rig.secret);
+  CHECK(rig.verdict(rig.run({.variables = {"AWS_PROFILE=build"}})).key_id == kKeyId);
+  CHECK(rig.verdict(rig.run({.arguments = {"--profile=build"}})).key_id == "AKIABUILD");
+  CHECK(rig.verdict(rig.run({.variables = {"EXECCRED_PROFILE=build"}})).key_id == "AKIABUILD");
+  CHECK(rig.verdict(rig.run({.variables = {"AWS_PROFILE=build"}, .has_keys = false})).key_id ==
+        "AKIABUILD");
+  CHECK(rig.verdict(rig.run({.variables = {"AWS_DEFAULT_PROFILE=build"}, .has_keys = false}))
+            .key_id == "AKIABUILD");
+}
+
+TEST_CASE("the cluster's id: a name as EKS has it, and nothing else") {
+  const Rig rig;
+  for (const std::string good : {"demo", "Demo_1.example.com", "a", "7f0d3a6e-1"}) {
+    CAPTURE(good);
+    CHECK(rig.problem(rig.run({.cluster = good}), good) == "");
+  }
+  for (const std::string bad :
+       {"a b", "-a", "a/b", "a\tb", "a:b", "\xc3\xa9", "a,b", "a=b", "../a"}) {
+    CAPTURE(bad);
+    CHECK_FAILURE(rig.run({.cluster = "", .arguments = {"--cluster-id=" + bad}}), 2);
+    CHECK_FAILURE(
+        rig.run({.cluster = "", .config = R"({"clusterId":)" + blackbox::json_string(bad) + "}"}),
+        2);
+  }
+  CHECK_FAILURE(rig.run({.cluster = std::string(254, 'a')}), 2);
+  CHECK_REFUSAL(rig.run({.cluster = ""}), 2, "--cluster-id is required");
+}
+
+}  // namespace execcred::test

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credentials that the platform has: an instance's, a container's.
+#include "platform.hpp"
+
+#include <doctest/doctest.h>
+
+namespace execcred::test {
+namespace {
+
+Outcome run_on(const Rig& rig, const Instance& instance, const Texts& arguments = {}) {
+  return rig.run_cold(
+      {.arguments = arguments, .variables = instance.variables(), .has_keys = false});
+}
+
+Outcome run_in(const Rig& rig, const Texts& variables, const Texts& arguments = {}) {
+  return rig.run_cold({.arguments = arguments, .variables = variables, .has_keys = false});
+}
+
+}  // namespace
+
+TEST_CASE("instance: version 2 of its metadata, and a token signed with its role's session") {
+  Rig rig;
+  Instance instance(rig);
+  const Outcome outcome = run_on(rig, instance);
+  CHECK(rig.problem(outcome) == "");
+  CHECK(rig.verdict(outcome).key_id == "ASIAINSTANCE");
+  Texts asked;
+  for (const Received& request : instance.requests()) {
+    asked.push_back(request.method + " " + request.target);
+  }
+  CHECK(asked == Texts{std::string("PUT ") + kMetadataToken, std::string("GET ") + kRolePath,
+                       std::string("GET ") + kRolePath + "node-role"});
+  // Kept for the next run.
+  CHECK(rig.problem(rig.run({.variables = instance.variables(), .has_keys = false})) == "");
+  CHECK(instance.requests().size() == 3);
+}
+
+TEST_CASE("instance: the source of a role, and of the region") {
+  Rig rig;
+  Instance instance(rig);
+  const Ask ask = {.region = "",
+                   .arguments = {std::string("--role-arn=") + kRole},
+                   .variables = instance.variables(),
+                   .has_keys = false};
+  for (int i = 0; i < 2; ++i) {
+    const TokenVerdict verdict = rig.verdict(rig.run(ask));
+    CHECK(verdict.problem == "");
+    CHECK(verdict.region == "us-east-2");
+  }
+  CHECK(rig.sts.problem() == "");
+  CHECK(rig.sts.calls() == 1);
+  CHECK(instance.count(kZone) == 1);
+  const Texts credentials = {"role_arn = " + std::string(kRole),
+                             "credential_source = Ec2InstanceMetadata"};
+  rig.set_config("[default]\n" + credentials[0] + "\n" + credentials[1] + "\n");
+  CHECK(rig.problem(run_on(rig, instance)) == "");
+  CHECK(rig.sts.problem() == "");
+}
+
+TEST_CASE("instance: one without a role, and replies that are no credentials") {
+  Rig rig;
+  Instance instance(rig);
+  instance.give(kRolePath, "<html>404</html>", 404);
+  CHECK_REFUSAL(run_on(rig, instance), 1, "404");
+  for (const std::string role : {"", "<html>", "../x", "a b", "a/b", "..", "a\nb", "a?b"}) {
+    CAPTURE(role);
+    instance.give(kRolePath, role);
+    CHECK_FAILURE(run_on(rig, instance), 1);
+  }
+  instance.give(kRolePath, "node-role\n");
+  const std::string path = std::string(kRolePath) + "node-role";
+  for (const std::string& body :
+       {std::string("<html>"), std::string("[]"), std::string("{}"), std::string(),
+        std::string(R"({"Code":"AssumeRoleUnauthorizedAccess","Message":"no"})"),
+        std::string(R"({"Code":"Success","AccessKeyId":"A","SecretAccessKey":1})"),
+        platform_credentials("A", rig.secret, "t", -5)}) {
+    CAPTURE(body);
+    instance.give(path, body);
+    CHECK_FAILURE(run_on(rig, instance), 1);
+  }
+  instance.give(path, "no", 403);
+  CHECK_FAILURE(run_on(rig, instance), 1);
+  instance.give(path, "down", 503);
+  CHECK_FAILURE(run_on(rig, instance, {"--timeout=2s"}), 3);
+}
+
+TEST_CASE("instance: a token that cannot be had, refused or never answered, in a bounded time") {
+  Rig rig;
+  Instance instance(rig);
+  for (const int status : {400, 403, 404, 405}) {
+    CAPTURE(status);
+    instance.on(kMetadataToken, reply(status, "no"));
+    CHECK_FAILURE(run_on(rig, instance), 1);
+    // Version 1 is not fallen back to.
+    CHECK(instance.count(kRolePath) == 0);
+  }
+  instance.on(kMetadataToken, reply(200, "two words"));
+  CHECK_FAILURE(run_on(rig, instance), 1);
+  instance.on(kMetadataToken, reply(200, ""));
+  CHECK_FAILURE(run_on(rig, instance), 1);
+  // As with a hop limit that is too small.
+  instance.on(kMetadataToken, [](Stream& stream, const Received&) { stream.wait_for_close(); });
+  const Outcome silent = run_on(rig, instance);
+  CHECK_REFUSAL(silent, 3, "timed out");
+  CHECK(blackbox::says(silent, "hop-limit"));
+  CHECK(silent.elapsed < milliseconds(7000));
+}
+
+TEST_CASE("instance: nobody there, or somebody else") {
+  Rig rig;
+  const auto at = [&](const std::string& endpoint) {
+    return run_in(
+        rig, {"AWS_EC2_METADATA_DISABLED=false", "AWS_EC2_METADATA_SERVICE_ENDPOINT=" + endpoint},
+        {"--timeout=3s"});
+  };
+  CHECK_REFUSAL(at("http://127.0.0.1:1"), 3, "127.0.0.1:1");
+  CHECK_REFUSAL(at("http://metadata.evil.example"), 2, "plain http to another machine");
+  CHECK_FAILURE(at("ftp://127.0.0.1"), 2);
+  CHECK_FAILURE(at("nothing"), 2);
+}
+
+TEST_CASE("container: EKS's agent with the token of a file, re-read in each run") {
+  Rig rig;
+  const std::string first = new_web_identity("system:serviceaccount:ns:pod");
+  const std::string path = rig.sandbox.write("pod-token", first + "\n");
+  Agent agent(rig, first);
+  const Texts variables =
+      agent.variables() + Texts{"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE=" + path,
+                                "AWS_CONTAINER_AUTHORIZATION_TOKEN=not-this-one"};
+  const Outcome outcome = run_in(rig, variables);
+  CHECK(rig.problem(outcome) == "");
+  CHECK(rig.verdict(outcome).key_id == "ASIACONTAINER");
+  CHECK(agent.requests().front().header("Accept") == "application/json");
+  // A renewed token of the same identity is the same key; another identity is another.
+  rig.sandbox.write("pod-token", new_web_identity("system:serviceaccount:ns:pod"));
+  CHECK(rig.problem(rig.run({.variables = variables, .has_keys = false})) == "");
+  CHECK(agent.calls() == 1);
+  rig.sandbox.write("pod-token", new_web_identity("system:serviceaccount:ns:other"));
+  CHECK_FAILURE(rig.run({.variables = variables, .has_keys = false}), 1);
+  CHECK(agent.calls() == 2);
+}
+
+TEST_CASE("container: the token of a variable, or none, and a role from there") {
+  Rig rig;
+  const std::string token = new_secret();
+  Agent agent(rig, "Basic " + token);
+  CHECK(rig.problem(run_in(
+            rig, agent.variables() + Texts{"AWS_CONTAINER_AUTHORIZATION_TOKEN=Basic " + token})) ==
+        "");
+  CHECK_FAILURE(run_in(rig, agent.variables() + Texts{"AWS_CONTAINER_AUTHORIZATION_TOKEN=x\ny"}),
+                2);
+  Agent open(rig, "");
+  CHECK(rig.problem(run_in(rig, open.variables(), {std::string("--role-arn=") + kRole})) == "");
+  CHECK(rig.sts.problem() == "");
+  rig.set_config("[default]\nrole_arn = " + std::string(kRole) +
+                 "\ncredential_source = EcsContainer\n");
+  CHECK(rig.problem(run_in(rig, open.variables())) == "");
+  CHECK(rig.sts.problem() == "");
+}
+
+TEST_CASE("container: plain http only to this machine and the agents' own addresses") {
+  const Rig rig;
+  for (const std::string bad :
+       {"http://169.254.170.3/x", "http://169.254.169.254/x",
+        "http://169.254.170.23.evil.example/x", "http://10.0.0.1/x", "http://evil.example/x",
+        "http://[fd00:ec2::24]/x", "http://metadata.google.internal/x",
+        "http://localhost.evil.example/x", "http://2852039166/x", "http://u:p@127.0.0.1/x",
+        "file:///etc/passwd", "127.0.0.1/x", "http://[fe80::1]/x"}) {
+    CAPTURE(bad);
+    CHECK_REFUSAL(run_in(rig, {"AWS_CONTAINER_CREDENTIALS_FULL_URI=" + bad}), 2,
+                  "AWS_CONTAINER_CREDENTIALS_FULL_URI");
+  }
+  for (const std::string bad : {"x", "@evil.example/x", ".evil.example/x", ":80/x"}) {
+    CAPTURE(bad);
+    CHECK_FAILURE(run_in(rig, {"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI=" + bad}), 2);
+  }
+  // What is allowed is asked; nobody listens on port 1 there.
+  CHECK_FAILURE(
+      run_in(rig, {"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://[::1]:1/x"}, {"--timeout=2s"}), 3);
+  CHECK_FAILURE(
+      run_in(rig, {"AWS_CONTAINER_CREDENTIALS_FULL_URI=https://127.0.0.1:1/x"}, {"--timeout=2s"}),
+      3);
+}
+
+TEST_CASE("container: refusals, replies that are none, and redirects") {
+  Rig rig;
+  Agent agent(rig, "");
+  const std::string path = "/v1/credentials";
+  Agent thief(rig, "");
+  struct Case {
+    std::string reply;
+    int exit_code;
+  };
+  for (const Case& c :
+       {Case{reply(401, "no"), 1}, Case{reply(404, "{}"), 1}, Case{reply(500, ""), 3},
+        Case{reply(503, ""), 3}, Case{reply(429, ""), 3}, Case{reply(200, "<html>"), 1},
+        Case{reply(200, "{}"), 1}, Case{reply(200, "[]"), 1},
+        Case{reply(200, R"({"AccessKeyId":"A","SecretAccessKey":"s","Token":[]})"), 1},
+        Case{reply(200, platform_credentials("A", rig.secret, "t", -9)), 1},
+        Case{redirect(302, thief.url("/v1/credentials")), 1},
+        Case{redirect(307, thief.url("/v1/credentials")), 1}}) {
+    CAPTURE(c.reply);
+    agent.on(path, c.reply);
+    CHECK_FAILURE(run_in(rig, agent.variables(), {"--timeout=2s"}), c.exit_code);
+  }
+  CHECK(thief.connections() == 0);
+}
+
+}  // namespace execcred::test

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// credential_process.
+#include "rig.hpp"
+
+#include <doctest/doctest.h>
+#include <aws/process.hpp>
+#include <execcred/rfc3339.hpp>
+
+#include <filesystem>
+
+namespace execcred::test {
+namespace {
+
+std::string in(std::int64_t seconds) {
+  return format_rfc3339(
+      std::chrono::sys_seconds(std::chrono::seconds(blackbox::seconds_since_epoch() + seconds)));
+}
+
+Outcome run(const Rig& rig, const std::string& process, const Texts& arguments = {}) {
+  rig.set_config("[default]\ncredential_process = " + process + "\n");
+  return rig.run_cold({.arguments = arguments, .has_keys = false});
+}
+
+std::string document(const std::string& secret, const std::string& more) {
+  return R"({"Version":1,"AccessKeyId":"ASIAPROCESS","SecretAccessKey":")" + secret + "\"" + more +
+         "}";
+}
+
+}  // namespace
+
+TEST_CASE("process: what it prints signs, is kept until its end, and is never shown") {
+  Rig rig;
+  const std::string token = new_secret();
+  rig.sts.know("ASIAPROCESS", rig.secret, token);
+  const std::string count = rig.sandbox.at("count");
+  const std::string printed =
+      document(rig.secret, R"(,"SessionToken":")" + token + R"(","Expiration":")" + in(400) + "\"");
+  const std::string program = rig.sandbox.script(
+      "process", "echo \"$#:$1:$2\" >> " + count + "\nprintf '%s' '" + printed + "'");
+  const std::string process = program + " 'a b' \"c\\\"d\"";
+  const Outcome outcome = run(rig, process);
+  CHECK(rig.problem(outcome) == "");
+  CHECK(claimed_seconds(outcome) <= claim_for(400));
+  CHECK(claimed_seconds(outcome) >= claim_for(395));
+  CHECK(rig.problem(rig.run({.has_keys = false})) == "");
+  CHECK(blackbox::read_text(count) == "2:a b:c\"d\n");
+  // As the source of a role.
+  rig.set_config("[profile p]\ncredential_process = " + process +
+                 "\n[default]\nrole_arn = " + kRole + "\nsource_profile = p\n");
+  CHECK(rig.problem(rig.run({.has_keys = false})) == "");
+  CHECK(rig.sts.calls() == 1);
+  CHECK(rig.sts.problem() == "");
+}
+
+TEST_CASE("process: one without an end, and one with a user's key") {
+  Rig rig;
+  rig.sts.know("ASIAPROCESS", rig.secret);
+  const std::string program =
+      rig.sandbox.script("process", "printf '%s' '" + document(rig.secret, "") + "'");
+  const Outcome outcome = run(rig, program);
+  CHECK(rig.problem(outcome) == "");
+  CHECK(claimed_seconds(outcome) >= 830);
+}
+
+TEST_CASE("process: what is no credential, fails, or hangs") {
+  Rig rig;
+  const auto printing = [&](const std::string& text) {
+    return run(rig, rig.sandbox.script("process", "printf '%s' '" + text + "'"));
+  };
+  for (const std::string& text :
+       Texts{std::string(), std::string("no JSON"), std::string("[]"),
+             R"({"AccessKeyId":"A","SecretAccessKey":")" + rig.secret + "\"}",
+             R"({"Version":2,"AccessKeyId":"A","SecretAccessKey":")" + rig.secret + "\"}",
+             R"({"Version":"1","AccessKeyId":"A","SecretAccessKey":")" + rig.secret + "\"}",
+             R"({"Version":1,"AccessKeyId":"A"})", document(rig.secret, R"(,"SessionToken":5)"),
+             document(rig.secret, R"(,"Expiration":"x")"),
+             document(rig.secret, R"(,"Expiration":"2020-01-01T00:00:00Z")")}) {
+    CAPTURE(text);
+    CHECK_FAILURE(printing(text), 1);
+  }
+  CHECK_REFUSAL(run(rig, rig.sandbox.script("fails", "echo '" + rig.secret + "' >&2; exit 3")), 1,
+                "exit code 3");
+  const Outcome hanging = run(rig, rig.sandbox.script("hangs", "exec sleep 60"), {"--timeout=1s"});
+  CHECK_FAILURE(hanging, 3);
+  CHECK(hanging.elapsed < milliseconds(5000));
+  CHECK_FAILURE(run(rig, "/nowhere/process"), 2);
+}
+
+TEST_CASE("process: words as a shell has them, and no shell") {
+  const auto words = [](const std::string& text) {
+    const auto command = aws::parse_credential_process(text);
+    return command ? Texts{command->program} + command->arguments : Texts{"(none)"};
+  };
+  CHECK(words("/bin/x") == Texts{"/bin/x"});
+  CHECK(words("  /bin/x  a\tb ") == Texts{"/bin/x", "a", "b"});
+  CHECK(words("'/opt/my tool' '' \"\"") == Texts{"/opt/my tool", "", ""});
+  CHECK(words(R"(/x a\ b "a\$b" "a\nb" 'a\nb' a"b"'c')") ==
+        Texts{"/x", "a b", "a$b", R"(a\nb)", R"(a\nb)", "abc"});
+  CHECK(words("/x $HOME `id` ; | > *") == Texts{"/x", "$HOME", "`id`", ";", "|", ">", "*"});
+  for (const std::string bad : {"", " ", "x", "./x", "~/x", "'/x", "\"/x", "/x \\", "/x 'a"}) {
+    CAPTURE(bad);
+    CHECK(words(bad) == Texts{"(none)"});
+  }
+}
+
+}  // namespace execcred::test

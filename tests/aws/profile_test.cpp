@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profiles of the shared files, and the roles that they chain.
+#include "rig.hpp"
+
+#include <doctest/doctest.h>
+
+namespace execcred::test {
+namespace {
+
+std::string keys(const std::string& id, const std::string& secret) {
+  return "aws_access_key_id = " + id + "\naws_secret_access_key = " + secret + "\n";
+}
+
+// Without keys in the environment.
+Outcome run(const Rig& rig, const Texts& arguments = {}, const Texts& variables = {}) {
+  return rig.run_cold({.arguments = arguments, .variables = variables, .has_keys = false});
+}
+
+Rig& with_known(Rig& rig, const Texts& ids) {
+  for (const std::string& id : ids) rig.sts.know(id, rig.secret);
+  return rig;
+}
+
+}  // namespace
+
+TEST_CASE("profile: keys of the credentials file go before those of the config file") {
+  Rig rig;
+  with_known(rig, {"AKIACRED", "AKIACONF", "AKIAOTHER"});
+  rig.set_config("[default]\n" + keys("AKIACONF", rig.secret) + "[profile other]\n" +
+                 keys("AKIAOTHER", rig.secret));
+  CHECK(rig.verdict(run(rig)).key_id == "AKIACONF");
+  rig.set_credentials("[default]\n" + keys("AKIACRED", rig.secret));
+  CHECK(rig.verdict(run(rig)).key_id == "AKIACRED");
+  CHECK(rig.verdict(run(rig, {"--profile=other"})).key_id == "AKIAOTHER");
+  CHECK(rig.problem(run(rig)) == "");
+}
+
+TEST_CASE("profile: a session's token, in both its names") {
+  Rig rig;
+  const std::string token = new_secret();
+  rig.sts.know("ASIA1", rig.secret, token);
+  for (const std::string name : {"aws_session_token", "aws_security_token", "AWS_SESSION_TOKEN"}) {
+    CAPTURE(name);
+    rig.set_credentials("[default]\n" + keys("ASIA1", rig.secret) + name + "=" + token + "\n");
+    CHECK(rig.problem(run(rig)) == "");
+  }
+}
+
+TEST_CASE("profile: other places by variables, and /dev/null for none") {
+  Rig rig;
+  with_known(rig, {"AKIACRED", "AKIAHOME"});
+  rig.set_credentials("[default]\n" + keys("AKIAHOME", rig.secret));
+  const std::string path =
+      rig.sandbox.write("elsewhere", "[default]\n" + keys("AKIACRED", rig.secret), 0600);
+  CHECK(rig.verdict(run(rig, {}, {"AWS_SHARED_CREDENTIALS_FILE=" + path})).key_id == "AKIACRED");
+  CHECK(rig.verdict(run(rig, {}, {"AWS_CONFIG_FILE=" + path})).key_id == "AKIAHOME");
+  CHECK(rig.verdict(run(rig, {}, {"AWS_SHARED_CREDENTIALS_FILE=~/.aws/credentials"})).key_id ==
+        "AKIAHOME");
+  CHECK_FAILURE(run(rig, {}, {"AWS_SHARED_CREDENTIALS_FILE=/dev/null"}), 2);
+  CHECK_REFUSAL(run(rig, {}, {"AWS_CONFIG_FILE=/nowhere/config"}), 2, "/nowhere/config");
+}
+
+TEST_CASE("profile: one that is not there is an error, but for the default") {
+  const Rig rig;
+  CHECK_REFUSAL(run(rig, {"--profile=nobody"}), 2, "no profile 'nobody'");
+  CHECK_REFUSAL(run(rig, {}, {"AWS_PROFILE=nobody"}), 2, "/home/.aws/config");
+  CHECK_REFUSAL(run(rig), 2, "there are no credentials");
+}
+
+TEST_CASE("profile: files that others may write, or that are no files, are refused") {
+  Rig rig;
+  with_known(rig, {"AKIACRED"});
+  rig.sandbox.write("home/.aws/credentials", "[default]\n" + keys("AKIACRED", rig.secret), 0666);
+  CHECK_FAILURE(run(rig), 2);
+  CHECK_FAILURE(run(rig, {}, {"AWS_CONFIG_FILE=" + rig.sandbox.at("home")}), 2);
+}
+
+TEST_CASE("profile: a role with a source_profile, with all that describes it") {
+  Rig rig;
+  with_known(rig, {"AKIABASE"});
+  rig.set_credentials("[base]\n" + keys("AKIABASE", rig.secret));
+  rig.set_config("[profile build]\nrole_arn = " + std::string(kRole) +
+                 "\nsource_profile = base\nrole_session_name = ci\nexternal_id = ab-1\n"
+                 "duration_seconds = 900\n");
+  const Outcome outcome = run(rig, {"--profile=build"});
+  CHECK(rig.problem(outcome) == "");
+  CHECK(rig.sts.problem() == "");
+  CHECK(rig.sts.last("/").fields() == Texts{"Action=AssumeRole", "DurationSeconds=900",
+                                            "ExternalId=ab-1", std::string("RoleArn=") + kRole,
+                                            "RoleSessionName=ci", "Version=2011-06-15"});
+  CHECK(claimed_seconds(outcome) <= 840);
+}
+
+TEST_CASE("profile: a chain of roles, and --role-arn behind it") {
+  Rig rig;
+  with_known(rig, {"AKIABASE"});
+  const auto role = [](const std::string& name, const std::string& source) {
+    return "[profile " + name + "]\nrole_arn = arn:aws:iam::123456789012:role/" + name +
+           "\nsource_profile = " + source + "\n";
+  };
+  rig.set_config("[profile base]\n" + keys("AKIABASE", rig.secret) + role("one", "base") +
+                 role("two", "one") + role("three", "two"));
+  const Outcome outcome = run(rig, {"--profile=three", std::string("--role-arn=") + kOtherRole});
+  CHECK(rig.problem(outcome) == "");
+  CHECK(rig.sts.problem() == "");
+  const auto requests = rig.sts.requests("/");
+  REQUIRE(requests.size() == 4);
+  Texts chain;
+  for (const Received& request : requests) {
+    const std::string signer = judge_signed_request(request, rig.sts.keys()).key_id;
+    const std::string arn = request.field("RoleArn");
+    chain.push_back(signer + " " + arn.substr(arn.find("role/")));
+  }
+  CHECK(chain == Texts{"AKIABASE role/one", "ASIASESSION1 role/two", "ASIASESSION2 role/three",
+                       "ASIASESSION3 role/path/writer"});
+  CHECK(rig.verdict(outcome).key_id == "ASIASESSION4");
+}
+
+TEST_CASE("profile: keys of a source go before its role, and a profile may be its own source") {
+  Rig rig;
+  with_known(rig, {"AKIABASE"});
+  const std::string role = "role_arn = " + std::string(kRole) + "\n";
+  rig.set_config("[profile base]\n" + role + "source_profile = nobody\n" +
+                 keys("AKIABASE", rig.secret) + "[profile build]\n" + role +
+                 "source_profile = base\n[profile self]\n" + role + "source_profile = self\n" +
+                 keys("AKIABASE", rig.secret));
+  CHECK(rig.problem(run(rig, {"--profile=build"})) == "");
+  CHECK(rig.problem(run(rig, {"--profile=self"})) == "");
+  CHECK(rig.sts.calls() == 2);
+  CHECK(rig.sts.problem() == "");
+}
+
+TEST_CASE("profile: chains that go round, and ones that lead nowhere") {
+  struct Case {
+    std::string what, config, says;
+  };
+  const std::string role = "role_arn = " + std::string(kRole) + "\n";
+  Rig rig;
+  for (const Case& c :
+       {Case{"itself", "[profile p]\n" + role + "source_profile = p\n", "leads back"},
+        Case{"a circle",
+             "[profile p]\n" + role + "source_profile = q\n[profile q]\n" + role +
+                 "source_profile = r\n[profile r]\n" + role + "source_profile = q\n",
+             "leads back"},
+        Case{"back to the first",
+             "[profile p]\n" + role + "source_profile = q\n[profile q]\n" + role +
+                 "source_profile = p\n",
+             "leads back"},
+        Case{"nobody", "[profile p]\n" + role + "source_profile = q\n", "'q' is not there"},
+        Case{"empty", "[profile p]\n" + role + "source_profile = q\n[profile q]\nregion = x\n",
+             "'q' has no credentials"},
+        Case{"neither", "[profile p]\n" + role, "either source_profile or credential_source"},
+        Case{"both",
+             "[profile p]\n" + role +
+                 "source_profile = q\ncredential_source = Environment\n[profile q]\n",
+             "either source_profile or credential_source"},
+        Case{"unknown", "[profile p]\n" + role + "credential_source = Moon\n",
+             "'Moon' is not known"},
+        Case{"no keys", "[profile p]\n" + role + "credential_source = Environment\n",
+             "AWS_ACCESS_KEY_ID is not set"},
+        Case{"no container", "[profile p]\n" + role + "credential_source = EcsContainer\n",
+             "EcsContainer"},
+        Case{"no instance", "[profile p]\n" + role + "credential_source = Ec2InstanceMetadata\n",
+             "AWS_EC2_METADATA_DISABLED"},
+        Case{"mfa",
+             "[profile p]\n" + role + "source_profile = p\nmfa_serial = arn:aws:iam::1:mfa/x\n",
+             "mfa_serial"},
+        Case{"sso", "[profile p]\nsso_session = x\n", "IAM Identity Center"},
+        Case{"sso, the old way", "[profile p]\nsso_start_url = https://x\nsso_account_id = 1\n",
+             "IAM Identity Center"},
+        Case{"login", "[profile p]\nlogin_session = arn:x\n", "login"},
+        Case{"arn", "[profile p]\nrole_arn = me\nsource_profile = p\n", "'me' is no ARN"},
+        Case{"empty arn", "[profile p]\nrole_arn =\nsource_profile = p\n", "is no ARN"},
+        Case{"session name",
+             "[profile p]\n" + role + "source_profile = p\nrole_session_name = a b\n",
+             "'a b' is no name"},
+        Case{"duration", "[profile p]\n" + role + "source_profile = p\nduration_seconds = 1h\n",
+             "duration_seconds"},
+        Case{"short duration",
+             "[profile p]\n" + role + "source_profile=p\nduration_seconds = 899\n", "'899'"},
+        Case{"long duration",
+             "[profile p]\n" + role + "source_profile = p\nduration_seconds = 43201\n", "'43201'"},
+        Case{"half a key", "[profile p]\naws_access_key_id = AKIA\n", "no secret access key"},
+        Case{"two lines", "[profile p]\nrole_arn =\n  " + std::string(kRole) + "\n",
+             "several lines"}}) {
+    CAPTURE(c.what);
+    rig.set_config(c.config);
+    const Outcome outcome = run(rig, {"--profile=p"});
+    CHECK_FAILURE(outcome, 2);
+    CHECK(blackbox::says(outcome, c.says));
+  }
+  CHECK(rig.sts.connections() == 0);
+}
+
+TEST_CASE("profile: credential_source Environment takes the keys that --profile leaves aside") {
+  Rig rig;
+  rig.set_config("[profile p]\nrole_arn = " + std::string(kRole) +
+                 "\ncredential_source = Environment\n");
+  CHECK(rig.problem(rig.run({.arguments = {"--profile=p"}})) == "");
+  CHECK(judge_signed_request(rig.sts.last("/"), rig.sts.keys()).key_id == kKeyId);
+}
+
+TEST_CASE(
+    "profile: a web identity, whose settings the variables change unless --profile is given") {
+  Rig rig;
+  rig.set_config("[default]\nrole_arn = " + std::string(kRole) + "\nweb_identity_token_file = " +
+                 rig.web_identity_path + "\nrole_session_name = of-the-profile\n[profile build]\n" +
+                 "source_profile = default\nrole_arn = " + kOtherRole + "\n");
+  CHECK(rig.problem(run(rig)) == "");
+  CHECK(rig.sts.last("/").field("RoleSessionName") == "of-the-profile");
+  const Texts variables = {"AWS_ROLE_SESSION_NAME=of-the-environment"};
+  CHECK(rig.problem(run(rig, {}, variables)) == "");
+  CHECK(rig.sts.last("/").field("RoleSessionName") == "of-the-environment");
+  CHECK(rig.problem(run(rig, {"--profile=default"}, variables)) == "");
+  CHECK(rig.sts.last("/").field("RoleSessionName") == "of-the-profile");
+  // As a source, for another role.
+  CHECK(rig.problem(run(rig, {"--profile=build"})) == "");
+  CHECK(rig.sts.last("/").field("RoleArn") == kOtherRole);
+  CHECK(rig.sts.problem() == "");
+}
+
+TEST_CASE("profile: a role of the profile goes before a web identity of the environment") {
+  Rig rig;
+  with_known(rig, {"AKIABASE"});
+  rig.set_config("[default]\nrole_arn = " + std::string(kOtherRole) +
+                 "\nsource_profile = base\n[profile base]\n" + keys("AKIABASE", rig.secret));
+  CHECK(rig.problem(run(rig, {}, web_identity_of(rig))) == "");
+  CHECK(rig.sts.last("/").field("Action") == "AssumeRole");
+  // And that before the profile's keys.
+  rig.set_config("[default]\n" + keys("AKIABASE", rig.secret));
+  CHECK(rig.problem(run(rig, {}, web_identity_of(rig))) == "");
+  CHECK(rig.sts.last("/").field("Action") == "AssumeRoleWithWebIdentity");
+}
+
+TEST_CASE("profile: a file that is not understood is told by its line, and never quoted") {
+  Rig rig;
+  for (const std::string& text :
+       Texts{"aws_secret_access_key = " + rig.secret + "\n", "[default\n" + rig.secret + "\n",
+             "[default]\n" + rig.secret + "\n", "[default]\na = 1\n[default]\nb = 2\n",
+             "[default]\na = " + rig.secret + "\nA = " + rig.secret + "\n",
+             "[DEFAULT]\naws_secret_access_key = " + rig.secret + "\n",
+             std::string("[default]\na = \x01\n"), "\xef\xbb\xbf[default]\n" + rig.secret + "\n",
+             "[default] " + rig.secret + "\n"}) {
+    CAPTURE(text);
+    rig.set_credentials(text);
+    const Outcome outcome = rig.run({.arguments = {"--profile=default"}});
+    CHECK_FAILURE(outcome, 2);
+    CHECK(blackbox::says(outcome, "line "));
+  }
+  rig.set_credentials("");
+  rig.set_config("[default]\n[profile default]\n");
+  CHECK_FAILURE(rig.run({.arguments = {"--profile=default"}}), 2);
+}
+
+}  // namespace execcred::test

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which STS a token is for, and which STS is called.
+#include "rig.hpp"
+
+#include <doctest/doctest.h>
+
+namespace execcred::test {
+
+TEST_CASE("region: the flag, the ClusterProfile's, AWS_REGION, AWS_DEFAULT_REGION, the profile's") {
+  const Rig rig;
+  rig.set_config("[default]\nregion = sa-east-1\n[profile other]\nregion=ca-central-1\n");
+  const auto region = [&](Ask ask) { return rig.verdict(rig.run(ask)).region; };
+  const std::string config = R"({"region":"eu-west-1"})";
+  const Texts all = {"AWS_REGION=ap-south-1", "AWS_DEFAULT_REGION=ap-south-2"};
+  CHECK(region({.variables = all, .config = config}) == "us-west-2");
+  CHECK(region({.region = "", .variables = all, .config = config}) == "eu-west-1");
+  CHECK(region({.region = "", .variables = all}) == "ap-south-1");
+  CHECK(region({.region = "", .variables = {"AWS_DEFAULT_REGION=ap-south-2"}}) == "ap-south-2");
+  CHECK(region({.region = ""}) == "sa-east-1");
+  CHECK(region({.region = "", .variables = {"AWS_PROFILE=other"}}) == "ca-central-1");
+  // EXECCRED_REGION is the flag's.
+  CHECK(region({.region = "", .variables = {"EXECCRED_REGION=us-east-2"}, .config = config}) ==
+        "us-east-2");
+}
+
+TEST_CASE("region: from behind --from-profile as well") {
+  const Rig rig;
+  const Outcome outcome =
+      rig.run({.cluster = "",
+               .region = "",
+               .arguments = {"--from-profile", "--cluster-id=spoke", "--region=eu-west-1"}});
+  const TokenVerdict verdict = rig.verdict(outcome, "spoke");
+  CHECK(verdict.problem == "");
+  CHECK(verdict.region == "eu-west-1");
+  CHECK_REFUSAL(rig.run({.arguments = {"--from-profile", "--region=eu-west-1"}}), 2, "--region");
+  for (const std::string& option :
+       {"--role-arn=" + std::string(kRole), std::string("--profile=x"),
+        std::string("--session-name=xx"), std::string("--external-id=xx"),
+        std::string("--cache-dir=/tmp")}) {
+    CAPTURE(option);
+    CHECK_FAILURE(rig.run({.arguments = {"--from-profile", option}}), 2);
+  }
+}
+
+TEST_CASE("a ClusterProfile names the cluster and its region, and nothing else") {
+  const Rig rig;
+  const auto with = [&](const std::string& config) {
+    return rig.run({.cluster = "", .region = "", .config = config});
+  };
+  for (const std::string config :
+       {R"({"clusterId":"spoke","region":"eu-west-1"})",
+        R"({"clusterName":"spoke","region":"eu-west-1","of":"others"})",
+        R"({"clusterName":"spoke","clusterId":"spoke","region":"eu-west-1"})"}) {
+    CAPTURE(config);
+    const TokenVerdict verdict = rig.verdict(with(config), "spoke");
+    CHECK(verdict.problem == "");
+    CHECK(verdict.region == "eu-west-1");
+  }
+  CHECK_REFUSAL(with(R"({"clusterName":"one","clusterId":"two","region":"eu-west-1"})"), 2,
+                "leave one out");
+  for (const std::string field : {"roleArn", "sessionName", "externalId", "profile", "cacheDir"}) {
+    CAPTURE(field);
+    CHECK_FAILURE(with(R"({"clusterId":"spoke","region":"eu-west-1",")" + field + "\":\"xx\"}"), 2);
+  }
+  // The controller's own goes first.
+  CHECK(rig.problem(rig.run({.config = R"({"clusterId":"spoke","region":"eu-west-1"})"})) == "");
+}
+
+TEST_CASE("region: what is none never becomes a part of a host's name") {
+  const Rig rig;
+  for (const std::string bad : {"../", "us-west-2/", "us-west-2.evil.example",
+                                "evil.example#us-west-2", "us west-2", "US-WEST-2", "us-west-2\\n",
+                                "us-west", "@evil.example", "us-west-2a", "-us-west-2", "%2e"}) {
+    CAPTURE(bad);
+    const std::string config =
+        R"({"clusterId":"demo","region":)" + blackbox::json_string(bad) + "}";
+    CHECK_FAILURE(rig.run({.region = "", .config = config}), 2);
+    CHECK_FAILURE(rig.run({.region = bad}), 2);
+    CHECK_FAILURE(rig.run({.region = "", .variables = {"AWS_REGION=" + bad}}), 2);
+    rig.set_config("[default]\nregion = " + bad + "\n");
+    CHECK_FAILURE(rig.run({.region = ""}), 2);
+  }
+  for (const std::string config :
+       {R"({"clusterId":"demo","region":7})", R"({"clusterId":"demo","region":["us-west-2"]})",
+        R"({"clusterId":"demo","region":{}})", R"({"clusterId":7,"region":"us-west-2"})",
+        R"({"clusterId":"demo","region":""})"}) {
+    CAPTURE(config);
+    CHECK_FAILURE(rig.run({.cluster = "", .region = "", .config = config}), 2);
+  }
+}
+
+TEST_CASE("region: where none is known, and no instance may be asked, that is said") {
+  const Rig rig;
+  CHECK_REFUSAL(rig.run({.region = ""}), 2, "no region is known");
+}
+
+TEST_CASE("hosts: each partition's, for FIPS and dual stack too") {
+  const Rig rig;
+  struct Case {
+    std::string region, plain, fips, dual, both;
+  };
+  for (const Case& c :
+       {Case{"us-west-2", "sts.us-west-2.amazonaws.com", "sts-fips.us-west-2.amazonaws.com",
+             "sts.us-west-2.api.aws", "sts-fips.us-west-2.api.aws"},
+        Case{"us-gov-west-1", "sts.us-gov-west-1.amazonaws.com", "sts.us-gov-west-1.amazonaws.com",
+             "sts.us-gov-west-1.api.aws", "sts-fips.us-gov-west-1.api.aws"},
+        Case{"cn-north-1", "sts.cn-north-1.amazonaws.com.cn",
+             "sts-fips.cn-north-1.amazonaws.com.cn", "sts.cn-north-1.api.amazonwebservices.com.cn",
+             "sts-fips.cn-north-1.api.amazonwebservices.com.cn"},
+        Case{"eusc-de-east-1", "sts.eusc-de-east-1.amazonaws.eu",
+             "sts-fips.eusc-de-east-1.amazonaws.eu", "sts.eusc-de-east-1.api.amazonwebservices.eu",
+             "sts-fips.eusc-de-east-1.api.amazonwebservices.eu"},
+        Case{"us-iso-east-1", "sts.us-iso-east-1.c2s.ic.gov", "sts-fips.us-iso-east-1.c2s.ic.gov",
+             "sts.us-iso-east-1.api.aws.ic.gov", "sts-fips.us-iso-east-1.api.aws.ic.gov"},
+        Case{"us-isob-east-1", "sts.us-isob-east-1.sc2s.sgov.gov",
+             "sts-fips.us-isob-east-1.sc2s.sgov.gov", "sts.us-isob-east-1.api.aws.scloud",
+             "sts-fips.us-isob-east-1.api.aws.scloud"},
+        Case{"eu-isoe-west-1", "sts.eu-isoe-west-1.cloud.adc-e.uk",
+             "sts-fips.eu-isoe-west-1.cloud.adc-e.uk", "sts.eu-isoe-west-1.api.cloud-aws.adc-e.uk",
+             "sts-fips.eu-isoe-west-1.api.cloud-aws.adc-e.uk"},
+        Case{"us-isof-south-1", "sts.us-isof-south-1.csp.hci.ic.gov",
+             "sts-fips.us-isof-south-1.csp.hci.ic.gov", "sts.us-isof-south-1.api.aws.hci.ic.gov",
+             "sts-fips.us-isof-south-1.api.aws.hci.ic.gov"}}) {
+    const auto host = [&](const Texts& variables) {
+      const TokenVerdict verdict =
+          rig.verdict(rig.run({.region = c.region, .variables = variables}));
+      CHECK(verdict.problem == "");
+      return verdict.host;
+    };
+    CHECK(host({}) == c.plain);
+    CHECK(host({"AWS_USE_FIPS_ENDPOINT=true"}) == c.fips);
+    CHECK(host({"AWS_USE_DUALSTACK_ENDPOINT=True"}) == c.dual);
+    CHECK(host({"AWS_USE_FIPS_ENDPOINT=true", "AWS_USE_DUALSTACK_ENDPOINT=true"}) == c.both);
+    CHECK(host({"AWS_USE_FIPS_ENDPOINT=false"}) == c.plain);
+  }
+}
+
+TEST_CASE("AWS_ENDPOINT_URL_STS names who is called, and not what is presigned") {
+  const Rig rig;
+  const Outcome outcome = rig.run({.arguments = {"--role-arn=" + std::string(kRole)}});
+  CHECK(rig.problem(outcome) == "");
+  CHECK(rig.verdict(outcome).host == "sts.us-west-2.amazonaws.com");
+  CHECK(rig.sts.calls() == 1);
+  CHECK(rig.sts.problem() == "");
+  // The more general one too, unless it is to be ignored.
+  const Texts role = {"--role-arn=" + std::string(kRole)};
+  CHECK(rig.problem(rig.run_cold({.arguments = role,
+                                  .variables = {"AWS_ENDPOINT_URL_STS=",
+                                                "AWS_ENDPOINT_URL=" + rig.sts.url("/")}})) == "");
+  CHECK(rig.sts.calls() == 2);
+  for (const std::string bad :
+       {"http://127.0.0.1:1", "sts.example", "https://u:p@h/", "ftp://h/", "https://h/?a=b"}) {
+    CAPTURE(bad);
+    CHECK_FAILURE(rig.run_cold({.arguments = role, .variables = {"AWS_ENDPOINT_URL_STS=" + bad}}),
+                  2);
+  }
+}
+
+TEST_CASE("a role's session is asked for in the controller's own region, and serves all regions") {
+  const Rig rig;
+  const Texts role = {"--role-arn=" + std::string(kRole)};
+  const auto ask = [&](const std::string& region, const std::string& own) {
+    return rig.run({.region = "",
+                    .arguments = role,
+                    .variables = {"AWS_REGION=" + own},
+                    .config = R"({"region":")" + region + "\"}"});
+  };
+  const Outcome west = ask("eu-west-1", "us-east-1");
+  const Outcome east = ask("ap-south-1", "us-east-1");
+  CHECK(rig.verdict(west).region == "eu-west-1");
+  CHECK(rig.verdict(east).region == "ap-south-1");
+  CHECK(rig.verdict(west).key_id == rig.verdict(east).key_id);
+  REQUIRE(rig.sts.calls() == 1);
+  CHECK(judge_signed_request(rig.sts.last("/"), rig.sts.keys()).region == "us-east-1");
+  // Credentials of one partition do not count in another.
+  CHECK(rig.problem(ask("cn-north-1", "us-east-1")) == "");
+  CHECK(judge_signed_request(rig.sts.last("/"), rig.sts.keys()).region == "cn-north-1");
+}
+
+}  // namespace execcred::test

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose tenant is asked: the controller's, or one of a ClusterProfile that the controller allows.
+#include "cloud.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred::test {
+namespace {
+
+constexpr const char* kDomain = "contoso.onmicrosoft.com";
+
+enum class From { config, argument };
+
+struct Case {
+  std::string flag = {};      // --tenant-id
+  std::string variable = {};  // AZURE_TENANT_ID
+  std::string profile = {};   // the ClusterProfile's
+  Texts allowed = {};
+  int exit_code = 0;
+  std::string asked = {};  // the tenant that is asked
+};
+
+Outcome run(const Cloud& cloud, const Case& c, From from) {
+  Ask ask = {.arguments = cloud.workload_options()};
+  std::erase_if(ask.arguments, [](const std::string& a) { return a.starts_with("--tenant-id"); });
+  if (!c.flag.empty()) ask.arguments.push_back("--tenant-id=" + c.flag);
+  if (!c.variable.empty()) ask.variables.push_back("AZURE_TENANT_ID=" + c.variable);
+  for (const std::string& id : c.allowed) ask.arguments.push_back("--allow-tenant=" + id);
+  if (!c.profile.empty() && from == From::config) {
+    ask.config = R"({"tenantId":)" + blackbox::json_string(c.profile) + "}";
+  }
+  if (!c.profile.empty() && from == From::argument) {
+    ask.arguments.emplace_back("--from-profile");
+    ask.arguments.push_back("--tenant-id=" + c.profile);
+  }
+  return cloud.run_cold(ask);
+}
+
+void check(const Case& c, From from) {
+  CAPTURE(c.flag);
+  CAPTURE(c.variable);
+  CAPTURE(c.profile);
+  const Cloud cloud;
+  const Outcome outcome = run(cloud, c, from);
+  if (c.exit_code == 0) {
+    CHECK_SUCCESS(outcome);
+    REQUIRE(cloud.calls() == 1);
+    CHECK(cloud.entra.requests().front().target == token_path(c.asked));
+  } else {
+    CHECK_FAILURE(outcome, c.exit_code);
+    CHECK(cloud.entra.connections() == 0);
+  }
+}
+
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("the controller's tenant is asked; the same one of a ClusterProfile changes nothing") {
+  for (const From from : {From::config, From::argument}) {
+    check({.flag = kTenant, .asked = kTenant}, from);
+    check({.variable = kTenant, .asked = kTenant}, from);
+    check({.flag = kTenant, .profile = kTenant, .asked = kTenant}, from);
+    check({.variable = kTenant, .profile = kTenant, .asked = kTenant}, from);
+    check({.flag = kTenant, .variable = kOtherTenant, .asked = kTenant}, from);
+    check({.variable = kDomain, .asked = kDomain}, from);
+  }
+  check({.flag = kOtherTenant, .profile = upper(kOtherTenant), .asked = kOtherTenant},
+        From::config);
+}
+
+TEST_CASE("a ClusterProfile's tenant that differs is refused, unless it is allowed by its name") {
+  for (const From from : {From::config, From::argument}) {
+    check({.variable = kTenant, .profile = kOtherTenant, .exit_code = 2}, from);
+    check({.variable = kTenant, .profile = kOtherTenant, .allowed = {kDomain}, .exit_code = 1},
+          from);
+    check({.variable = kTenant,
+           .profile = kOtherTenant,
+           .allowed = {kDomain, kOtherTenant},
+           .asked = kOtherTenant},
+          from);
+    check({.variable = kTenant,
+           .profile = kOtherTenant,
+           .allowed = {upper(kOtherTenant)},
+           .asked = kOtherTenant},
+          from);
+  }
+  check({.flag = kTenant, .profile = kOtherTenant, .exit_code = 2}, From::config);
+  check({.flag = kTenant, .profile = kOtherTenant, .allowed = {kDomain}, .exit_code = 1},
+        From::config);
+  check(
+      {.flag = kTenant, .profile = kOtherTenant, .allowed = {kOtherTenant}, .asked = kOtherTenant},
+      From::config);
+  // What stands before the boundary never changes behind it.
+  check({.flag = kTenant, .profile = kOtherTenant, .allowed = {kOtherTenant}, .exit_code = 2},
+        From::argument);
+}
+
+TEST_CASE("without a tenant of the controller's, a ClusterProfile's too must be allowed") {
+  for (const From from : {From::config, From::argument}) {
+    check({.profile = kTenant, .exit_code = 2}, from);
+    check({.profile = kTenant, .allowed = {kOtherTenant}, .exit_code = 1}, from);
+    check({.profile = kTenant, .allowed = {kTenant}, .asked = kTenant}, from);
+  }
+  check({.allowed = {kTenant}, .exit_code = 2}, From::config);
+}
+
+TEST_CASE("the refusal names both tenants and the flag that would allow it") {
+  const Cloud cloud;
+  const Outcome outcome = run(cloud, {.variable = kTenant, .profile = kOtherTenant}, From::config);
+  CHECK_REFUSAL(outcome, 2, kOtherTenant);
+  CHECK(blackbox::says(outcome, kTenant));
+  CHECK(blackbox::says(outcome, std::string("--allow-tenant=") + kOtherTenant));
+}
+
+TEST_CASE("--allow-tenant has no variable, and may not come from a ClusterProfile") {
+  const Cloud cloud;
+  Ask ask = {.variables = cloud.workload_variables() +
+                          Texts{std::string("EXECCRED_ALLOW_TENANT=") + kOtherTenant},
+             .config = std::string(R"({"tenantId":")") + kOtherTenant + "\"}"};
+  CHECK_FAILURE(cloud.run_cold(ask), 2);
+  ask.config = std::string(R"({"tenantId":")") + kOtherTenant + R"(","allowTenant":")" +
+               kOtherTenant + "\"}";
+  CHECK_REFUSAL(cloud.run_cold(ask), 2, "allowTenant");
+  ask.config.clear();
+  ask.arguments = {"--from-profile", std::string("--allow-tenant=") + kOtherTenant};
+  CHECK_REFUSAL(cloud.run_cold(ask), 2, "--allow-tenant");
+  CHECK(cloud.entra.connections() == 0);
+}
+
+TEST_CASE("what is no tenant is refused wherever it comes from: it becomes a part of the path") {
+  for (const std::string bad :
+       {"common", "organizations", "consumers", "adfs", "../x", "..", "a/b", "a?b", "a b", "a%2fb",
+        "contoso..com", ".com", "-a.com", "11111111-2222-3333-4444-55555555555", "a.b/../c",
+        "contoso.com#", "contoso.com\\x"}) {
+    CAPTURE(bad);
+    for (const Case& c :
+         {Case{.flag = bad}, Case{.variable = bad}, Case{.flag = kTenant, .profile = bad},
+          Case{.profile = bad}, Case{.flag = kTenant, .profile = bad, .allowed = {bad}}}) {
+      Case refused = c;
+      refused.exit_code = 2;
+      check(refused, From::config);
+    }
+    check({.profile = bad, .exit_code = 2}, From::argument);
+  }
+}
+
+TEST_CASE("a tenantId of another kind is a mistake of the ClusterProfile; null is none") {
+  const Cloud cloud;
+  for (const std::string value : {"7", "true", "{}", "[]", "\"\"", "\"a\\nb\""}) {
+    CAPTURE(value);
+    CHECK_FAILURE(cloud.run_cold({.arguments = cloud.workload_options(),
+                                  .config = R"({"tenantId":)" + value + "}"}),
+                  2);
+  }
+  CHECK_SUCCESS(
+      cloud.run_cold({.arguments = cloud.workload_options(), .config = R"({"tenantId":null})"}));
+  CHECK_SUCCESS(cloud.run_cold(
+      {.arguments = cloud.workload_options(), .config = R"({"TenantId":"x","other":1})"}));
+  CHECK(cloud.calls() == 2);
+}
+
+TEST_CASE("nothing else of the request is a ClusterProfile's to choose") {
+  const Cloud cloud;
+  const std::string url = cloud.entra.url();
+  struct Field {
+    std::string name, value;
+  };
+  for (const Field& field :
+       {Field{"clientId", kOtherClient}, Field{"authorityHost", url},
+        Field{"serverId", "api://other"}, Field{"federatedTokenFile", "/etc/passwd"},
+        Field{"identity", "managed"}, Field{"caFile", "/etc/passwd"},
+        Field{"identityResourceId", "/subscriptions/x"}, Field{"cacheDir", "/tmp"}}) {
+    CAPTURE(field.name);
+    std::string config = "{\"" + field.name + "\":";
+    config += blackbox::json_string(field.value) + "}";
+    CHECK_REFUSAL(
+        cloud.run_cold({.arguments = cloud.workload_options(), .config = std::move(config)}), 2,
+        field.name);
+  }
+  for (const std::string& option :
+       Texts{"--client-id=" + std::string(kOtherClient), "--authority-host=" + url,
+             std::string("--server-id=api://other"), std::string("--identity=managed"),
+             std::string("--federated-token-file=/etc/passwd")}) {
+    CAPTURE(option);
+    CHECK_FAILURE(cloud.run_cold({.arguments = Texts{"--from-profile", option},
+                                  .variables = cloud.workload_variables()}),
+                  2);
+  }
+  CHECK(cloud.calls() == 0);
+}
+
+}  // namespace execcred::test

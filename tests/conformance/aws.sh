@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Puts execcred-aws through the conformance suite, with keys of a session in the environment: what
+# needs no other side.
+#
+#   aws.sh CONFORMANCE PLUGIN [OPTION...]    options are the suite's: --test-case=…
+set -euo pipefail
+
+conformance=$1 plugin=$(realpath "$2")
+shift 2
+
+env -i "PATH=$PATH" AWS_ACCESS_KEY_ID=ASIACONFORMANCE \
+  AWS_SECRET_ACCESS_KEY=c0nformance/s3cret+key-0123456789 \
+  AWS_SESSION_TOKEN=c0nformance/s3ssion+token-0123456789== \
+  "$conformance" "$@" -- "$plugin" --cluster-id=conformance --region=us-west-2

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Google's endpoints on loopback, under their own names: a proxy leads every name to one server,
+// whose certificate is good for them. It works until a case scripts another answer, and refuses
+// what Google would.
+#pragma once
+
+#include "oidc_federation/scripted_server.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace execcred::test {
+
+inline constexpr const char* kSts = "/v1/token";
+inline constexpr const char* kOauth = "/token";
+inline constexpr const char* kAccount = "robot@project-1.iam.gserviceaccount.com";
+inline constexpr const char* kOtherAccount = "other@project-1.iam.gserviceaccount.com";
+
+// "/v1/projects/-/serviceAccounts/EMAIL:generateAccessToken", as it is sent.
+std::string impersonation_path(const std::string& account = kAccount);
+// The URL of a credentials file.
+std::string impersonation_url(const std::string& account = kAccount,
+                              const std::string& host = "iamcredentials.googleapis.com");
+
+class Cloud {
+ public:
+  Cloud();
+
+  // HTTPS_PROXY.
+  std::string proxy() const { return tunnel_.url(""); }
+  const std::string& ca_pem() const { return ca_.pem; }
+  // The names that were asked for: "sts.googleapis.com:443".
+  std::vector<std::string> hosts() const;
+  std::size_t connections() const { return tunnel_.connections(); }
+  // What was asked, over all names; its paths can be scripted.
+  ScriptedServer& api() { return api_; }
+  const ScriptedServer& api() const { return api_; }
+  std::size_t calls() const { return api_.requests().size(); }
+
+ private:
+  void lead(Stream& stream);
+
+  mutable std::mutex mutex_;
+  std::vector<std::string> hosts_;  // under mutex_
+  std::atomic<int> tokens_ = 0;
+  ScriptedServer api_{ScriptedServer::Transport::plain};
+  Identity ca_;
+  Identity identity_;
+  StreamServer front_;
+  StreamServer tunnel_;
+};
+
+// A token that Google gave; no message may show it. Each number is another.
+std::string google_token(const std::string& kind, int number);
+
+// The body of a token endpoint, and of generateAccessToken.
+std::string token_body(const std::string& token, const std::string& expires_in = "3600");
+std::string account_body(const std::string& token, const std::string& expire_time);
+// RFC 3339, so many seconds from now.
+std::string time_from_now(std::int64_t seconds);
+
+}  // namespace execcred::test

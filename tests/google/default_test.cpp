@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which credentials are taken, by the order of application default credentials.
+#include "google.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+namespace execcred::test {
+namespace {
+
+constexpr auto kPlain = ScriptedServer::Transport::plain;
+constexpr const char* kTokenPath = "/computeMetadata/v1/instance/service-accounts/default/token";
+
+// A world in which each place has credentials of its own, told by the refresh token.
+struct Places {
+  Places() {
+    metadata.on(kTokenPath, reply(200, token_body("ya29.metadata"), "Metadata-Flavor: Google\r\n"));
+    google.cloud.api().on(kOauth, [](Stream& stream, const Received& request) {
+      const std::string token = request.field("refresh_token");
+      stream.write(reply(200, token_body("ya29.of-" + token)));
+    });
+  }
+
+  std::string file(const std::string& name) const {
+    return google.sandbox.write(name + ".json",
+                                object(with(google.user(), "refresh_token", text(name))));
+  }
+  std::string folder(const std::string& name) const {
+    google.sandbox.write(name + "/application_default_credentials.json",
+                         object(with(google.user(), "refresh_token", text(name))));
+    return google.sandbox.at(name);
+  }
+
+  std::string token(Texts arguments, Texts variables) const {
+    const Outcome outcome = google.run_cold(
+        {.arguments = std::move(arguments),
+         .variables = variables + Texts{"GCE_METADATA_HOST=" + metadata.authority()}});
+    CHECK_SUCCESS(outcome);
+    return token_of(outcome);
+  }
+
+  Google google;
+  ScriptedServer metadata{kPlain};
+};
+
+}  // namespace
+
+TEST_CASE(
+    "default: the flag, its variable, Google's variable, gcloud's folders, the metadata server") {
+  const Places places;
+  Texts variables;
+  CHECK(places.token({}, variables) == "ya29.metadata");
+  places.folder("home/.config/gcloud");
+  CHECK(places.token({}, variables) == "ya29.of-home/.config/gcloud");
+  variables.push_back("CLOUDSDK_CONFIG=" + places.folder("cloudsdk"));
+  CHECK(places.token({}, variables) == "ya29.of-cloudsdk");
+  variables.push_back("GOOGLE_APPLICATION_CREDENTIALS=" + places.file("google"));
+  CHECK(places.token({}, variables) == "ya29.of-google");
+  variables.push_back("EXECCRED_CREDENTIALS_FILE=" + places.file("execcred"));
+  CHECK(places.token({}, variables) == "ya29.of-execcred");
+  CHECK(places.token({"--credentials-file=" + places.file("flag")}, variables) == "ya29.of-flag");
+}
+
+TEST_CASE("default: a folder without the file leads on, and so does no HOME at all") {
+  const Places places;
+  std::filesystem::create_directories(places.google.home + "/.config/gcloud");
+  CHECK(places.token({}, {}) == "ya29.metadata");
+  CHECK(places.token({}, {"CLOUDSDK_CONFIG=/nowhere/at/all"}) == "ya29.metadata");
+  blackbox::Command command =
+      places.google.command({.variables = {"GCE_METADATA_HOST=" + places.metadata.authority()}});
+  std::erase_if(command.environment,
+                [](const std::string& entry) { return entry.starts_with("HOME="); });
+  CHECK(token_of(blackbox::run(command)) == "ya29.metadata");
+}
+
+TEST_CASE("default: a file that is named must be there and be a credentials file") {
+  const Places places;
+  const auto refused = [&](const std::string& path, int exit_code) {
+    CAPTURE(path);
+    CHECK_FAILURE(places.google.run({.variables = {"GOOGLE_APPLICATION_CREDENTIALS=" + path}}),
+                  exit_code);
+    CHECK_FAILURE(places.google.run({.arguments = {"--credentials-file=" + path}}), exit_code);
+  };
+  refused("/nowhere/at/all.json", 2);
+  refused(places.google.sandbox.path(), 2);
+  refused(places.google.sandbox.write("writable.json", object(places.google.user()), 0666), 2);
+  refused(places.google.sandbox.write("empty.json", ""), 2);
+  refused(places.google.sandbox.write("large.json", std::string(200'000, ' ')), 2);
+  refused(places.google.sandbox.write("token", "ya29.a-token"), 2);
+  // Of gcloud's own place too.
+  places.google.sandbox.write("home/.config/gcloud/application_default_credentials.json", "{}");
+  CHECK_FAILURE(
+      places.google.run({.variables = {"GCE_METADATA_HOST=" + places.metadata.authority()}}), 2);
+  CHECK(places.google.cloud.connections() == 0);
+  CHECK(places.metadata.connections() == 0);
+}
+
+TEST_CASE("default: a file of another type is named, with the types that there are") {
+  const Google google;
+  for (const std::string type :
+       {"external_account_authorized_user", "gdch_service_account", "user", "Service_Account"}) {
+    CAPTURE(type);
+    const Outcome outcome =
+        google.run({.credentials = object({{"type", text(type)}, {"client_id", text("x")}})});
+    CHECK_REFUSAL(outcome, 2, "'" + type + "'");
+  }
+}
+
+}  // namespace execcred::test

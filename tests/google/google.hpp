@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred-google as clients run it, in front of a Google of a case's own.
+#pragma once
+
+#include "child_process.hpp"
+#include "cloud.hpp"
+#include "documents.hpp"
+#include "plugin_under_test.hpp"
+#include "sandbox.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace execcred::test {
+
+inline constexpr const char* kSpoke = "https://gke-1.example.com";
+inline constexpr const char* kProvider =
+    "projects/123456/locations/global/workloadIdentityPools/pool-1/providers/hub";
+inline constexpr const char* kAudience =
+    "//iam.googleapis.com/projects/123456/locations/global/workloadIdentityPools/pool-1/providers/"
+    "hub";
+inline constexpr const char* kCloudPlatform = "https://www.googleapis.com/auth/cloud-platform";
+inline constexpr const char* kEmailScope = "https://www.googleapis.com/auth/userinfo.email";
+inline constexpr const char* kIamScope = "https://www.googleapis.com/auth/iam";
+inline constexpr const char* kBothScopes =
+    "https://www.googleapis.com/auth/cloud-platform "
+    "https://www.googleapis.com/auth/userinfo.email";
+
+using Texts = std::vector<std::string>;
+using blackbox::milliseconds;
+using blackbox::Outcome;
+
+Texts operator+(Texts one, const Texts& other);
+
+// A JSON object: names, and values that are JSON already.
+using Members = std::vector<std::pair<std::string, std::string>>;
+std::string object(const Members& members);
+// The same members, one replaced, or added; without it where the value is empty.
+Members with(Members members, const std::string& name, const std::string& value);
+// A JSON string.
+std::string text(std::string_view value);
+
+struct Ask {
+  std::string credentials = {};  // the content of --credentials-file; empty: no such argument
+  Texts arguments = {};
+  Texts variables = {};
+  std::string server = kSpoke;  // empty: no document from the client
+  std::string config = {};      // spec.cluster.config
+  std::string_view version = blackbox::kV1;
+  bool has_cache = true;
+  bool has_trust = true;  // --ca-file
+  milliseconds patience = blackbox::kPatience;
+};
+
+class Google {
+ public:
+  Google();
+
+  blackbox::Command command(const Ask& ask) const;
+  Outcome run(const Ask& ask) const;
+  // The same, with an empty cache.
+  Outcome run_cold(const Ask& ask) const;
+  void clear_cache() const;
+
+  // external_account of this subject's file.
+  Members file_account() const;
+  // A key of a service account, and what gcloud leaves after a login.
+  static Members service_account(const std::string& email = kAccount);
+  Members user() const;
+
+  Cloud cloud;
+  blackbox::Sandbox sandbox;
+  std::string subject;       // a JWT
+  std::string subject_path;  // its file, with a line break at its end
+  std::string ca_path;
+  std::string home;
+  std::string client_secret;
+  std::string refresh_token;
+};
+
+std::string token_of(const Outcome& outcome);
+// Seconds from now to the claimed end; fails the case where there is none.
+std::int64_t claimed_seconds(const Outcome& outcome);
+// Whether it is what is claimed of a credential that ends in so many seconds, within a few.
+bool is_claimed(const Outcome& outcome, std::int64_t seconds);
+
+// The request's form, "name=value" decoded, in the order in which it was sent.
+Texts fields_in_order(const Received& request);
+
+// A JWT that no message may show.
+std::string new_subject(std::int64_t seconds = 3600, const std::string& subject = "worker");
+// A word that no message may show.
+std::string new_secret();
+
+}  // namespace execcred::test

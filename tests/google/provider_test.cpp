@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// A workload identity provider that a ClusterProfile names.
+#include "google.hpp"
+
+#include <doctest/doctest.h>
+
+namespace execcred::test {
+namespace {
+
+const std::string kOther =
+    "projects/999/locations/global/workloadIdentityPools/other-pool/providers/gke-2";
+const std::string kOtherAudience = "//iam.googleapis.com/" + kOther;
+
+Ask of_profile(const Google& google, const std::string& provider, Texts arguments = {}) {
+  return {.credentials = object(google.file_account()),
+          .arguments = std::move(arguments),
+          .config = object({{"workloadIdentityProvider", text(provider)}, {"unknown", "[1]"}})};
+}
+
+}  // namespace
+
+TEST_CASE("provider: of a ClusterProfile, it becomes the audience where the mapping allows that") {
+  Google google;
+  for (const std::string& allowed :
+       {"--allow-audience=" + kOtherAudience, std::string("--allow-audience=any"),
+        std::string("--allow-audience=//iam.googleapis.com/projects/999/*")}) {
+    CAPTURE(allowed);
+    CHECK_SUCCESS(google.run_cold(of_profile(google, kOther, {allowed})));
+    CHECK(google.cloud.api().last(kSts).field("audience") == kOtherAudience);
+  }
+  // As an argument behind the boundary too.
+  CHECK_SUCCESS(google.run_cold({.credentials = object(google.file_account()),
+                                 .arguments = {"--allow-audience=any", "--from-profile",
+                                               "--workload-identity-provider=" + kOther}}));
+  CHECK(google.cloud.api().last(kSts).field("audience") == kOtherAudience);
+}
+
+TEST_CASE("provider: of a ClusterProfile, without leave no token is made for it") {
+  Google google;
+  CHECK_REFUSAL(google.run(of_profile(google, kOther)), 2,
+                "--allow-audience='" + kOtherAudience + "'");
+  for (const std::string& allowed :
+       {std::string("--allow-audience=//iam.googleapis.com/projects/998/*"),
+        "--allow-audience=" + kOther, std::string("--allow-audience=server"),
+        "--allow-audience=" + kOtherAudience + "x"}) {
+    CAPTURE(allowed);
+    CHECK_FAILURE(google.run(of_profile(google, kOther, {allowed})), 1);
+  }
+  CHECK(google.cloud.connections() == 0);
+}
+
+TEST_CASE("provider: the mapping's own needs no leave, and wins over the ClusterProfile's") {
+  Google google;
+  const std::string own = "--workload-identity-provider=" + kOther;
+  CHECK_SUCCESS(
+      google.run_cold({.credentials = object(google.file_account()), .arguments = {own}}));
+  CHECK(google.cloud.api().last(kSts).field("audience") == kOtherAudience);
+  CHECK_SUCCESS(google.run_cold(of_profile(google, kProvider, {own})));
+  CHECK(google.cloud.api().last(kSts).field("audience") == kOtherAudience);
+  CHECK_SUCCESS(google.run_cold({.credentials = object(google.file_account()),
+                                 .variables = {"EXECCRED_WORKLOAD_IDENTITY_PROVIDER=" + kOther}}));
+  CHECK(google.cloud.api().last(kSts).field("audience") == kOtherAudience);
+}
+
+TEST_CASE("provider: a name of any other form is refused, before anything is asked") {
+  Google google;
+  const std::string pools = "projects/1/locations/global/workloadIdentityPools/";
+  for (const std::string& name :
+       {std::string(" "),
+        "//iam.googleapis.com/" + kOther,
+        kOther + "/",
+        "/" + kOther,
+        kOther + "/../x",
+        kOther + " x",
+        kOther + "?x=1",
+        kOther + "#",
+        kOther + "%2e",
+        "Projects" + kOther.substr(8),
+        pools + "/providers/x",
+        pools + "p/providers/",
+        pools + "p/providers/x y",
+        pools + "../providers/x",
+        pools + "p/attacker/x",
+        std::string("projects//locations/global/workloadIdentityPools/p/providers/x"),
+        std::string("projects/my-project/locations/global/workloadIdentityPools/p/providers/x"),
+        std::string("projects/1/locations/eu/workloadIdentityPools/p/providers/x"),
+        std::string("locations/global/workforcePools/p/providers/x"),
+        pools + std::string(64, 'p') + "/providers/x",
+        pools + "p/providers/ä"}) {
+    CAPTURE(name);
+    CHECK_FAILURE(google.run(of_profile(google, name, {"--allow-audience=any"})), 2);
+    CHECK_FAILURE(google.run({.credentials = object(google.file_account()),
+                              .arguments = {"--workload-identity-provider=" + name}}),
+                  2);
+  }
+  CHECK(google.cloud.connections() == 0);
+}
+
+TEST_CASE("provider: it has a use with external_account credentials alone") {
+  Google google;
+  const Texts own = {"--workload-identity-provider=" + kOther};
+  for (const Members& credentials : {Google::service_account(), google.user()}) {
+    CHECK_FAILURE(google.run({.credentials = object(credentials), .arguments = own}), 2);
+  }
+  CHECK_FAILURE(google.run({.arguments = own, .variables = {"GCE_METADATA_HOST=127.0.0.1:1"}}), 2);
+  CHECK(google.cloud.connections() == 0);
+}
+
+TEST_CASE("provider: nothing else of a ClusterProfile decides about the token") {
+  Google google;
+  for (const std::string field : {"credentialsFile", "impersonateServiceAccount", "scope", "caFile",
+                                  "allowEndpoint", "cacheDir", "noCache"}) {
+    CAPTURE(field);
+    CHECK_REFUSAL(google.run({.credentials = object(google.file_account()),
+                              .config = object({{field, text("x")}})}),
+                  2, field);
+  }
+  for (const std::string option : {"--credentials-file=/x", "--scope=x",
+                                   "--impersonate-service-account=a@b.c", "--ca-file=/x"}) {
+    CAPTURE(option);
+    CHECK_FAILURE(google.run({.credentials = object(google.file_account()),
+                              .arguments = {"--from-profile", option}}),
+                  2);
+  }
+  CHECK(google.cloud.connections() == 0);
+}
+
+}  // namespace execcred::test
