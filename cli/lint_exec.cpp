@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint_exec.hpp"
 
+#include "lint_oidc_federation.hpp"
 #include "lint_options.hpp"
 #include "lint_programs.hpp"
 #include "lint_secrets.hpp"
@@ -49,7 +50,9 @@ void check_relative_command(const Scope& scope, const std::string& command, cons
 // Everything that reads spec.cluster, which the client gives only where it is asked to.
 Texts needs_of_cluster(const ExecConfig& exec, const PluginOptions& options) {
   Texts needs;
-  if (program_name(exec.command) == kStaticSecret) needs = needs_of_static_secret(exec, options);
+  const std::string_view program = program_name(exec.command);
+  if (program == kStaticSecret) needs = needs_of_static_secret(exec, options);
+  if (program == kOidcFederation) needs = needs_of_oidc_federation(exec, options);
   for (const std::string_view name : {"allow-server", "server-ca-file"}) {
     if (is_given(exec, options, name)) needs.push_back("--" + std::string(name));
   }
@@ -77,16 +80,17 @@ void check_cluster_info(const Scope& scope, const ExecConfig& exec, const Plugin
 // Who may write ClusterProfiles chooses the server: a bearer token that is good elsewhere too
 // would be theirs. {server.host} in a file's name binds the token to the server.
 std::string_view reach_of_tokens(const ExecConfig& exec, const PluginOptions& options) {
-  constexpr std::array<std::string_view, 4> kManyServers = {
-      "execcred-google", "execcred-azure", "execcred-aws", "execcred-oidc-federation"};
+  constexpr std::array<std::string_view, 3> kManyServers = {"execcred-google", "execcred-azure",
+                                                            "execcred-aws"};
   const std::string_view program = program_name(exec.command);
-  if (program == "execcred-token-file") {
+  if (program == kTokenFile) {
     const Texts files = values_of(exec, options, "token-file");
     if (files.empty() || any_has(files, kServerHost)) return {};
     return any_has(files, "{") ? "the ClusterProfile also chooses whose token that is"
                                : "that is one token for all of them";
   }
   if (program == kStaticSecret) return reach_of_static_secret(exec, options);
+  if (program == kOidcFederation) return reach_of_oidc_federation(exec, options);
   const Texts types = values_of(exec, options, "type");
   const bool is_jwt_svid =
       program == "execcred-spiffe" && std::find(types.begin(), types.end(), "jwt") != types.end();
@@ -155,9 +159,11 @@ void check_boundary(const Scope& scope, const ExecConfig& exec, const std::strin
 
 constexpr std::array<std::string_view, 4> kTemplates = {"token-file", "secret-dir", "secret-name",
                                                         "namespace"};
-constexpr std::array<std::string_view, 7> kFiles = {
-    "token-file",      "server-ca-file",     "kubeconfig", "secret-dir",
-    "kubeconfig-file", "client-certificate", "client-key"};
+constexpr std::array<std::string_view, 15> kFiles = {
+    "token-file",         "server-ca-file",    "kubeconfig",         "secret-dir",
+    "kubeconfig-file",    "ca-file",           "client-certificate", "client-key",
+    "subject-token-file", "subject-ca-file",   "client-secret-file", "private-key-file",
+    "actor-token-file",   "concierge-ca-file", "cache-dir"};
 
 template <class Names>
 bool is_among(const Names& names, std::string_view name) {
@@ -191,7 +197,9 @@ void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec, const std:
   check_boundary(scope, exec, path);
   check_templates(scope, exec, options, path);
   check_weakenings(scope, exec, options, path);
-  if (program_name(exec.command) == kStaticSecret) check_static_secret(scope, exec, options, path);
+  const std::string_view program = program_name(exec.command);
+  if (program == kStaticSecret) check_static_secret(scope, exec, options, path);
+  if (program == kOidcFederation) check_oidc_federation(scope, exec, options, path);
   check_cluster_info(scope, exec, options, path);
   if (consumer != Consumer::kubeconfig) check_servers(scope, exec, options, path);
 }

@@ -126,7 +126,7 @@ std::string plain_name(std::string_view name) {
 }
 
 // A file's name or a placeholder is no secret, nor is one of a few words.
-bool may_be_secret(std::string_view value) {
+bool is_long_word(std::string_view value) {
   constexpr std::size_t kShortest = 8;
   return value.size() >= kShortest && value.find('/') != 0 && !value.starts_with("./") &&
          !value.starts_with("file:") && !value.starts_with("env:") &&
@@ -134,25 +134,32 @@ bool may_be_secret(std::string_view value) {
          value != "id_token";
 }
 
-// What only a name tells, where the form has not told it.
-void check_name(const Scope& scope, const std::string& path, std::string_view name,
-                std::string_view value) {
-  if (!is_name_of_secret(name) || !may_be_secret(value) || !secret_in(value).empty()) return;
-  scope.warning(path, "holds a value that is named like a secret", kRemedy);
-}
-
 }  // namespace
 
 std::string_view secret_in(std::string_view text) { return find_secret(text, 2); }
 
 bool is_name_of_secret(std::string_view name) {
-  constexpr std::array<std::string_view, 14> kEnds = {
-      "token",      "password",   "passwd",     "passphrase",      "secret",
-      "apikey",     "privatekey", "secretkey",  "secretaccesskey", "clientkeydata",
-      "signingkey", "sharedkey",  "accountkey", "credentials"};
+  constexpr std::array<std::string_view, 16> kEnds = {
+      "token",      "password",    "passwd",          "passphrase",    "secret",     "apikey",
+      "privatekey", "secretkey",   "secretaccesskey", "clientkeydata", "signingkey", "sharedkey",
+      "accountkey", "credentials", "authorization",   "cookie"};
   const std::string plain = plain_name(name);
   return std::any_of(kEnds.begin(), kEnds.end(),
                      [&plain](std::string_view end) { return plain.ends_with(end); });
+}
+
+bool may_be_secret(std::string_view name, std::string_view value) {
+  if (!secret_in(value).empty()) return true;
+  const std::size_t equals = std::min(value.find('='), value.size());
+  const bool is_pair = equals < value.size() && is_name_of_secret(value.substr(0, equals)) &&
+                       is_long_word(value.substr(equals + 1));
+  return is_pair || (is_name_of_secret(name) && is_long_word(value));
+}
+
+void check_named_secret(const Scope& scope, const std::string& path, std::string_view name,
+                        std::string_view value) {
+  if (!secret_in(value).empty() || !may_be_secret(name, value)) return;
+  scope.warning(path, "holds a value that is named like a secret", kRemedy);
 }
 
 void check_no_secrets(const Scope& scope, const json::Value& value, const std::string& path,
@@ -170,7 +177,7 @@ void check_no_secrets(const Scope& scope, const json::Value& value, const std::s
     for (const json::Member& member : *members) {
       const std::string member_path = join_path(path, step(member.name));
       if (const std::string* named = member.value.string()) {
-        check_name(scope, member_path, member.name, *named);
+        check_named_secret(scope, member_path, member.name, *named);
       }
       check_no_secrets(scope, member.value, member_path, severity);
     }
@@ -185,14 +192,14 @@ void check_no_secrets(const Scope& scope, const ExecConfig& exec, const std::str
   }
   for (const Argument& argument : split_arguments(exec.args, nullptr)) {
     const std::size_t last = argument.index + argument.count - 1;
-    check_name(scope, args + step(last), argument.name, argument.value);
+    check_named_secret(scope, args + step(last), argument.name, argument.value);
   }
   for (std::size_t i = 0; i < exec.env.size(); ++i) {
     const EnvironmentVariable& variable = exec.env[i];
     const std::string place = join_path(path, "env") + step(i) + ".value";
     const std::string_view secret = secret_in(variable.value);
     if (!secret.empty()) scope.warning(place, "holds " + std::string(secret), kRemedy);
-    check_name(scope, place, variable.name, variable.value);
+    check_named_secret(scope, place, variable.name, variable.value);
   }
 }
 

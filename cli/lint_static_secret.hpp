@@ -12,16 +12,6 @@
 
 namespace execcred::lint {
 
-inline constexpr std::string_view kStaticSecret = "execcred-static-secret";
-
-// Readers of the options' texts, which give them back.
-Result<std::string> parse_convention(const std::string& text);
-Result<std::string> parse_stored_format(const std::string& text);
-Result<std::string> parse_allowed_field(const std::string& text);
-Result<std::string> parse_label(const std::string& text);
-Result<std::string> parse_selector(const std::string& text);
-Result<std::string> parse_allowed_namespace(const std::string& text);
-
 // Options whose reading needs spec.cluster, besides templates.
 std::vector<std::string> needs_of_static_secret(const ExecConfig& exec,
                                                 const PluginOptions& options);

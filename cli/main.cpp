@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred: the command line for people who set up clusters, mappings and plugins.
+#include "cache.hpp"
 #include "get.hpp"
 #include "kubeconfig.hpp"
 #include "lint.hpp"
@@ -25,6 +26,7 @@ struct Entry {
   std::string_view name;
   std::string_view summary;
   std::unique_ptr<Command> (*make)();
+  std::string_view operands = "FILE...";  // where it takes any
 };
 
 template <class T>
@@ -32,12 +34,14 @@ std::unique_ptr<Command> make() {
   return std::make_unique<T>();
 }
 
-constexpr std::array<Entry, 5> kCommands = {
+constexpr std::array<Entry, 6> kCommands = {
     {{"get", "Run the plugin of a ClusterProfile, print the credential.", make<Get>},
      {"resolve", "Show what would run for each ClusterProfile, and why.", make<Resolve>},
      {"kubeconfig", "Write one kubeconfig for a whole inventory.", make<Kubeconfig>},
      {"lint", "Tell all that is wrong with mappings, ClusterProfiles and kubeconfigs.", make<Lint>},
-     {"migrate", "Make users of other plugins, in a kubeconfig or mapping, ours.", make<Migrate>}}};
+     {"migrate", "Make users of other plugins, in a kubeconfig or mapping, ours.", make<Migrate>},
+     {"cache", "Show what plugins keep in their cache, or remove it.", make<Cache>,
+      "list|clear|path"}}};
 
 std::string help() {
   std::string text =
@@ -65,7 +69,8 @@ Result<Outcome> run_command(const Entry& entry, const std::vector<std::string>& 
   TRY(settings.read_arguments(arguments));
   TRY(settings.store());
   if (wants_help) {
-    const std::string operands = options.operands() == nullptr ? "" : " FILE...";
+    const std::string operands =
+        options.operands() == nullptr ? "" : " " + std::string(entry.operands);
     return text_outcome(options.help(
         "execcred " + std::string(entry.name) + " [OPTION]..." + operands, entry.summary));
   }

@@ -4,6 +4,7 @@
 #include "peers.hpp"
 
 #include <array>
+#include <string>
 
 namespace execcred::migrate {
 namespace {
@@ -16,8 +17,8 @@ constexpr std::string_view kLogging = "logging; --debug is ours";
 constexpr std::array kAuthenticatorFlags = std::to_array<Rule>({
     keep("cluster-id", "--cluster-id").as_short('i'),
     keep("role", "--role-arn").as_short('r'),
-    keep("external-id", "--external-id").as_short('e'),
-    keep("session-name", "--session-name").as_short('s'),
+    ask("external-id").as_short('e'),
+    ask("session-name").as_short('s'),
     keep("region", "--region"),
     ask("forward-session-name").as_toggle(),
     drop("cache", kOwnCache).as_toggle(),
@@ -78,8 +79,17 @@ void check_cluster(Migration& migration) {
   migration.refuse("the cluster", "neither flags nor env name it");
 }
 
+// Without a role the peer passes over it, and ours refuses it.
+void keep_with_role(Migration& migration, const std::string& name) {
+  if (!migration.has("--role-arn")) return migration.drop_flag(name, "no role is assumed");
+  const std::string value = migration.flag(name);
+  if (!value.empty()) migration.keep("--" + name, "--" + name, value);
+}
+
 void finish_authenticator(Migration& migration) {
   check_cluster(migration);
+  keep_with_role(migration, "external-id");
+  keep_with_role(migration, "session-name");
   if (!migration.is_on("forward-session-name")) {
     return migration.drop_flag("forward-session-name", "it is off");
   }

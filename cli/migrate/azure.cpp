@@ -32,7 +32,7 @@ constexpr std::array kFlags = std::to_array<Rule>({
     ask("use-azurerm-env-vars").as_toggle(),
     ask("disable-environment-override").as_toggle(),
     keep("server-id", "--server-id"),
-    refuse("identity-resource-id", "execcred-azure knows identities by --client-id"),
+    ask("identity-resource-id"),
     refuse("legacy", "the audience spn:ID is of Azure AD v1, which new clusters refuse")
         .as_toggle(),
     refuse("pop-enabled", kNoProof).as_toggle(),
@@ -60,6 +60,13 @@ constexpr std::array kVariables = std::to_array<Rule>({
     ask("AZURE_AUTHORITY_HOST"),
     ask("ARM_CLIENT_ID"),
     ask("ARM_TENANT_ID"),
+    keep("AZURE_POD_IDENTITY_AUTHORITY_HOST"),
+    keep("IDENTITY_ENDPOINT"),
+    keep("IDENTITY_HEADER"),
+    ask("IMDS_ENDPOINT"),
+    ask("IDENTITY_SERVER_THUMBPRINT"),
+    ask("MSI_ENDPOINT"),
+    ask("SSL_CERT_FILE"),
 });
 
 using Names = std::vector<std::string_view>;
@@ -127,6 +134,9 @@ void carry_environment(Migration& migration, std::string_view login, std::string
   migration.refuse(subject, "no authority host is known for it; write --authority-host");
 }
 
+constexpr std::array<std::string_view, 3> kOtherPlatforms = {
+    "IMDS_ENDPOINT", "IDENTITY_SERVER_THUMBPRINT", "MSI_ENDPOINT"};
+
 void carry_workload(Migration& migration) {
   struct Setting {
     std::string_view flag;
@@ -147,6 +157,13 @@ void carry_workload(Migration& migration) {
     const Names variables = choose(migration, setting.variables, setting.terraform);
     has_flag = carry(migration, setting.flag, variables) || has_flag;
   }
+  if (const std::string ca = migration.variable("SSL_CERT_FILE"); !ca.empty()) {
+    migration.keep(variable_subject("SSL_CERT_FILE"), "--ca-file", ca);
+  }
+  migration.drop_flag("identity-resource-id", "workload identity is by the client ID");
+  for (const std::string_view name : kOtherPlatforms) {
+    migration.drop_variable(name, "workload identity has no use for it");
+  }
   if (has_flag && !migration.is_on("disable-environment-override")) {
     migration.note(
         "AZURE_* of the process beat flags there; here the flags win. Where a pod has its own, "
@@ -154,11 +171,33 @@ void carry_workload(Migration& migration) {
   }
 }
 
+// There a client ID beats a resource ID.
+void carry_resource_id(Migration& migration, bool has_client_id) {
+  constexpr std::string_view kOption = "--identity-resource-id";
+  const std::string id = migration.flag("identity-resource-id");
+  if (id.empty()) return;
+  if (has_client_id) return migration.drop(kOption, "the client ID counts");
+  migration.keep(kOption, kOption, id);
+  if (migration.is_on("disable-environment-override")) return;
+  migration.note(
+      "AZURE_CLIENT_ID of the process beats --identity-resource-id there; here the flag wins");
+}
+
 void carry_managed(Migration& migration) {
   migration.add("--identity", "managed", "the login method");
-  carry(
-      migration, "client-id",
-      choose(migration, {"AZURE_CLIENT_ID", "AAD_SERVICE_PRINCIPAL_CLIENT_ID"}, {"ARM_CLIENT_ID"}));
+  const Names variables =
+      choose(migration, {"AZURE_CLIENT_ID", "AAD_SERVICE_PRINCIPAL_CLIENT_ID"}, {"ARM_CLIENT_ID"});
+  const bool has_flag = carry(migration, "client-id", variables);
+  const bool has_variable = std::any_of(
+      variables.begin(), variables.end(),
+      [&migration](std::string_view name) { return !migration.variable(name).empty(); });
+  carry_resource_id(migration, has_flag || has_variable);
+  for (const std::string_view name : kOtherPlatforms) {
+    if (migration.variable(name).empty()) continue;
+    migration.refuse(variable_subject(name),
+                     "execcred-azure does not ask this platform for its managed identities");
+  }
+  migration.drop_variable("SSL_CERT_FILE", kManaged);
   for (const std::string_view name : {"tenant-id", "authority-host", "federated-token-file"}) {
     migration.drop_flag(name, kManaged);
   }

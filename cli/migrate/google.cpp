@@ -35,12 +35,14 @@ constexpr std::array kVariables = std::to_array<Rule>({
     keep("GOOGLE_APPLICATION_CREDENTIALS"),
     keep("GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"),
     keep("GCE_METADATA_HOST"),
+    keep("SSL_CERT_FILE", "--ca-file"),
 });
 
 constexpr std::array kGcloudVariables = std::to_array<Rule>({
     keep("GOOGLE_APPLICATION_CREDENTIALS"),
     keep("GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"),
     keep("GCE_METADATA_HOST"),
+    keep("SSL_CERT_FILE", "--ca-file"),
     keep("CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT", "--impersonate-service-account"),
     keep("CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE", "--credentials-file"),
     refuse("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE", "a token in a file is for execcred-token-file"),

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "migration.hpp"
 
+#include "plugin_options.hpp"
+
+#include <execcred/environment.hpp>
+#include <execcred/settings.hpp>
 #include <execcred/text.hpp>
 #include <execcred/url.hpp>
 
@@ -76,6 +80,30 @@ Migration::Migration(const Peer& peer, Invocation invocation)
   for (const Given& given : given_) apply(given, find(given.rule->name) == &given);
   apply_variables();
   if (peer.finish != nullptr) peer.finish(*this);
+  // What is missing there may come from a ClusterProfile.
+  if (is_complete_ && !has_profile_arguments()) check_result();
+}
+
+// By the plugin's own rules: what the tables above let through may still be refused.
+void Migration::check_result() {
+  cli::PluginOptions options(peer_->plugin);
+  if (!options.is_complete()) return;
+  std::vector<std::string> variables;
+  for (const EnvironmentVariable& variable : env_) {
+    variables.push_back(variable.name + "=" + variable.value);
+  }
+  Settings settings(options.set());
+  const auto check = [&]() -> Status {
+    TRY(settings.read_arguments(args_));
+    TRY(settings.read_environment(Environment(std::move(variables))));
+    TRY(settings.store());
+    for (const Option& option : options.set().all()) {
+      if (option.is_required_of_controller()) TRY(settings.check_given(option));
+    }
+    return options.check(settings);
+  };
+  const Status checked = check();
+  if (!checked) refuse(std::string(peer_->plugin) + " would refuse it", checked.error().message);
 }
 
 void Migration::apply(const Given& given, bool is_last) {

@@ -68,6 +68,7 @@ class Migration {
  private:
   void apply(const Given& given, bool is_last);
   void apply_variables();
+  void check_result();
   void apply(const EnvironmentVariable& variable);
   bool set(std::string_view subject, std::string_view option, std::string_view value);
   const Given* find(std::string_view name) const;

@@ -27,7 +27,7 @@ constexpr std::array kFlags = std::to_array<Rule>({
            "--client-secret-file=PATH to what is migrated"),
     ask("oidc-extra-scope").as_list(),
     ask("oidc-use-access-token").as_toggle(),
-    keep("oidc-auth-request-extra-params", "--param").as_list(),
+    ask("oidc-auth-request-extra-params").as_list(),
     ask("certificate-authority"),
     refuse("certificate-authority-data", "put the CA into a file, for --ca-file=PATH"),
     refuse("insecure-skip-tls-verify", kTls).as_toggle(),
@@ -102,9 +102,26 @@ void carry_ca(Migration& migration) {
   }
 }
 
+// Some of them are options of ours.
+void carry_parameters(Migration& migration) {
+  constexpr std::string_view kFlag = "--oidc-auth-request-extra-params";
+  for (const std::string& parameter : migration.flags("oidc-auth-request-extra-params")) {
+    const std::size_t equals = parameter.find('=');
+    const std::string name = parameter.substr(0, equals);
+    if (equals == std::string::npos) {
+      migration.refuse(kFlag, "a parameter is NAME=VALUE");
+    } else if (name == "audience" || name == "resource") {
+      migration.keep(kFlag, "--" + name, parameter.substr(equals + 1));
+    } else {
+      migration.keep(kFlag, "--param", parameter);
+    }
+  }
+}
+
 void finish(Migration& migration) {
   carry_grant(migration);
   carry_ca(migration);
+  carry_parameters(migration);
   std::vector<std::string> scopes = migration.flags("oidc-extra-scope");
   const bool has_own = !scopes.empty();
   scopes.emplace_back("openid");

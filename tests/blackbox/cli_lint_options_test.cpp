@@ -2,7 +2,7 @@
 // What lint knows of a plugin's options is what the plugin says of itself.
 #include "inventory.hpp"
 
-#include <lint_options.hpp>
+#include <plugin_options.hpp>
 
 #include <doctest/doctest.h>
 
@@ -58,11 +58,13 @@ std::set<std::string> options_of(const std::string& help) {
 TEST_SUITE_BEGIN("cli");
 
 TEST_CASE("lint: the options that it knows of a plugin are those of its --help") {
-  for (const std::string program : {"execcred-token-file", "execcred-static-secret"}) {
+  for (const std::string program :
+       {"execcred-token-file", "execcred-static-secret", "execcred-oidc-federation",
+        "execcred-google", "execcred-azure", "execcred-aws"}) {
     CAPTURE(program);
     const Outcome help = run({.arguments = {std::string(EXECCRED_BIN "/") + program, "--help"}});
     CHECK_MESSAGE(help.exit_code == 0, describe(help));
-    const execcred::lint::PluginOptions known(program);
+    const execcred::cli::PluginOptions known(program);
     CHECK(known.is_complete());
     const std::set<std::string> told = options_of(help.output);
     const std::set<std::string> assumed = options_of(known.set().help("", ""));

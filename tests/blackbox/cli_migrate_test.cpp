@@ -151,6 +151,57 @@ TEST_CASE("migrate reads a mapping, from standard input too, and resolve takes t
         R"(["--convention=cp-creds","--managed-serviceaccount=m"])");
 }
 
+// What --show-config takes, the plugin takes: it has read all options, and judged them together.
+TEST_CASE("migrate writes arguments that the plugins themselves accept") {
+  const std::string oidc =
+      R"("--oidc-issuer-url=https://i.example.com","--oidc-client-id=k","--grant-type=client-credentials")";
+  const std::string concierge =
+      R"("login","static","--token-env=T","--enable-concierge","--concierge-authenticator-name=a",)"
+      R"("--concierge-authenticator-type=)";
+  struct Case {
+    std::string_view command;
+    std::string args;
+  };
+  int count = 0;
+  for (
+      const Case& c : std::vector<Case>{
+          {"kubectl", R"("oidc-login","get-token",)" + oidc},
+          {"kubelogin",
+           R"("get-token","--oidc-use-access-token","--oidc-extra-scope=a,b",)" + oidc},
+          {"kubectl-oidc_login",
+           R"("get-token","--oidc-auth-request-extra-params=audience=x,y=z","--certificate-authority=/c",)" +
+               oidc},
+          {"pinniped", concierge + R"(jwt")"},
+          {"pinniped", concierge + R"(webhook","--concierge-endpoint=https://c.example.com")"},
+          {"pinniped", concierge + R"(jwt","--concierge-api-group-suffix=a.example.com")"},
+          {"pinniped", R"("login","static","--token-env=T")"},
+          {"secretreader", ""},
+          {"kubeconfig-secretreader", ""},
+          {"token-secretreader", ""},
+          {"cp-creds", R"("--managed-serviceaccount=m")"},
+          {"argocd-k8s-auth", R"("oidc","--token-file=/t")"}}) {
+    CAPTURE(c.command);
+    CAPTURE(c.args);
+    const Outcome migrated =
+        migrate({"-", "--plugin-dir=" EXECCRED_BIN},
+                mapping({mapped("p", c.command, ",\"args\":[" + c.args + "]")}));
+    REQUIRE_MESSAGE(migrated.exit_code == 0, describe(migrated));
+    const std::string exec = "providers.0.execConfig.";
+    Command plugin{.arguments = {json_at(migrated.output, exec + "command")}};
+    REQUIRE(plugin.arguments.front().starts_with(EXECCRED_BIN "/execcred-"));
+    for (int i = 0;; ++i) {
+      const std::string argument = json_at(migrated.output, exec + "args." + std::to_string(i));
+      if (argument == "(missing)") break;
+      plugin.arguments.push_back(argument);
+    }
+    plugin.arguments.emplace_back("--show-config");
+    const Outcome shown = run(plugin);
+    CHECK_MESSAGE(shown.exit_code == 0, describe(shown));
+    ++count;
+  }
+  CHECK(count == 12);
+}
+
 TEST_CASE("migrate refuses what it cannot read or write, and leaves nothing behind") {
   const Sandbox sandbox;
   const std::string good = sandbox.write("good", kubeconfig(kEks));

@@ -5,6 +5,7 @@
 schema_test.py SOURCE BIN: every example of config/ is valid; every bad document is refused by the
 schema and by the program; the schema of a plugin's config names the options of its --help.
 """
+import base64
 import copy
 import json
 import os
@@ -13,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import jsonschema
 
@@ -36,6 +38,8 @@ CONFIG = copy_of_config()
 MAPPING = os.path.join(CONFIG, "clusterprofile-provider-file.json")
 EXAMPLES = os.path.join(CONFIG, "examples")
 STATIC_SECRET = os.path.join(CONFIG, "static-secret")
+OIDC_FEDERATION = os.path.join(CONFIG, "oidc-federation")
+AZURE = os.path.join(CONFIG, "azure")
 failures = []
 checks = 0
 
@@ -186,6 +190,22 @@ def static_secret_takes(config):
     return ran.returncode != 2
 
 
+def oidc_federation_takes(config):
+    """Whether execcred-oidc-federation does, told by its exit code, run with a token of its own."""
+    parts = [{"alg": "RS256"}, {"aud": ["x"], "exp": int(time.time()) + 600}, {}]
+    token = ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=")
+                     for part in parts)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "token")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(token)
+        ran = run("execcred-oidc-federation", "--flow=pass-through", f"--subject-token-file={path}",
+                  "--exec-info=-", text=exec_info(config))
+    if ran.returncode not in (0, 1, 2):
+        check(False, f"{config} ends with {ran.returncode}: {ran.stderr}")
+    return ran.returncode != 2
+
+
 def check_fields(validator, plugin, takes, good, bad):
     """The schema and the plugin agree on each config, and on which options may be set there."""
     for config in good:
@@ -219,17 +239,22 @@ def check_token_file():
     check_fields(validator, "execcred-token-file", token_file_takes, good, bad)
 
 
-def check_static_secret():
-    validator = load("execcred-static-secret.config.schema.json")
+def check_examples(validator, examples):
+    """A folder for each: a mapping, and a ClusterProfile for it."""
     mappings = load("clusterprofile-provider-file.schema.json")
-    for name in sorted(os.listdir(STATIC_SECRET)):
-        folder = os.path.join(STATIC_SECRET, name)
+    for name in sorted(os.listdir(examples)):
+        folder = os.path.join(examples, name)
         if not os.path.isdir(folder):
             continue
         mapping = os.path.join(folder, "mapping.json")
         with open(mapping, encoding="utf-8") as file:
             check(mappings.is_valid(json.load(file)), f"{name}: its mapping is valid")
         check_example(validator, mapping, os.path.join(folder, "clusterprofile.yaml"))
+
+
+def check_static_secret():
+    validator = load("execcred-static-secret.config.schema.json")
+    check_examples(validator, STATIC_SECRET)
     good = [{}, {"clusterName": "spoke-1"}, {"clusterName": "a.b"}, {"region": "eu", "other": [1]},
             {"name": "spoke-1.kubeconfig"}, {"name": "x", "key": "_a.B-9"}, {"namespace": "fleet"},
             {"context": "admin@a/b"}, {"secretName": "x", "secretNamespace": "fleet", "key": "k"},
@@ -244,6 +269,63 @@ def check_static_secret():
     check_fields(validator, "execcred-static-secret", static_secret_takes, good, bad)
 
 
+def check_oidc_federation():
+    validator = load("execcred-oidc-federation.config.schema.json")
+    check_examples(validator, OIDC_FEDERATION)
+    good = [{}, {"clusterName": "spoke-1"}, {"clusterName": "a.b"}, {"region": "eu", "other": [1]},
+            {"audience": "x"}, {"audience": "y"}, {"audience": ["x", "y"]}, {"audience": None},
+            {"clusterName": None}, {"issuerUrl": None}, {"oidcIssuerUrl": "https://a"}]
+    bad = [{"clusterName": 7}, {"clusterName": ""}, {"audience": 7}, {"audience": ""},
+           {"audience": ["x", 1]}, {"audience": "a\nb"}, {"cluster": "x"},
+           {"flow": "token-exchange"}, {"issuerUrl": "https://evil.example.com"},
+           {"tokenUrl": "https://evil.example.com"}, {"scope": "admin"}, {"resource": ["x"]},
+           {"param": ["a=b"]}, {"clientId": "x"}, {"subjectTokenFile": "/etc/passwd"},
+           {"subjectTokenUrl": "https://evil.example.com"}, {"subjectAudience": "x"},
+           {"subjectTokenCommand": "[\"/bin/sh\"]"}, {"serviceAccount": "a/b"},
+           {"conciergeEndpoint": "https://evil.example.com"}, {"expectAudience": "x"},
+           {"cacheDir": "/tmp"}, {"noCache": True}, {"allowServer": ["https://evil"]},
+           {"allowAudience": ["any"]}, {"timeout": "60s"}, {"debug": True}]
+    check_fields(validator, "execcred-oidc-federation", oidc_federation_takes, good, bad)
+
+
+def azure_takes(config):
+    """Whether execcred-azure does, told by its exit code: an expired token is what it ends with."""
+    parts = [{"alg": "RS256"}, {"aud": ["x"], "exp": int(time.time()) - 600}, {}]
+    token = ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=")
+                     for part in parts)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "token")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(token)
+        ran = run("execcred-azure", "--no-cache", "--allow-tenant=contoso.com", "--exec-info=-",
+                  text=exec_info(config),
+                  env={"AZURE_CLIENT_ID": "99999999-8888-7777-6666-555555555555",
+                       "AZURE_TENANT_ID": "11111111-2222-3333-4444-55555555abcd",
+                       "AZURE_FEDERATED_TOKEN_FILE": path,
+                       "AZURE_AUTHORITY_HOST": "https://127.0.0.1:1"})
+    if ran.returncode not in (1, 2):
+        check(False, f"{config} ends with {ran.returncode}: {ran.stderr}")
+    return ran.returncode != 2
+
+
+def check_azure():
+    validator = load("execcred-azure.config.schema.json")
+    check_examples(validator, AZURE)
+    good = [{}, {"clusterName": "spoke-1"}, {"region": "eu", "other": [1]}, {"tenantId": None},
+            {"tenantId": "11111111-2222-3333-4444-55555555ABCD"}, {"tenantId": "Contoso.com"},
+            {"tenantID": "x"}]
+    bad = [{"clusterName": 7}, {"tenantId": 7}, {"tenantId": ""}, {"tenantId": "common"},
+           {"tenantId": "../x"}, {"tenantId": "a/b.c"}, {"tenantId": "a..b"}, {"tenantId": "a.b."},
+           {"tenantId": ["contoso.com"]}, {"tenantId": "contoso.com\nx"}, {"tenantId": "-a.b"},
+           {"tenantId": "11111111-2222-3333-4444-55555555abc"}, {"cluster": "x"},
+           {"clientId": "99999999-8888-7777-6666-555555555555"}, {"identity": "managed"},
+           {"authorityHost": "https://evil.example.com"}, {"federatedTokenFile": "/etc/passwd"},
+           {"serverId": "api://x"}, {"allowTenant": ["contoso.com"]}, {"caFile": "/etc/passwd"},
+           {"identityResourceId": "/subscriptions/x"}, {"allowServer": ["https://evil"]},
+           {"cacheDir": "/tmp"}, {"noCache": True}, {"timeout": "60s"}, {"debug": True}]
+    check_fields(validator, "execcred-azure", azure_takes, good, bad)
+
+
 def check_example(validator, mapping, profile):
     resolved = run("execcred", "resolve", "-m", mapping, "-f", profile, "-o", "json")
     check(resolved.returncode == 0, f"{profile} is resolved: {resolved.stderr}")
@@ -254,5 +336,7 @@ def check_example(validator, mapping, profile):
 check_mapping()
 check_token_file()
 check_static_secret()
+check_oidc_federation()
+check_azure()
 print(f"{checks} checks, {len(failures)} failed")
 sys.exit(1 if failures or checks == 0 else 0)

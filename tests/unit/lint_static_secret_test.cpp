@@ -120,37 +120,39 @@ TEST_CASE("lint: options of static-secret that it would refuse") {
       with(R"("--convention=istiod","--format=pem","--allow-field=exec","--require-label=x",)"
            R"("--allow-namespace=A/b","--allow-server-mismatch=http://x","--local-cluster=",)"
            R"("--token-file=/t","--allow-server=https://a")"),
-      {{kArgs + "[0]", "'istiod' is none of"},
-       {kArgs + "[1]", "'pem' is none of"},
-       {kArgs + "[2]", "'exec' is none of"},
+      {{kArgs + "[0]", "'istiod' is no convention"},
+       {kArgs + "[1]", "'pem' is no format"},
+       {kArgs + "[2]", "'exec' is no field"},
        {kArgs + "[2]", "choose a file of this machine", kWarning},
        {kArgs + "[3]", "KEY=VALUE"},
-       {kArgs + "[4]", "no namespace"},
+       {kArgs + "[4]", "neither a namespace"},
        {kArgs + "[5]", "--allow-server-mismatch"},
        {kArgs + "[6]", "--local-cluster"},
        {kArgs + "[7]", "unknown option '--token-file'"}});
-  check_findings(with(R"("--convention=cp-creds","--allow-server=https://a")"),
-                 {{kArgs, "lacks --managed-serviceaccount"}});
+  check_findings(
+      with(R"("--convention=cp-creds","--allow-server=https://a")"),
+      {{kArgs, "refused by the plugin: --convention=cp-creds needs --managed-serviceaccount"}});
   check_findings(with(R"("--convention=managed-serviceaccount","--allow-server=https://a")"),
                  {{kArgs, "lacks --secret-name"}});
   check_findings(with(R"("--convention=istio")"), {{kArgs, "lacks --local-cluster", kWarning}});
 }
 
 TEST_CASE("lint: places to read from, and checks that files cannot pass") {
-  check_findings(with(R"("--client-certificate=/c")"), {{kArgs, "without the other"}});
+  check_findings(with(R"("--client-certificate=/c")"),
+                 {{kArgs, "--client-certificate and --client-key go together"}});
   check_findings(with(R"("--client-key=/k","--allow-server=https://a")"),
-                 {{kArgs, "without the other"}});
+                 {{kArgs, "--client-certificate and --client-key go together"}});
   check_findings(with(R"("--kubeconfig-file=/k","--kubeconfig=/hub")"),
                  {{kArgs, "asks no hub", kWarning}});
   check_findings(with(R"("--convention=cluster-api","--secret-dir=/s/{server.host}")"),
-                 {{kArgs, "--convention=cluster-api, but"}});
+                 {{kArgs, "labels, type and annotations"}});
   check_findings(with(R"("--secret-name={server.host}","--managed-serviceaccount=m")"),
-                 {{kArgs, "--convention=cp-creds alone"}});
+                 {{kArgs, "option of --convention=cp-creds"}});
   check_findings(with(R"("--secret-dir=/s/{server.host}","--kubeconfig-file=/k")"),
-                 {{kArgs, "--secret-dir and --kubeconfig-file"}});
+                 {{kArgs, "--kubeconfig-file and --client-certificate exclude"}});
   for (const std::string option : {"--require-label=a=b", "--selector=a=b"}) {
     check_findings(with(R"("--secret-dir=/s/{server.host}",")" + option + '"'),
-                   {{kArgs, "no labels, type or annotations"}});
+                   {{kArgs, "labels, type and annotations"}});
   }
   check_findings(with(R"("--secret-dir=s/{server.host}")"),
                  {{kArgs + "[0]", "relative path", kWarning}});

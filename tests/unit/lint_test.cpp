@@ -172,8 +172,7 @@ TEST_CASE("lint: options that need the cluster, where it is not told") {
 
 TEST_CASE("lint: tokens that are good at many servers want --allow-server") {
   const Expected lacks{"providers[0].execConfig.args", "lacks --allow-server", kWarning};
-  for (const std::string plugin :
-       {"execcred-google", "execcred-azure", "execcred-aws", "execcred-oidc-federation"}) {
+  for (const std::string plugin : {"execcred-google", "execcred-azure", "execcred-aws"}) {
     check_findings(ours(plugin, ""), {lacks});
     check_findings(ours(plugin, R"("--allow-server=https://a")", kTold), {});
   }

@@ -8,13 +8,14 @@ namespace {
 
 using execcred::test::contains;
 
+Texts with(Texts command, const Texts& more) {
+  command.insert(command.end(), more.begin(), more.end());
+  return command;
+}
+
 TEST_CASE("migrate: what cannot be carried over is named, with a reason and without its value") {
   const Texts oidc = {"kubectl", "oidc-login", "get-token", "--oidc-issuer-url=https://i",
                       "--oidc-client-id=k"};
-  const auto with = [](Texts command, const Texts& more) {
-    command.insert(command.end(), more.begin(), more.end());
-    return command;
-  };
   const Texts eks = {"aws", "eks", "get-token", "--cluster-name", "prod"};
   const Texts iam = {"aws-iam-authenticator", "token", "-i", "prod"};
   const Texts aks = {"kubelogin", "get-token", "--login=workloadidentity", "--server-id=s"};
@@ -52,7 +53,12 @@ TEST_CASE("migrate: what cannot be carried over is named, with a reason and with
            {{"kubelogin", "get-token", "--login=msi"}, {}, "--server-id"},
            {with(aks, {"--legacy"}), {}, "--legacy"},
            {with(aks, {"--pop-enabled"}), {}, "--pop-enabled"},
-           {with(aks, {"--identity-resource-id=/x"}), {}, "--identity-resource-id"},
+           {{"kubelogin", "get-token", "--login=msi", "--server-id=s"},
+            {"MSI_ENDPOINT=http://e"},
+            "variable MSI_ENDPOINT"},
+           {{"argocd-k8s-auth", "azure"},
+            {"AAD_LOGIN_METHOD=msi", "IMDS_ENDPOINT=http://e"},
+            "variable IMDS_ENDPOINT"},
            {with(aks, {"--environment=AzureStackCloud"}), {}, "--environment"},
            {with(aks, {"--use-azurerm-env-vars"}), {}, "--use-azurerm-env-vars"},
            {{"argocd-k8s-auth", "azure"}, {"AAD_LOGIN_METHOD=spn"}, "login method 'spn'"},
@@ -123,12 +129,41 @@ TEST_CASE("migrate: flags are read as the peers' own parsers read them") {
   CHECK(cluster({"-i", "a=b"}) == "--cluster-id=a=b\n");
 }
 
+TEST_CASE("migrate: what our plugin would refuse is not carried over, and says why") {
+  struct Case {
+    Texts command;
+    std::string_view reason;
+  };
+  const Texts credentials = {"kubelogin", "get-token", "--oidc-client-id=k",
+                             "--grant-type=client-credentials"};
+  const Texts concierge = {"pinniped", "login", "static", "--token-env=T", "--enable-concierge"};
+  for (const Case& c :
+       {Case{with(credentials, {"--oidc-issuer-url=http://i.example.com"}), "is no https URL"},
+        Case{with(credentials, {"--oidc-issuer-url=https://u:S3CRET@i.example.com"}),
+             "--issuer-url"},
+        Case{with(credentials,
+                  {"--oidc-issuer-url=https://i", "--oidc-auth-request-extra-params=S3CRET"}),
+             "a parameter is NAME=VALUE"},
+        Case{concierge, "--concierge-authenticator-type"},
+        Case{with(concierge, {"--concierge-authenticator-type=ldap"}), "neither jwt nor webhook"},
+        Case{with(concierge,
+                  {"--concierge-authenticator-type=jwt", "--concierge-authenticator-name=A"}),
+             "is no name"},
+        Case{{"cp-creds"}, "--managed-serviceaccount"}}) {
+    CAPTURE(lines(c.command));
+    const Migration migration = migrate(c.command, {});
+    CHECK_FALSE(migration.is_complete());
+    CHECK_MESSAGE(contains(changes(migration, Change::Kind::refused), c.reason),
+                  all_changes(migration));
+    CHECK_FALSE(contains(all_changes(migration), "S3CRET"));
+  }
+}
+
 TEST_CASE("migrate: passwords in URLs and values of variables are never told") {
-  const Migration migration =
-      migrate({"kubelogin", "get-token", "--oidc-issuer-url=https://u:S3CRET@i.example.com",
-               "--oidc-client-id=k", "--grant-type=client-credentials",
-               "--oidc-auth-request-extra-params=password=S3CRET"},
-              {"HTTPS_PROXY=http://u:S3CRET@p:1", "UNKNOWN=S3CRET", "SSL_CERT_FILE=/x"});
+  const Migration migration = migrate(
+      {"kubelogin", "get-token", "--oidc-issuer-url=https://i.example.com", "--oidc-client-id=k",
+       "--grant-type=client-credentials", "--oidc-auth-request-extra-params=password=S3CRET"},
+      {"HTTPS_PROXY=http://u:S3CRET@p:1", "UNKNOWN=S3CRET", "SSL_CERT_FILE=/x"});
   CHECK(migration.is_complete());
   CHECK(contains(lines(migration.args()), "S3CRET"));
   CHECK_MESSAGE(!contains(all_changes(migration), "S3CRET"), all_changes(migration));

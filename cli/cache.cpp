@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache.hpp"
+
+#include "cache_report.hpp"
+
+#include <execcred/cache_listing.hpp>
+#include <execcred/clock.hpp>
+#include <execcred/environment.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+constexpr std::string_view kNoDirectory = "there is no cache directory yet\n";
+constexpr std::string_view kUnsafe =
+    "plugins ask their provider each time then; make it yours alone (chmod 0700), or name another "
+    "with --cache-dir";
+
+std::string count_of_entries(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " entry" : " entries");
+}
+
+}  // namespace
+
+void Cache::add_options(OptionSet& options) {
+  options.add_operands(actions_);
+  options.add("cache-dir", directory_, "PATH",
+              "The plugins' --cache-dir; else the directory that they would find by themselves");
+  options
+      .add_parsed("output", output_, "FORMAT", "With list: text or json",
+                  [](const std::string& text) {
+                    return parse_output(text, {"text", "json"});
+                  })
+      .short_name('o')
+      .default_text(output_)
+      .no_environment();
+}
+
+Result<Outcome> Cache::list() const {
+  TRY_ASSIGN(const std::optional<CacheDirectory> directory,
+             CacheDirectory::find(directory_, Environment::copy()).hint(std::string(kUnsafe)));
+  const TimePoint now = SystemClock().now();
+  const std::vector<CacheItem> items =
+      directory ? list_cache(*directory) : std::vector<CacheItem>();
+  if (output_ == "json") {
+    const std::string path = directory ? directory->path() : "";
+    return Outcome{.text = SecretString(json::to_indented_text(cache_json(path, items, now)))};
+  }
+  Outcome outcome{.text = SecretString(cache_text(items, now))};
+  if (items.empty()) {
+    outcome.notes = directory ? "the cache " + in_quotes(directory->path()) + " is empty\n"
+                              : std::string(kNoDirectory);
+  }
+  return outcome;
+}
+
+Result<Outcome> Cache::clear() const {
+  TRY_ASSIGN(const std::optional<CacheDirectory> directory,
+             CacheDirectory::find(directory_, Environment::copy()).hint(std::string(kUnsafe)));
+  if (!directory) return Outcome{.text = SecretString(kNoDirectory)};
+  const TimePoint start = SystemClock().now();
+  const std::size_t cleared = clear_cache(*directory);
+  const std::vector<CacheItem> left = list_cache(*directory);
+  // What plugins have written meanwhile is not what was to go.
+  const auto kept = static_cast<std::size_t>(std::count_if(
+      left.begin(), left.end(), [start](const CacheItem& item) { return item.created < start; }));
+  if (kept > 0) {
+    return Error{.kind = Error::Kind::unavailable,
+                 .message = count_of_entries(kept) + " of the cache " +
+                            in_quotes(directory->path()) + " could not be removed",
+                 .hint = "see whether its file system is read-only"};
+  }
+  return Outcome{.text = SecretString(count_of_entries(cleared) + " removed from " +
+                                      in_quotes(directory->path()) + "\n")};
+}
+
+// Made if need be, as a plugin would: only then is it known that this is the one.
+Result<Outcome> Cache::path() const {
+  TRY_ASSIGN(const CacheDirectory directory, CacheDirectory::open(directory_, Environment::copy(),
+                                                                  CacheDirectory::IfMissing::create)
+                                                 .hint(std::string(kUnsafe)));
+  return Outcome{.text = SecretString(printable(directory.path()) + "\n")};
+}
+
+Result<Outcome> Cache::run() {
+  const std::string action = actions_.size() == 1 ? actions_.front() : "";
+  if (action == "list") return list();
+  if (action == "clear") return clear();
+  if (action == "path") return path();
+  std::string message = "no action is given";
+  if (!action.empty()) message = in_quotes(action) + " is no action";
+  if (actions_.size() > 1) message = std::to_string(actions_.size()) + " actions are given";
+  return Error{.kind = Error::Kind::configuration,
+               .message = std::move(message),
+               .hint = "it is list, clear or path"};
+}
+
+}  // namespace execcred::cli

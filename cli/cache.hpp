@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred cache: what plugins of this user have in their cache, without the secrets.
+#pragma once
+
+#include "command.hpp"
+
+#include <execcred/cache_directory.hpp>
+
+#include <string>
+#include <vector>
+
+namespace execcred::cli {
+
+class Cache final : public Command {
+ public:
+  void add_options(OptionSet& options) override;
+  Result<Outcome> run() override;
+
+ private:
+  Result<Outcome> list() const;
+  Result<Outcome> clear() const;
+  Result<Outcome> path() const;
+
+  std::vector<std::string> actions_;
+  std::string directory_;
+  std::string output_ = "text";
+};
+
+}  // namespace execcred::cli

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache_report.hpp"
+
+#include <execcred/duration.hpp>
+#include <execcred/rfc3339.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+using json::Value;
+using std::chrono::floor;
+using std::chrono::seconds;
+
+std::string_view state_of(const CacheItem& item, TimePoint now) {
+  if (item.failure) return "failed";
+  return now < item.ends ? "valid" : "ended";
+}
+
+// The clock may have been set back since.
+seconds age_of(const CacheItem& item, TimePoint now) {
+  return std::max(floor<seconds>(now - item.created), seconds(0));
+}
+
+std::string time_text(TimePoint time) { return format_rfc3339(floor<seconds>(time)); }
+
+// The credential that the failure follows, if it is listed, tells whose it is.
+struct Named {
+  std::string identity = {};
+  std::string target = {};
+};
+
+Named names_of(const std::vector<CacheItem>& items, std::size_t index) {
+  const CacheItem& item = items[index];
+  const bool follows = item.failure && index > 0 && items[index - 1].key == item.key;
+  const CacheItem& named = follows ? items[index - 1] : item;
+  return {.identity = named.identity, .target = named.target};
+}
+
+// The key's name=value lines, without that of the format's version before them.
+std::vector<std::string> inputs_of(const CacheItem& item) {
+  const std::vector<std::string_view> lines = split(item.key, '\n');
+  return {lines.begin() + 1, lines.end()};
+}
+
+// Characters, not bytes: continuation bytes of UTF-8 take no room.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
+  }));
+}
+
+using Row = std::array<std::string, 5>;
+
+std::string aligned(const Row& row, const std::array<std::size_t, 5>& widths) {
+  std::string line;
+  for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+    line += row[i];
+    line.append(widths[i] + 2 - width_of(row[i]), ' ');
+  }
+  return line + row.back() + "\n";
+}
+
+Row row_of(const std::vector<CacheItem>& items, std::size_t index, TimePoint now) {
+  const CacheItem& item = items[index];
+  const Named named = names_of(items, index);
+  const auto shown = [](const std::string& text) { return text.empty() ? "-" : printable(text); };
+  return {std::string(state_of(item, now)), format_duration(age_of(item, now)),
+          time_text(item.ends), shown(named.identity), shown(named.target)};
+}
+
+std::string failure_text(const CacheItem& item, bool is_named) {
+  std::string text = "  error: " + printable(item.failure->message) + "\n";
+  if (!is_named) text += "  key: " + printable(join(inputs_of(item), " ")) + "\n";
+  return text;
+}
+
+Value error_json(const Error& error) {
+  Value object((json::Object()));
+  object.add("message", Value(error.message));
+  if (!error.hint.empty()) object.add("hint", Value(error.hint));
+  object.add("exitCode", Value(json::Number{std::to_string(exit_code(error.kind))}));
+  return object;
+}
+
+Value entry_json(const std::vector<CacheItem>& items, std::size_t index, TimePoint now) {
+  const CacheItem& item = items[index];
+  const Named named = names_of(items, index);
+  Value entry((json::Object()));
+  entry.add("state", Value(state_of(item, now)));
+  if (!named.identity.empty()) entry.add("identity", Value(named.identity));
+  if (!named.target.empty()) entry.add("target", Value(named.target));
+  entry.add("created", Value(time_text(item.created)));
+  entry.add("ageSeconds", Value(json::Number{std::to_string(age_of(item, now).count())}));
+  entry.add(item.failure ? "askedAgainAfter" : "expires", Value(time_text(item.ends)));
+  if (item.failure) entry.add("error", error_json(*item.failure));
+  json::Array key;
+  for (std::string& input : inputs_of(item)) key.emplace_back(std::move(input));
+  entry.add("key", Value(std::move(key)));
+  return entry;
+}
+
+}  // namespace
+
+std::string cache_text(const std::vector<CacheItem>& items, TimePoint now) {
+  if (items.empty()) return {};
+  std::vector<Row> rows = {{"STATE", "AGE", "UNTIL", "IDENTITY", "TARGET"}};
+  for (std::size_t i = 0; i < items.size(); ++i) rows.push_back(row_of(items, i, now));
+  std::array<std::size_t, 5> widths = {};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  std::string text = aligned(rows.front(), widths);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    text += aligned(rows[i + 1], widths);
+    if (items[i].failure) text += failure_text(items[i], rows[i + 1].back() != "-");
+  }
+  return text;
+}
+
+Value cache_json(std::string_view directory, const std::vector<CacheItem>& items, TimePoint now) {
+  Value object((json::Object()));
+  if (!directory.empty()) object.add("directory", Value(directory));
+  json::Array entries;
+  for (std::size_t i = 0; i < items.size(); ++i) entries.push_back(entry_json(items, i, now));
+  object.add("entries", Value(std::move(entries)));
+  return object;
+}
+
+}  // namespace execcred::cli

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is in the cache, for people and for programs.
+#pragma once
+
+#include <execcred/cache_listing.hpp>
+#include <execcred/clock.hpp>
+#include <execcred/json.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::cli {
+
+// One line an entry, in columns; a failure has a second one with its error, and with its key where
+// no credential of that key tells whose it is. Empty for no entries.
+std::string cache_text(const std::vector<CacheItem>& items, TimePoint now);
+
+// {"directory": …, "entries": [{state, identity, target, created, age, expires | askAgain, key,
+// error}]}; without a directory where there is none.
+json::Value cache_json(std::string_view directory, const std::vector<CacheItem>& items,
+                       TimePoint now);
+
+}  // namespace execcred::cli

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin_options.hpp"
+
+#include <execcred/duration.hpp>
+#include <execcred/text.hpp>
+
+#include <chrono>
+
+namespace execcred::cli {
+namespace {
+
+Result<Duration> parse_max_age(const std::string& text) {
+  TRY_ASSIGN(const Duration max_age, parse_duration(text));
+  if (max_age >= std::chrono::seconds(1)) return max_age;
+  return Error{.kind = Error::Kind::configuration, .message = in_quotes(text) + " is below 1s"};
+}
+
+}  // namespace
+
+std::string_view program_name(std::string_view command) {
+  return command.substr(command.rfind('/') + 1);
+}
+
+bool is_plugin_of_ours(std::string_view command) {
+  return program_name(command).starts_with("execcred-");
+}
+
+PluginOptions::PluginOptions(std::string_view program) : program_(program) {
+  add_shared();
+  is_complete_ = true;
+  if (program == kTokenFile) {
+    set_.add("token-file", text_, "PATH", "").required();
+    set_.add("audience", texts_, "AUDIENCE", "").from_profile();
+  } else if (program == kStaticSecret) {
+    static_secret::add_options(set_, static_secret_);
+  } else if (program == kOidcFederation) {
+    oidc_federation::add_options(set_, oidc_federation_);
+  } else if (program == kGoogle) {
+    google::add_options(set_, google_);
+  } else if (program == kAzure) {
+    azure::add_options(set_, azure_);
+  } else if (program == kAws) {
+    aws::add_options(set_, aws_);
+  } else {
+    is_complete_ = false;
+  }
+}
+
+// The table of docs/options.md.
+void PluginOptions::add_shared() {
+  const auto server = [](const std::string& text) {
+    return UrlPattern::parse(text, UrlPattern::Use::server);
+  };
+  const auto proxy = [](const std::string& text) {
+    return UrlPattern::parse(text, UrlPattern::Use::proxy);
+  };
+  set_.add("exec-info", text_, "PATH|-", "").no_environment();
+  set_.add_parsed("api-version", version_, "VERSION", "",
+                  [](const std::string& text) { return parse_api_version(text); });
+  set_.add_parsed("timeout", duration_, "DURATION", "", parse_timeout);
+  set_.add_parsed("max-age", duration_, "DURATION", "", parse_max_age);
+  set_.add_parsed("allow-server", urls_, "PATTERN", "", server);
+  set_.add_parsed("allow-proxy", urls_, "PATTERN", "", proxy).no_environment();
+  set_.add("server-ca-file", text_, "PATH", "").no_environment();
+  set_.add_parsed("allow-audience", audiences_, "PATTERN|server|any", "",
+                  [](const std::string& text) { return AudiencePattern::parse(text); });
+  set_.add("cluster", text_, "NAME", "").from_profile(Option::Profile::config, {"clusterName"});
+  set_.add(kBoundaryFlag, switch_, "").no_environment();
+  set_.add("show-config", switch_, "").no_environment();
+  set_.add("debug", switch_, "");
+  set_.add("version", switch_, "").no_environment();
+  set_.add("help", switch_, "").short_name('h').no_environment();
+}
+
+const Option* PluginOptions::find_variable(std::string_view name) const {
+  for (const Option& option : set_.all()) {
+    if (environment_name(option.name) == name) return &option;
+  }
+  return nullptr;
+}
+
+Status PluginOptions::check(const Settings& settings) const {
+  if (program_ == kStaticSecret) return static_secret::check_options(static_secret_);
+  if (program_ == kAzure) return azure::check_options(azure_, settings);
+  if (program_ == kAws) return aws::check_options(aws_);
+  if (program_ == kOidcFederation) {
+    return oidc_federation::check_options(oidc_federation_, settings);
+  }
+  return {};
+}
+
+}  // namespace execcred::cli
