@@ -138,4 +138,5 @@ check_binaries() {
     check "$name: --version" tells_version "$binary"
   done
   check_token_file "$arch" "$EXECCRED_ROOT/dist/$arch/execcred-token-file"
+  check_federation "$arch"
 }

@@ -54,3 +54,9 @@ check_conformance() {
   fi
   passed=$((passed + good)) failed=$((failed + bad))
 }
+
+# check_federation ARCH: execcred-oidc-federation, with the one flow that needs no other side.
+check_federation() {
+  check_conformance "$1 execcred-oidc-federation" "$EXECCRED_ROOT/dist/$1/execcred-oidc-federation" \
+    --flow=pass-through --subject-token-file="$INPUT/volume/token"
+}

@@ -7,6 +7,7 @@
 # leaves in DIR: server (its URL), pki/ (ca.crt, sa.key, ...), log/ and
 # admin.kubeconfig. cluster_stop ends all clusters that this process started.
 # No controller runs: nothing fills Secrets or finishes deleted namespaces.
+# A pki/ that is there already is used. CLUSTER_ISSUER=URL: of ServiceAccounts.
 
 CLUSTER_PIDS=()
 
@@ -71,7 +72,7 @@ start_apiserver() {
     --endpoint-reconciler-type none --service-cluster-ip-range 10.0.0.0/24 \
     --tls-cert-file "$pki/server.crt" --tls-private-key-file "$pki/server.key" \
     --client-ca-file "$pki/ca.crt" --authorization-mode RBAC \
-    --service-account-issuer https://kubernetes.default.svc \
+    --service-account-issuer "${CLUSTER_ISSUER:-https://kubernetes.default.svc}" \
     --service-account-signing-key-file "$pki/sa.key" --service-account-key-file "$pki/sa.key" \
     --disable-admission-plugins ServiceAccount --enable-priority-and-fairness=false \
     --profiling=false "${@:2}"
@@ -88,7 +89,8 @@ cluster_is_ready_or_dead() {
 cluster_start() {
   local dir=$1 attempt
   mkdir -p "$dir/log"
-  cluster_pki "$dir/pki" 2>"$dir/log/openssl" || fail "openssl: $(tail -n 3 "$dir/log/openssl")"
+  [ -e "$dir/pki/ca.crt" ] || cluster_pki "$dir/pki" 2>"$dir/log/openssl" ||
+    fail "openssl: $(tail -n 3 "$dir/log/openssl")"
   for attempt in 1 2 3 4 5; do
     rm -rf "$dir/etcd"
     free_ports 3

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Builds or installs what the suites run against: etcd, kube-apiserver, kubectl
-# of two minor versions, cpget, a peer plugin, and the JavaScript and Python
-# clients. Each version is built once and kept in CACHE.
+# of two minor versions, cpget, a peer plugin, the JavaScript and Python clients,
+# and the identity providers. Each version is built once and kept in CACHE.
 
 # build_go MODULE VERSION LDFLAGS PACKAGE...: sets PART to the directory with
 # the packages' programs. The directory's name covers all that decides what
@@ -69,9 +69,36 @@ build_parts() {
   build_go kubectl-old "$old_kubectl" "$(kubernetes_ldflags "$old_kubectl")" .
   export PATH=$PART:$PATH
   build_secretreader
+  build_dex
+  build_aws_judges
 
   install_python_client
-  with_cache_lock install_javascript_client
+  install_azure_client
+  find_node
+  export E2E_NODE=$NODE
+  npm_packages "$E2E_DIR/clients/javascript" javascript-client
+  export E2E_JAVASCRIPT=$PACKAGES
+  npm_packages "$E2E_DIR/idp/node" oidc-provider
+  export E2E_OIDC_PROVIDER=$PACKAGES
+  [ -z "${EXECCRED_E2E_KEYCLOAK:-}" ] || install_keycloak
+}
+
+# The module's tags lack the /v2 that Go asks for, so its go.mod names a commit, and the version in a
+# comment.
+build_dex() {
+  local module=idp/dex version
+  version=$(sed -n 's|.*github.com/dexidp/dex v0[^ ]* // v||p' "$E2E_DIR/$module/go.mod")
+  build_go "$module" "$version" "-X main.version=v$version" github.com/dexidp/dex/cmd/dex
+  export E2E_DEX=$PART/dex
+}
+
+# Exports where aws-iam-authenticator's verifier with an STS is, and botocore's Python.
+build_aws_judges() {
+  local module=peers/eks
+  build_go "$module" "$(module_version "$E2E_DIR/$module/go.mod" sigs.k8s.io/aws-iam-authenticator)" "" .
+  export E2E_EKS=$PART/eks
+  python_packages "$E2E_DIR/oracles/aws/requirements.txt" botocore
+  export E2E_BOTOCORE=$VENV/bin/python3
 }
 
 # Exports where the peer is: it is measured and compared, never found in PATH by chance.
@@ -86,27 +113,62 @@ install_python_client() {
   export E2E_PYTHON=$VENV/bin/python3
 }
 
-install_javascript_client() {
-  local source=$E2E_DIR/clients/javascript
-  find_node
-  E2E_NODE=$NODE
-  E2E_JAVASCRIPT=$CACHE/npm/javascript-client-$(
-    cat "$source"/{package.json,package-lock.json,.npmrc} | short_hash
-  )
-  export E2E_NODE E2E_JAVASCRIPT
-  if [ -e "$E2E_JAVASCRIPT/complete" ]; then
-    mark_used "$E2E_JAVASCRIPT"
-    return
-  fi
+# Microsoft's own client, which judges execcred-azure.
+install_azure_client() {
+  python_packages "$E2E_DIR/peers/azure/requirements.txt" azure-client
+  export E2E_AZURE=$VENV/bin/python3
+}
 
-  step "installing the JavaScript client with npm"
-  rm -rf "$E2E_JAVASCRIPT"
-  mkdir -p "$E2E_JAVASCRIPT"
-  cp "$source"/{package.json,package-lock.json,.npmrc} "$E2E_JAVASCRIPT"
+# npm_packages SOURCE NAME: sets PACKAGES to a directory whose node_modules has what SOURCE's lock
+# file pins. NPM must be set.
+npm_packages() {
+  PACKAGES=$CACHE/npm/$2-$(cat "$1"/{package.json,package-lock.json,.npmrc} | short_hash)
+  [ -e "$PACKAGES/complete" ] || with_cache_lock install_npm_packages "$@"
+  mark_used "$PACKAGES"
+}
+
+install_npm_packages() {
+  # Another run may have done it while this one waited for the lock.
+  [ ! -e "$PACKAGES/complete" ] || return 0
+  step "installing $2 with npm"
+  rm -rf "$PACKAGES"
+  mkdir -p "$PACKAGES"
+  cp "$1"/{package.json,package-lock.json,.npmrc} "$PACKAGES"
   (
-    cd "$E2E_JAVASCRIPT" || exit
+    cd "$PACKAGES" || exit
     "${NPM[@]}" ci --loglevel error >&2
   )
-  touch "$E2E_JAVASCRIPT/complete"
-  remove_unused "$E2E_JAVASCRIPT" javascript-client
+  touch "$PACKAGES/complete"
+  remove_unused "$PACKAGES" "$2"
+}
+
+# Maven itself compares no more than a SHA-1 that comes with the archive.
+KEYCLOAK_VERSION=26.7.3
+KEYCLOAK_SHA256=27a6535553c3cdcd083872ba40629efafb3475e3b758e0c6f691395561dd0f1f
+
+install_keycloak() {
+  E2E_KEYCLOAK=$CACHE/keycloak/keycloak-$KEYCLOAK_VERSION-$(short_hash <<<"$KEYCLOAK_SHA256")
+  export E2E_KEYCLOAK
+  need_packages openjdk-17-jre-headless
+  [ -d "$E2E_KEYCLOAK" ] || with_cache_lock install_keycloak_locked
+  mark_used "$E2E_KEYCLOAK"
+}
+
+install_keycloak_locked() {
+  [ ! -d "$E2E_KEYCLOAK" ] || return 0
+  local partial=$E2E_KEYCLOAK.partial archive=keycloak-quarkus-dist-$KEYCLOAK_VERSION.zip
+  need_packages maven unzip
+  step "installing Keycloak $KEYCLOAK_VERSION with Maven"
+  rm -rf "$partial"
+  mkdir -p "$partial"
+  mvn -q -B -Dmaven.repo.local="$partial/m2" \
+    org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
+    -Dartifact="org.keycloak:keycloak-quarkus-dist:$KEYCLOAK_VERSION:zip" \
+    -DoutputDirectory="$partial" >&2
+  sha256sum --check --quiet <<<"$KEYCLOAK_SHA256  $partial/$archive" ||
+    fail "$archive is not what is pinned"
+  unzip -q "$partial/$archive" -d "$partial"
+  mv "$partial/keycloak-$KEYCLOAK_VERSION" "$E2E_KEYCLOAK"
+  rm -rf "$partial"
+  remove_unused "$E2E_KEYCLOAK" keycloak
 }

@@ -25,6 +25,8 @@ choose_suites() {
   for name in "$@"; do
     file=$(suite_files | grep -E "/[0-9]+-$name\.sh$") || fail "no suite '$name'; try: $(suite_names | xargs)"
     SUITES+=("$file")
+    # The suite that is left out unless somebody asks for it.
+    [ "$name" != oidc-keycloak ] || export EXECCRED_E2E_KEYCLOAK=1
   done
 }
 
@@ -37,7 +39,8 @@ prepare_programs() {
   EXECCRED_BIN=$(realpath "$EXECCRED_BIN")
   export EXECCRED_BIN
   local program
-  for program in execcred execcred-token-file execcred-static-secret; do
+  for program in execcred execcred-aws execcred-azure execcred-google execcred-oidc-federation \
+    execcred-static-secret execcred-token-file; do
     [ -x "$EXECCRED_BIN/$program" ] || fail "there is no program '$EXECCRED_BIN/$program'"
   done
 }

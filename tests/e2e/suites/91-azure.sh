@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# execcred-azure beside azure-identity and msal: the same servers are asked, and what ours sends must
+# be what theirs send. The servers judge both, by the rules of the platforms. The token that they
+# give is taken by the cluster, so kubectl is served the whole way.
+
+# shellcheck source=tests/e2e/lib/suite.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
+# shellcheck source=tests/e2e/lib/azure.sh
+. "$E2E_DIR/lib/azure.sh"
+
+use_namespace azure
+create_account app
+create_account other
+azure_start app
+
+# same_request NAME=VALUE... -- THEIR_ARGUMENT... -- OUR_ARGUMENT...: both are given a token, by
+# one request each: the same method, path, query, body and headers but for transport and telemetry.
+same_request() {
+  local variables=() theirs=() wanted
+  while [ "$1" != -- ]; do
+    variables+=("$1")
+    shift
+  done
+  shift
+  while [ "$1" != -- ]; do
+    theirs+=("$1")
+    shift
+  done
+  shift
+  forget_requests
+  as_theirs "${variables[@]}" -- "${theirs[@]}"
+  expect_their_token
+  expect_equal "their requests" 1 "$(token_requests | wc -l)"
+  wanted=$(last_request)
+  forget_requests
+  as_ours "${variables[@]}" -- "$@"
+  expect_our_token
+  expect_equal "our requests" 1 "$(wc -l <"$CLOUD/requests")"
+  expect_equal "our request" "$wanted" "$(last_request)"
+}
+
+# --- workload identity
+
+workload_by_variables() { same_request "${WORKLOAD[@]}" -- workload "$AKS_SERVER" --; }
+
+workload_by_flags() {
+  local flags=(--identity=workload --client-id="$AZURE_CLIENT" --tenant-id="$AZURE_TENANT"
+    --federated-token-file="$CLOUD/federated/token" --authority-host="$ENTRA_URL")
+  same_request "${WORKLOAD[@]}" -- workload "$AKS_SERVER" -- "${flags[@]}"
+}
+
+another_server() {
+  jq '.server = "api://other.example/x_y"' "$CLOUD/settings.json" >settings
+  cp "$CLOUD/settings.json" saved
+  mv settings "$CLOUD/settings.json"
+  trap 'mv saved "$CLOUD/settings.json"' EXIT
+  same_request "${WORKLOAD[@]}" -- workload api://other.example/x_y -- \
+    --server-id=api://other.example/x_y
+}
+
+form_fields() { jq -r .body | tr '&' '\n' | grep -v '^client_info=' | sort; }
+
+# It discovers the endpoint first, and orders its fields in its own way.
+workload_by_msal() {
+  local wanted
+  forget_requests
+  as_theirs "${WORKLOAD[@]}" -- msal "$AKS_SERVER"
+  expect_their_token
+  wanted=$(last_request)
+  as_ours "${WORKLOAD[@]}" --
+  expect_our_token
+  expect_equal "our fields" "$(form_fields <<<"$wanted")" "$(last_request | form_fields)"
+  expect_equal "our path" "$(jq -r .path <<<"$wanted")" "$(last_request | jq -r .path)"
+}
+
+a_trailing_newline() {
+  printf '%s\n' "$(cat "$CLOUD/federated/token")" >token
+  forget_requests
+  as_ours "${WORKLOAD[@]}" AZURE_FEDERATED_TOKEN_FILE="$PWD/token" --
+  expect_our_token
+  expect_equal "line breaks that were sent" 0 "$(grep -c '%0A' "$CLOUD/requests" || true)"
+}
+
+no_federated_token() {
+  forget_requests
+  : >empty
+  as_ours "${WORKLOAD[@]}" AZURE_FEDERATED_TOKEN_FILE="$PWD/empty" --
+  expect_refused 1 "the token is empty"
+  as_ours "${WORKLOAD[@]}" AZURE_FEDERATED_TOKEN_FILE="$PWD/missing" --
+  expect_refused 2 "$PWD/missing"
+  expect_equal "requests" 0 "$(wc -l <"$CLOUD/requests")"
+}
+
+# refusal CODE EXIT NAME=VALUE... -- ARGUMENT...: theirs and ours are refused with the same code.
+refusal() {
+  local code=$1 status=$2 variables=()
+  shift 2
+  while [ "$1" != -- ]; do
+    variables+=("$1")
+    shift
+  done
+  shift
+  as_theirs "${variables[@]}" -- workload "${1:-$AKS_SERVER}"
+  expect_failure
+  expect_in stderr "AADSTS$code"
+  as_ours "${variables[@]}" -- --server-id="${1:-$AKS_SERVER}"
+  expect_refused "$status" "AADSTS$code" "$ENTRA_URL"
+  if grep -qF -e "$(cut -d. -f2 "$CLOUD/federated/token")" stderr; then
+    unexpected "no token in the message"
+  fi
+}
+
+other_account() {
+  project_token volume "$(request_token other --audience "$ENTRA_AUDIENCE")"
+  refusal 700213 1 "${WORKLOAD[@]}" AZURE_FEDERATED_TOKEN_FILE="$PWD/volume/token" --
+}
+
+other_audience() {
+  project_token volume "$(request_token app --audience api://another)"
+  refusal 700212 1 "${WORKLOAD[@]}" AZURE_FEDERATED_TOKEN_FILE="$PWD/volume/token" --
+}
+
+forged_assertion() {
+  project_token volume "$(forged_token "$(cat "$CLOUD/federated/token")")"
+  refusal 50027 1 "${WORKLOAD[@]}" AZURE_FEDERATED_TOKEN_FILE="$PWD/volume/token" --
+}
+
+unknown_client() {
+  refusal 700016 1 "${WORKLOAD[@]}" AZURE_CLIENT_ID=00000000-0000-0000-0000-000000000000 --
+}
+
+unknown_tenant() {
+  refusal 90002 1 "${WORKLOAD[@]}" AZURE_TENANT_ID=00000000-0000-0000-0000-000000000000 --
+}
+
+unknown_server() { refusal 500011 1 "${WORKLOAD[@]}" -- api://unknown.example; }
+
+# Theirs sends it; ours sees that it has ended.
+expired_assertion() {
+  project_token volume "$(expired_token "$(cat "$CLOUD/federated/token")")"
+  as_theirs "${WORKLOAD[@]}" AZURE_FEDERATED_TOKEN_FILE="$PWD/volume/token" -- workload "$AKS_SERVER"
+  expect_failure
+  expect_in stderr AADSTS700024
+  forget_requests
+  as_ours "${WORKLOAD[@]}" AZURE_FEDERATED_TOKEN_FILE="$PWD/volume/token" --
+  expect_refused 1 expired
+  expect_equal "requests" 0 "$(wc -l <"$CLOUD/requests")"
+}
+
+# --- managed identities
+
+managed() { # NAME=VALUE... -- [THEIR_NAME OUR_OPTION PARAMETER VALUE]
+  local variables=()
+  while [ "$1" != -- ]; do
+    variables+=("$1")
+    shift
+  done
+  shift
+  any_identity
+  if [ "$#" -eq 0 ]; then
+    same_request "${variables[@]}" -- managed "$AKS_SERVER" -- --identity=managed
+    return
+  fi
+  expect_identity "$3" "$4"
+  same_request "${variables[@]}" -- managed "$AKS_SERVER" "$1" "$4" -- --identity=managed "--$2=$4"
+  any_identity
+}
+
+identity_is_not_there() {
+  any_identity
+  expect_identity client_id 00000000-0000-0000-0000-000000000000
+  as_theirs "${IMDS[@]}" -- managed "$AKS_SERVER" client_id "$AZURE_CLIENT"
+  expect_failure
+  as_ours "${IMDS[@]}" -- --identity=managed --client-id="$AZURE_CLIENT"
+  expect_refused 1 "Identity not found"
+  any_identity
+}
+
+# Both ask again, and are given the token by the second request.
+asked_again() { # STATUS NAME=VALUE...
+  any_identity
+  fail_next "$1"
+  forget_requests
+  as_theirs "${@:2}" -- managed "$AKS_SERVER"
+  expect_their_token
+  expect_equal "their requests" 2 "$(wc -l <"$CLOUD/requests")"
+  fail_next "$1"
+  forget_requests
+  as_ours "${@:2}" -- --identity=managed
+  expect_our_token
+  expect_equal "our requests" 2 "$(wc -l <"$CLOUD/requests")"
+}
+
+a_wrong_password() {
+  as_ours "${APP_SERVICE[@]}" IDENTITY_HEADER=wrong-password -- --identity=managed
+  expect_refused 1 401 "bad header"
+  if grep -qF wrong-password stderr; then unexpected "no password in the message"; fi
+}
+
+# --- the cluster
+
+# Writes config, mapping.json and profile.json, which run the plugin.
+plugin_config() {
+  local exec
+  exec=$(exec_config v1 "$AZURE_PLUGIN" --cache-dir="$PWD/cache" --ca-file="$AZURE_CA" \
+    --allow-server="$SERVER" |
+    jq --args '.env = [$ARGS.positional[] | capture("(?<name>[^=]*)=(?<value>.*)")]' "${WORKLOAD[@]}")
+  write_kubeconfig config "$exec"
+  write_mapping mapping.json "$exec"
+  write_profile profile.json spoke accessProviders "$(cluster_json "{\"tenantId\": \"$AZURE_TENANT\"}")"
+}
+
+kubectl_is_served() {
+  forget_requests
+  plugin_config
+  run kubectl --kubeconfig config auth whoami -o json
+  expect_success
+  expect_silent_stderr
+  expect_json .status.userInfo.username "$(user_of app)"
+  run kubectl --kubeconfig config get namespaces -o name
+  expect_success
+  expect_in stdout "namespace/$NAMESPACE"
+  run cpget -clusterprofile-provider-file mapping.json -clusterprofile profile.json
+  expect_success
+  expect_stdout "ok $(user_of app)"
+  run "$EXECCRED_BIN/execcred" get -m mapping.json -f profile.json -o token
+  expect_success
+  expect_stdout "$(cat "$CLOUD/token")"
+  expect_equal "requests, for all of them" 1 "$(wc -l <"$CLOUD/requests")"
+}
+
+another_server_is_refused() {
+  forget_requests
+  plugin_config
+  jq '.clusters[0].cluster.server = "https://127.0.0.1:1"' config >other
+  run kubectl --kubeconfig other get namespaces
+  expect_failure
+  expect_in stderr "matches no --allow-server"
+  expect_equal "requests" 0 "$(wc -l <"$CLOUD/requests")"
+}
+
+another_tenant_is_refused() {
+  forget_requests
+  plugin_config
+  write_profile profile.json spoke accessProviders \
+    "$(cluster_json '{"tenantId": "00000000-0000-0000-0000-000000000000"}')"
+  run "$EXECCRED_BIN/execcred" get -m mapping.json -f profile.json -o token
+  expect_status 2
+  expect_in stderr "--allow-tenant="
+  expect_equal "requests" 0 "$(wc -l <"$CLOUD/requests")"
+}
+
+# --- users of other plugins
+
+# migrated COMMAND ENV ARGUMENT...: what execcred migrate makes of this user is served by the cluster.
+migrated() {
+  local command=$1 env=$2
+  shift 2
+  # The peers' users have no CA file of their own: Entra's certificates are public ones.
+  write_kubeconfig old "$(exec_config v1beta1 "$command" "$@" | jq --argjson env "$env" '.env = $env')"
+  run "$EXECCRED_BIN/execcred" migrate old --plugin-dir="$EXECCRED_BIN" -o config
+  expect_success
+  expect_in stdout "1 user carried over"
+  # A migration that lost the variable would ask the metadata service of the machine that tests.
+  run env EXECCRED_CA_FILE="$AZURE_CA" EXECCRED_CACHE_DIR="$PWD/cache" \
+    AZURE_POD_IDENTITY_AUTHORITY_HOST=http://127.0.0.1:1 kubectl --kubeconfig config auth whoami -o json
+  expect_success
+  expect_silent_stderr
+  expect_json .status.userInfo.username "$(user_of app)"
+}
+
+env_json() {
+  jq -n --args '[$ARGS.positional[] | capture("(?<name>[^=]*)=(?<value>.*)")]' "$@"
+}
+
+kubelogin_workload() {
+  migrated kubelogin "$(env_json "${WORKLOAD[@]}")" get-token --login workloadidentity \
+    --server-id "$AKS_SERVER"
+}
+
+kubelogin_flags() {
+  migrated kubelogin '[]' get-token -l workloadidentity --server-id "$AKS_SERVER" \
+    --client-id "$AZURE_CLIENT" -t "$AZURE_TENANT" --authority-host "$ENTRA_URL/" \
+    --federated-token-file "$CLOUD/federated/token" --token-cache-dir "$PWD/theirs"
+}
+
+# There the environment beats the flags.
+kubelogin_environment() {
+  migrated kubelogin "$(env_json "${WORKLOAD[@]}" AAD_LOGIN_METHOD=workloadidentity)" get-token \
+    --login devicecode --server-id "$AKS_SERVER" --client-id 00000000-0000-0000-0000-000000000000
+}
+
+kubelogin_managed() { # FLAG PARAMETER VALUE
+  any_identity
+  [ "$#" -eq 0 ] || expect_identity "$2" "$3"
+  migrated kubelogin "$(env_json "${IMDS[@]}")" get-token --login msi --server-id "$AKS_SERVER" \
+    ${1:+"$1" "$3"}
+  any_identity
+}
+
+argo_workload() { migrated argocd-k8s-auth "$(env_json "${WORKLOAD[@]}")" azure; }
+
+argo_managed() {
+  any_identity
+  migrated argocd-k8s-auth "$(env_json "${IMDS[@]}" AAD_LOGIN_METHOD=msi)" azure
+}
+
+check "workload identity by the webhook's variables: the request is azure-identity's" \
+  workload_by_variables
+check "workload identity by flags: the same" workload_by_flags
+check "for another server: the same" another_server
+check "workload identity: the fields are msal's" workload_by_msal
+check "a line break behind the federated token is not sent" a_trailing_newline
+check "without a federated token nothing is sent" no_federated_token
+for refused in other_account other_audience forged_assertion unknown_client unknown_tenant \
+  unknown_server; do
+  check "refused as azure-identity is: ${refused//_/ }" "$refused"
+done
+check "an expired federated token is not sent" expired_assertion
+
+check "the machine's managed identity: the request is azure-identity's" managed "${IMDS[@]}" --
+check "by client id: the same" managed "${IMDS[@]}" -- client_id client-id client_id "$AZURE_CLIENT"
+check "by object id: the same" \
+  managed "${IMDS[@]}" -- object_id identity-object-id object_id "$AZURE_CLIENT"
+check "by resource id: the same" \
+  managed "${IMDS[@]}" -- resource_id identity-resource-id msi_res_id "$AZURE_RESOURCE"
+check "App Service: the request is azure-identity's" managed "${APP_SERVICE[@]}" --
+check "App Service, by client id: the same" \
+  managed "${APP_SERVICE[@]}" -- client_id client-id client_id "$AZURE_CLIENT"
+check "App Service, by resource id: the same" \
+  managed "${APP_SERVICE[@]}" -- resource_id identity-resource-id mi_res_id "$AZURE_RESOURCE"
+for status in 404 410 429 500 503; do
+  check "the metadata service's $status: both ask again" asked_again "$status" "${IMDS[@]}"
+done
+for status in 429 500 503; do
+  check "App Service's $status: both ask again" asked_again "$status" "${APP_SERVICE[@]}"
+done
+check "an identity that the machine does not have" identity_is_not_there
+check "a wrong password for App Service" a_wrong_password
+
+check "kubectl, client-go and execcred are served by one request" kubectl_is_served
+check "another server is refused before Entra is asked" another_server_is_refused
+check "another tenant of a ClusterProfile's is refused" another_tenant_is_refused
+
+check "migrated: kubelogin, by variables" kubelogin_workload
+check "migrated: kubelogin, by flags" kubelogin_flags
+check "migrated: kubelogin, whose variables beat its flags" kubelogin_environment
+check "migrated: kubelogin msi" kubelogin_managed
+check "migrated: kubelogin msi with a client id" \
+  kubelogin_managed --client-id client_id "$AZURE_CLIENT"
+check "migrated: kubelogin msi with a resource id" \
+  kubelogin_managed --identity-resource-id msi_res_id "$AZURE_RESOURCE"
+check "migrated: argocd-k8s-auth azure" argo_workload
+check "migrated: argocd-k8s-auth azure, msi" argo_managed

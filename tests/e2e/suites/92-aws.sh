@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# execcred-aws's tokens: aws-iam-authenticator's verifier takes them, wherever the credentials come
+# from, and the signers of the AWS SDKs for Python and Go make the same.
+
+# shellcheck source=tests/e2e/lib/suite.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
+# shellcheck source=tests/e2e/lib/aws.sh
+. "$E2E_DIR/lib/aws.sh"
+
+# takes CLUSTER ARN [PARTITION]: the verifier takes ours, as this identity.
+takes() {
+  ours >stdout
+  jq -er .status.token stdout | verify "$1" "${3:-aws}" >identity
+  expect_equal "the identity" "$2" "$(jq -r .ARN identity)"
+}
+
+keys_are_taken() {
+  ENVIRONMENT=("${AWS_KEYS[@]}")
+  takes demo arn:aws:iam::123456789012:user/tester
+  ENVIRONMENT=("${AWS_SESSION[@]}")
+  takes demo arn:aws:iam::123456789012:user/tester
+}
+
+roles_are_taken() {
+  ENVIRONMENT=("${AWS_KEYS[@]}" EXECCRED_ROLE_ARN="$ROLE" EXECCRED_SESSION_NAME=me)
+  takes demo arn:aws:sts::123456789012:assumed-role/reader/me
+  web_identity >token
+  ENVIRONMENT=(AWS_WEB_IDENTITY_TOKEN_FILE="$PWD/token" AWS_ROLE_ARN="$ROLE")
+  takes demo arn:aws:sts::123456789012:assumed-role/reader/execcred-aws
+  ENVIRONMENT+=(EXECCRED_ROLE_ARN=arn:aws:iam::123456789012:role/second)
+  takes demo arn:aws:sts::123456789012:assumed-role/second/execcred-aws
+}
+
+platforms_are_taken() {
+  ENVIRONMENT=("${INSTANCE[@]}")
+  takes demo arn:aws:iam::123456789012:user/tester
+  expect_equal "the signer" ASIAINSTANCE "$(jq -r .AccessKeyID identity)"
+  ENVIRONMENT=("${CONTAINER[@]}")
+  takes demo arn:aws:iam::123456789012:user/tester
+  expect_equal "the signer" ASIACONTAINER "$(jq -r .AccessKeyID identity)"
+}
+
+hosts_are_taken() {
+  local region
+  for region in us-east-1 eu-west-1 ap-south-1; do
+    ENVIRONMENT=("${AWS_KEYS[@]}" AWS_REGION="$region")
+    takes demo arn:aws:iam::123456789012:user/tester
+    ENVIRONMENT+=(AWS_USE_FIPS_ENDPOINT=true)
+    [ "$region" != us-east-1 ] || takes demo arn:aws:iam::123456789012:user/tester
+    ENVIRONMENT=("${AWS_KEYS[@]}" AWS_REGION="$region" AWS_USE_DUALSTACK_ENDPOINT=true)
+    takes demo arn:aws:iam::123456789012:user/tester
+  done
+  ENVIRONMENT=("${AWS_KEYS[@]}" AWS_REGION=cn-north-1)
+  takes demo arn:aws:iam::123456789012:user/tester aws-cn
+  ENVIRONMENT=("${AWS_KEYS[@]}" AWS_REGION=us-gov-west-1)
+  takes demo arn:aws:iam::123456789012:user/tester aws-us-gov
+}
+
+# refused REASON CLUSTER: the verifier's judgement of the token on standard input.
+refused() {
+  if verify "$2" aws >identity 2>refusal; then unexpected "the verifier to refuse"; fi
+  expect_in refusal "$1"
+}
+
+others_are_refused() {
+  local token url
+  ENVIRONMENT=("${AWS_KEYS[@]}")
+  token=$(token_of_ours)
+  verify demo <<<"$token"
+  refused "got 403" other <<<"$token"
+  url=$(url_of "$token")
+  token_for "${url/X-Amz-Expires=60/X-Amz-Expires=901}" | refused "invalid X-Amz-Expires" demo
+  token_for "${url/X-Amz-Expires=60/X-Amz-Expires=61}" | refused "got 403" demo
+  token_for "${url/us-west-2.amazonaws.com/us-west-2.evil.example}" | refused "unexpected hostname" demo
+  token_for "$url&x-amz-expires=60" | refused "duplicate" demo
+  ENVIRONMENT=(AWS_ACCESS_KEY_ID=AKIDEXAMPLE AWS_SECRET_ACCESS_KEY=another)
+  token_of_ours | refused "got 403" demo
+  ENVIRONMENT=("${AWS_SESSION[@]}" AWS_SESSION_TOKEN=another)
+  token_of_ours | refused "got 403" demo
+}
+
+sorted() { sed 's/[?&]/\n/g' | sort; }
+
+botocore_signs_the_same() {
+  local region token when
+  ENVIRONMENT=("${AWS_KEYS[@]}")
+  for region in us-west-2 cn-north-1 us-gov-west-1 eusc-de-east-1; do
+    token=$(token_of_ours --region="$region")
+    when=$(url_of "$token" | parameter X-Amz-Date)
+    expect_equal "the token" "$(theirs token demo "$region" "$when")" "$token"
+  done
+  # With a session's token, botocore's query has another order.
+  ENVIRONMENT=("${AWS_SESSION[@]}")
+  token=$(token_of_ours)
+  when=$(url_of "$token" | parameter X-Amz-Date)
+  url_of "$(theirs token demo us-west-2 "$when")" | sorted >wanted
+  url_of "$token" | sorted >signed
+  diff wanted signed
+}
+
+go_signs_the_same() {
+  local kind region token url
+  for kind in keys session; do
+    ENVIRONMENT=("${AWS_KEYS[@]}")
+    [ "$kind" = keys ] || ENVIRONMENT=("${AWS_SESSION[@]}")
+    in_aws jq -n 'env | {AccessKeyId: .AWS_ACCESS_KEY_ID, SecretAccessKey: .AWS_SECRET_ACCESS_KEY,
+      SessionToken: (.AWS_SESSION_TOKEN // "")}' >keys
+    for region in us-west-2 cn-north-1; do
+      token=$(CLUSTER=name.of_A-cluster token_of_ours --region="$region")
+      url=$(url_of "$token")
+      expect_equal "the token" "$token" "$("$E2E_EKS" sign "$(cut -d/ -f3 <<<"$url")" "$region" \
+        name.of_A-cluster "$(parameter X-Amz-Date <<<"$url")" <keys)"
+    done
+  done
+}
+
+botocore_knows_the_same_hosts() {
+  local region fips dual_stack host count=0
+  ENVIRONMENT=()
+  theirs hosts >known
+  while read -r region fips dual_stack host; do
+    ENVIRONMENT=("${AWS_KEYS[@]}" AWS_USE_FIPS_ENDPOINT="$fips"
+      AWS_USE_DUALSTACK_ENDPOINT="$dual_stack")
+    expect_equal "the host in $region" "$host" \
+      "$(url_of "$(token_of_ours --region="$region")" | cut -d/ -f3)"
+    count=$((count + 1))
+  done <known
+  [ "$count" -ge 150 ] || unexpected "150 hosts, not $count"
+}
+
+aws_start
+
+check "the verifier takes a token of keys, and of a session" keys_are_taken
+check "the verifier takes a token of a role, of a web identity, and of both" roles_are_taken
+check "the verifier takes a token of an instance, and of a container" platforms_are_taken
+check "the verifier takes the hosts of regions, FIPS, dual stack and partitions" hosts_are_taken
+check "the verifier refuses another cluster, and what is not as it was signed" others_are_refused
+check "botocore's presigner makes the same tokens" botocore_signs_the_same
+check "the presigner of the SDK for Go makes the same tokens" go_signs_the_same
+check "botocore knows the same hosts of STS" botocore_knows_the_same_hosts

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Where execcred-aws's credentials come from: from where botocore takes them, in its order, by the
+# same requests to STS, to an instance and to a container's agent.
+
+# shellcheck source=tests/e2e/lib/suite.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
+# shellcheck source=tests/e2e/lib/aws.sh
+. "$E2E_DIR/lib/aws.sh"
+
+named() { printf 'role_arn = %s\nrole_session_name = me\n' "$ROLE"; }
+
+assume_role_requests() {
+  files "[default]
+$(named)
+source_profile = base
+external_id = ab:c/d-1
+duration_seconds = 900
+[profile base]
+$OTHER_KEYS" ""
+  same_source
+  expect_used "a session"
+  expect_requests 1
+}
+
+chained_role_requests() {
+  files "[default]
+$(named)
+source_profile = middle
+[profile middle]
+role_arn = arn:aws:iam::123456789012:role/path/middle
+role_session_name = middle
+source_profile = base" "[base]
+$OTHER_KEYS"
+  same_source
+  expect_used "a session"
+  expect_requests 2
+}
+
+web_identity_requests() {
+  web_identity >token
+  ENVIRONMENT=(AWS_WEB_IDENTITY_TOKEN_FILE="$PWD/token" AWS_ROLE_ARN="$ROLE"
+    AWS_ROLE_SESSION_NAME=me)
+  same_source
+  expect_used "a session"
+  expect_requests 1
+  # In the files, and as the source of a role.
+  ENVIRONMENT=()
+  files "[default]
+$(named)
+source_profile = identity
+[profile identity]
+$(named)
+web_identity_token_file = $PWD/token" ""
+  same_source
+  expect_used "a session"
+  expect_requests 2
+}
+
+instance_requests() {
+  ENVIRONMENT=("${INSTANCE[@]}")
+  same_source
+  expect_used ASIAINSTANCE
+  expect_requests 3
+  files "[default]
+$(named)
+credential_source = Ec2InstanceMetadata" ""
+  same_source
+  expect_used "a session"
+}
+
+container_requests() {
+  ENVIRONMENT=("${CONTAINER[@]}")
+  same_source
+  expect_used ASIACONTAINER
+  expect_requests 1
+  printf pod-identity-token >token
+  ENVIRONMENT+=(AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE="$PWD/token"
+    AWS_CONTAINER_AUTHORIZATION_TOKEN=another)
+  same_source
+  expect_used ASIACONTAINER
+  files "[default]
+$(named)
+credential_source = EcsContainer" ""
+  same_source
+  expect_used "a session"
+}
+
+# Prints the keys that it is given as words.
+write_process() {
+  cat >process <<'END'
+#!/bin/sh
+echo "{\"Version\":1,\"AccessKeyId\":\"$1\",\"SecretAccessKey\":\"$2\"}"
+END
+  chmod 755 process
+}
+PROCESS_WORDS="'AKIDEXAMPLE' \"wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY\""
+
+process_is_run() {
+  write_process
+  files "[default]
+credential_process = $PWD/process $PROCESS_WORDS" ""
+  same_source
+  expect_used AKIDEXAMPLE
+}
+
+# Each source is there: whoever goes first is used. Then one after the other is taken away.
+the_order_is_the_same() {
+  local process="credential_process = $PWD/process $PROCESS_WORDS"
+  web_identity >token
+  write_process
+  local identity=(AWS_WEB_IDENTITY_TOKEN_FILE="$PWD/token" AWS_ROLE_ARN="$ROLE"
+    AWS_ROLE_SESSION_NAME=me) platform=("${CONTAINER[@]}" "${INSTANCE[@]}")
+  files "[default]
+$(named)
+source_profile = default
+$OTHER_KEYS$process" "[default]
+$OTHER_KEYS"
+  ENVIRONMENT=("${AWS_SESSION[@]}" "${identity[@]}" "${platform[@]}")
+  same_source
+  expect_used ASIAENVIRONMENT
+  ENVIRONMENT=("${identity[@]}" "${platform[@]}")
+  same_source
+  expect_in requests '"Action":"AssumeRole"'
+  files "[default]
+$process" "[default]
+$OTHER_KEYS"
+  same_source
+  expect_in requests '"Action":"AssumeRoleWithWebIdentity"'
+  ENVIRONMENT=("${platform[@]}")
+  same_source
+  expect_used AKIAI44QH8DHBEXAMPLE
+  files "[default]
+$process
+$OTHER_KEYS" ""
+  same_source
+  expect_used AKIDEXAMPLE
+  files "[default]
+$OTHER_KEYS" ""
+  same_source
+  expect_used AKIAI44QH8DHBEXAMPLE
+  files "" ""
+  same_source
+  expect_used ASIACONTAINER
+  ENVIRONMENT=("${INSTANCE[@]}")
+  same_source
+  expect_used ASIAINSTANCE
+  ENVIRONMENT=()
+  same_source
+  expect_used ""
+}
+
+the_profile_is_the_same() {
+  files "[profile build]
+$OTHER_KEYS" ""
+  ENVIRONMENT=(AWS_PROFILE=build)
+  same_source
+  expect_used AKIAI44QH8DHBEXAMPLE
+  ENVIRONMENT=(AWS_PROFILE=build "${AWS_KEYS[@]}")
+  same_source
+  expect_used AKIDEXAMPLE
+  ENVIRONMENT=(AWS_PROFILE=nobody)
+  same_source
+  expect_used ""
+}
+
+# What botocore takes for a mistake is one.
+mistakes_are_the_same() {
+  local config
+  while IFS= read -r -d '' config; do
+    files "$config" ""
+    same_source
+    expect_used ""
+    expect_requests 0
+  done < <(printf '%s\0' \
+    "[default]
+$(named)" \
+    "[default]
+$(named)
+source_profile = nobody" \
+    "[default]
+$(named)
+source_profile = default" \
+    "[default]
+$(named)
+source_profile = a
+[profile a]
+$(named)
+source_profile = default" \
+    "[default]
+$(named)
+source_profile = a
+credential_source = Environment
+[profile a]
+$OTHER_KEYS" \
+    "[default]
+$(named)
+credential_source = Moon" \
+    "[default]
+web_identity_token_file = /nowhere" \
+    "[default]
+aws_access_key_id = AKIDEXAMPLE" \
+    "[default]
+region = a
+[default]
+region = b" \
+    "[default]
+a line")
+}
+
+aws_start
+
+check "AssumeRole, as botocore asks" assume_role_requests
+check "AssumeRole by the session of another role, as botocore asks" chained_role_requests
+check "AssumeRoleWithWebIdentity, as botocore asks" web_identity_requests
+check "an instance is asked as botocore asks" instance_requests
+check "a container's agent is asked as botocore asks" container_requests
+check "credential_process is run as botocore runs it" process_is_run
+check "the order of the sources is botocore's" the_order_is_the_same
+check "the choice of a profile is botocore's" the_profile_is_the_same
+check "mistakes in a profile are botocore's" mistakes_are_the_same
