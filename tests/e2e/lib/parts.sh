@@ -74,6 +74,7 @@ build_parts() {
 
   install_python_client
   install_azure_client
+  install_google_client
   find_node
   export E2E_NODE=$NODE
   npm_packages "$E2E_DIR/clients/javascript" javascript-client
@@ -117,6 +118,12 @@ install_python_client() {
 install_azure_client() {
   python_packages "$E2E_DIR/peers/azure/requirements.txt" azure-client
   export E2E_AZURE=$VENV/bin/python3
+}
+
+# Google's own client, which judges execcred-google.
+install_google_client() {
+  python_packages "$E2E_DIR/oracles/google/requirements.txt" google-auth
+  export E2E_GOOGLE=$VENV/bin/python3
 }
 
 # npm_packages SOURCE NAME: sets PACKAGES to a directory whose node_modules has what SOURCE's lock

@@ -5,8 +5,6 @@
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
-# shellcheck source=scripts/lib/cache.sh
-. "$EXECCRED_ROOT/scripts/lib/cache.sh"
 # shellcheck source=tests/e2e/lib/cluster.sh
 . "$E2E_DIR/lib/cluster.sh"
 
@@ -21,12 +19,11 @@ google_pki() {
     extendedKeyUsage=serverAuth 'subjectAltName=DNS:*.googleapis.com'
 }
 
-python_packages "$ORACLE/requirements.txt" google-auth
 google_pki 2>"$SUITE_DIR/openssl" || fail "openssl: $(tail -n 3 "$SUITE_DIR/openssl")"
 mkdir "$SUITE_DIR/world"
 # Its lines are "ok SENTENCE", "not ok SENTENCE" and "    # detail".
 status=0
-PYTHONDONTWRITEBYTECODE=1 "$VENV/bin/python3" "$ORACLE/compare.py" \
+PYTHONDONTWRITEBYTECODE=1 "$E2E_GOOGLE" "$ORACLE/compare.py" \
   "$EXECCRED_BIN/execcred-google" "$PKI/server.crt" "$PKI/server.key" "$PKI/ca.crt" \
   "$SUITE_DIR/world" >"$SUITE_DIR/compared" || status=$?
 sed -E 's/^(ok|not ok) /\1 google: sends what google-auth sends: /' "$SUITE_DIR/compared"
