@@ -47,6 +47,7 @@ void add_client(const ClientOptions& client, CacheKey& key) {
 // The order of different parameters means nothing.
 void add_parameters(const std::vector<TokenParameter>& parameters, CacheKey& key) {
   std::vector<std::string> texts;
+  texts.reserve(parameters.size());
   for (const TokenParameter& parameter : parameters) {
     texts.push_back(parameter.name + " " + fingerprint(parameter.name, parameter.value));
   }

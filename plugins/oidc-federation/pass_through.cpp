@@ -18,6 +18,7 @@ Error unfit(std::string message, std::string hint = {}) {
 
 std::string quoted(const std::vector<std::string>& texts) {
   std::vector<std::string> parts;
+  parts.reserve(texts.size());
   for (const std::string& text : texts) parts.push_back(in_quotes(text));
   return parts.empty() ? "nobody" : join(parts, ", ");
 }

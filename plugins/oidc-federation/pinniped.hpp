@@ -18,8 +18,8 @@ Status check_concierge_destination(const ConciergeOptions& concierge,
 
 // Creates a TokenCredentialRequest, anonymously. Fails with no_credential for what the Concierge
 // refuses, else as HttpClient::send.
-Result<Credential> ask_concierge(const ConciergeOptions& concierge,
-                                 const CredentialRequest& request, const SecretString& subject,
-                                 const Services& services, ProviderCall& call);
+Result<Credential> ask_concierge(const ConciergeOptions& options, const CredentialRequest& request,
+                                 const SecretString& subject, const Services& services,
+                                 ProviderCall& call);
 
 }  // namespace execcred::oidc_federation

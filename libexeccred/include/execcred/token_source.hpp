@@ -21,7 +21,7 @@ namespace execcred {
 bool is_local_host(const Host& host);
 
 // Fails (configuration): no URL, neither https nor http, or http to a host that is not local.
-Status check_local_url(const std::string& url);
+Status check_local_url(const std::string& text);
 
 // One component of a query, percent-encoded (a space is %20).
 std::string query_encode(std::string_view text);
