@@ -161,6 +161,18 @@ TEST_CASE("managed: which identity, which endpoint and whose password make anoth
   CHECK(cloud.calls() == asks.size());
 }
 
+TEST_CASE("managed: another endpoint is another entry") {
+  const Cloud cloud;
+  ScriptedServer other(ScriptedServer::Transport::plain);
+  other.on(kImds, reply(200, token_reply("from-another-endpoint")));
+  Ask ask = ask_of(cloud, kImdsEndpoint);
+  const std::string first = token_of(cloud.run(ask));
+  ask.variables = {"AZURE_POD_IDENTITY_AUTHORITY_HOST=" + other.url()};
+  CHECK(token_of(cloud.run(ask)) == "from-another-endpoint");
+  CHECK(token_of(cloud.run(ask_of(cloud, kImdsEndpoint))) == first);
+  CHECK(cloud.calls() == 1);
+}
+
 TEST_CASE("no secret is in the cache's keys, nor in what lists them") {
   const Cloud cloud;
   for (const std::string_view how : {kWorkload, kApp}) {

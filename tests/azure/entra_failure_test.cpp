@@ -84,6 +84,16 @@ TEST_CASE("an Entra that sends back the assertion cannot make us show it") {
   CHECK(blackbox::says(outcome, "***"));
 }
 
+TEST_CASE("nor a part of it that looks like nothing by itself") {
+  Cloud cloud;
+  const std::string part = cloud.federated.substr(cloud.federated.size() / 2, 30);
+  cloud.entra_answers(entra_error("700027", "invalid_client", "the part " + part + " is bad"), 400);
+  const Outcome outcome = cloud.workload();
+  CHECK_FAILURE(outcome, 1);
+  CHECK(blackbox::says(outcome, "the part *** is bad"));
+  CHECK_FALSE(blackbox::says(outcome, part));
+}
+
 TEST_CASE("what may pass is tried again within the run: by the code, or by the status") {
   struct Case {
     int status;

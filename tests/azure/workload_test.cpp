@@ -115,7 +115,7 @@ TEST_CASE("without an authority it is the public cloud's, through the proxy of t
 TEST_CASE("the federated token: white space around it is not sent") {
   const Cloud cloud;
   for (const std::string around : {"\n", "\r\n", " ", "\n\n\t"}) {
-    cloud.set_federated(around + cloud.federated + around);
+    cloud.set_federated(std::string(around).append(cloud.federated).append(around));
     CHECK_SUCCESS(cloud.workload());
     CHECK(cloud.last_post().field("client_assertion") == cloud.federated);
     CHECK(cloud.last_post().body.find("%0A") == std::string::npos);
