@@ -178,8 +178,10 @@ Result<json::Value> json_object_of(const HttpResponse& reply, const std::string&
   Result<json::Value> document = parse_body(reply);
   if (document && document->object() != nullptr) return document;
   const std::string_view type = reply.header("content-type").value_or("");
-  const std::string problem = document ? "is " + std::string(document->kind()) + ", not an object"
-                                       : document.error().message;
+  const std::string problem = document
+                                  ? "is " + std::string(document->kind()) + ", not an object"
+                                  // Which quotes a key that comes twice.
+                                  : shown_text(document.error().message, secrets, kMaxDescription);
   if (document) json::wipe(*document);
   return failure(false, "the JSON that " + server + " answered " + problem,
                  type.empty() || type.starts_with("application/json")

@@ -140,6 +140,20 @@ TEST_CASE("token error: what was sent is not shown in any other member either") 
               Kind::no_credential, "it is of the type 'text/***'");
 }
 
+TEST_CASE("token error: nor where a key of the reply that comes twice is one of them") {
+  const std::string token = jwt(R"({"sub":"somebody"})");
+  for (const std::string& secret : {std::string("opaque-subject-token-0123456789"), token}) {
+    TokenReplyRules with = rules();
+    with.secrets.emplace_back(secret);
+    const std::string body = "{\"" + secret + "\":1,\"" + secret + "\":2}";
+    const Error error =
+        parse_token_reply({.status = 200, .body = SecretString(body)}, with).error();
+    CHECK(error.kind == Error::Kind::no_credential);
+    CHECK(contains(error.message, "***"));
+    CHECK_FALSE(contains(error.message, secret.substr(0, 16)));
+  }
+}
+
 TEST_CASE("token error: a hint where one is known") {
   CHECK(contains(read_status(401, error_body("invalid_client")).error().hint, "client's id"));
   CHECK(contains(read_status(400, error_body("invalid_grant")).error().hint, "trusts the issuer"));
