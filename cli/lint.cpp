@@ -2,6 +2,7 @@
 #include "lint.hpp"
 
 #include "hub_profiles.hpp"
+#include "lint_choices.hpp"
 #include "lint_documents.hpp"
 #include "lint_files.hpp"
 #include "lint_remote_secrets.hpp"
@@ -33,6 +34,7 @@ Status check_profiles(HubClient& hub, const HubOptions& options, lint::Run& run,
     return {};
   });
   std::move(of_hub.findings.begin(), of_hub.findings.end(), std::back_inserter(run.findings));
+  std::move(of_hub.choices.begin(), of_hub.choices.end(), std::back_inserter(run.choices));
   return read;
 }
 
@@ -107,9 +109,11 @@ Result<Outcome> Lint::run() {
     if (!checked && run.findings.empty()) return std::move(checked).error();
     if (!checked) outcome.problems.push_back(std::move(checked).error());
   }
+  lint::check_choices(run);
   lint::sort_by_file(run.findings);
+  looked.passed_over = run.passed_over;
   outcome.text =
-      SecretString(output_ == "json" ? json::to_indented_text(lint::to_json(run.findings))
+      SecretString(output_ == "json" ? json::to_indented_text(lint::to_json(run.findings, looked))
                                      : lint::to_text(run.findings, looked));
   const bool is_wrong = lint::count(run.findings, lint::Severity::error) > 0;
   if (!outcome.problems.empty()) outcome.exit_code = exit_code(outcome.problems.front().kind);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lint_choices.hpp"
 #include "lint_cluster.hpp"
 #include "lint_documents.hpp"
 #include "lint_secrets.hpp"
@@ -56,7 +57,9 @@ std::string check_names(const Scope& scope, const ObjectReader& document) {
 
 void check_unique(const Scope& scope, const std::string& full_name) {
   if (full_name.empty()) return;
-  const auto [known, is_new] = scope.places_of_profiles().emplace(full_name, scope.place());
+  // No name has such a character.
+  const std::string key = scope.group() + '\n' + full_name;
+  const auto [known, is_new] = scope.run().places_of_profiles.emplace(key, scope.place());
   if (is_new) return;
   scope.error("metadata.name",
               "is that of " + in_quotes(full_name) + ", which stands in " +
@@ -75,6 +78,7 @@ void check_provider(const Scope& scope, const ObjectReader& entry, std::set<std:
   const Result<ObjectReader> cluster = entry.required_object("cluster");
   if (cluster) {
     check_cluster(scope, *cluster, ClusterOf::cluster_profile);
+    if (name) note_choices(scope, *name, *cluster);
   } else {
     scope.add(Severity::error, cluster.error(), entry.path(), kFormat);
   }

@@ -45,7 +45,24 @@ Kind kind_of(const Value& document) {
   return has_folded(document, "providers") ? Kind::mapping : Kind::unknown;
 }
 
+// An object of Kubernetes that is none of ours, and no misspelled one; or a JSON Schema.
+bool is_of_others(const Value& document) {
+  if (document.object() == nullptr) return false;
+  if (text_of(document, "$schema").find("//json-schema.org/") != std::string::npos) return true;
+  const std::string kind = ascii_lower(text_of(document, "kind"));
+  const std::string version = text_of(document, "apiVersion");
+  if (kind.empty() || version.empty()) return false;
+  for (const std::string_view group : {"multicluster.x-k8s.io", "config.kueue.x-k8s.io"}) {
+    if (ascii_lower(version).starts_with(group)) return false;
+  }
+  return kind != "clusterprofile" && kind != "clusterprofilelist" && kind != "config";
+}
+
 void tell_unknown(const Scope& scope, const Value& document) {
+  if (is_of_others(document)) {
+    ++scope.run().passed_over;
+    return;
+  }
   const std::string kind = text_of(document, "kind");
   scope.warning(
       {}, "is not a document that lint knows" + (kind.empty() ? "" : ": " + in_quotes(kind)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint_exec.hpp"
 
+#include "lint_clouds.hpp"
 #include "lint_oidc_federation.hpp"
 #include "lint_options.hpp"
 #include "lint_programs.hpp"
@@ -159,11 +160,12 @@ void check_boundary(const Scope& scope, const ExecConfig& exec, const std::strin
 
 constexpr std::array<std::string_view, 4> kTemplates = {"token-file", "secret-dir", "secret-name",
                                                         "namespace"};
-constexpr std::array<std::string_view, 15> kFiles = {
-    "token-file",         "server-ca-file",    "kubeconfig",         "secret-dir",
-    "kubeconfig-file",    "ca-file",           "client-certificate", "client-key",
-    "subject-token-file", "subject-ca-file",   "client-secret-file", "private-key-file",
-    "actor-token-file",   "concierge-ca-file", "cache-dir"};
+constexpr std::array<std::string_view, 17> kFiles = {
+    "token-file",          "server-ca-file",    "kubeconfig",         "secret-dir",
+    "kubeconfig-file",     "ca-file",           "client-certificate", "client-key",
+    "subject-token-file",  "subject-ca-file",   "client-secret-file", "private-key-file",
+    "actor-token-file",    "concierge-ca-file", "cache-dir",          "credentials-file",
+    "federated-token-file"};
 
 template <class Names>
 bool is_among(const Names& names, std::string_view name) {
@@ -200,6 +202,7 @@ void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec, const std:
   const std::string_view program = program_name(exec.command);
   if (program == kStaticSecret) check_static_secret(scope, exec, options, path);
   if (program == kOidcFederation) check_oidc_federation(scope, exec, options, path);
+  if (program == cli::kGoogle) check_google(scope, exec, options, path);
   check_cluster_info(scope, exec, options, path);
   if (consumer != Consumer::kubeconfig) check_servers(scope, exec, options, path);
 }

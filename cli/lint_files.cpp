@@ -30,12 +30,11 @@ void check_ownership(const Scope& scope, const fs::path& file) {
                 read.error().hint.empty() ? "let only its owner write it" : read.error().hint);
 }
 
-void check_file(Run& run, const fs::path& file) {
-  const Scope scope(run, file.native());
-  const Result<std::string> text = read_untrusted_file(file, kMaxInventory);
+void check_file(const Scope& scope) {
+  const Result<std::string> text = read_untrusted_file(scope.file(), kMaxInventory);
   if (!text) return tell_unreadable(scope, text.error());
   check_text(scope, *text);
-  if (run.limits.looks_at_programs && is_mapping(*text)) check_ownership(scope, file);
+  if (scope.limits().looks_at_programs && is_mapping(*text)) check_ownership(scope, scope.file());
 }
 
 bool is_manifest(const fs::path& path) {
@@ -43,23 +42,63 @@ bool is_manifest(const fs::path& path) {
   return extension == ".yaml" || extension == ".yml" || extension == ".json";
 }
 
-std::size_t check_folder(Run& run, const fs::path& folder) {
-  std::error_code problem;
-  std::vector<fs::path> files;
-  for (fs::directory_iterator entry(folder, problem), end; !problem && entry != end;
-       entry.increment(problem)) {
+// A mounted ConfigMap has its files once more in a folder of that sort, and editors, Git and the
+// like keep their own there.
+bool is_hidden(const fs::path& path) { return path.filename().native().starts_with('.'); }
+
+struct Entries {
+  std::vector<fs::path> files = {};
+  std::vector<fs::path> folders = {};
+  std::error_code problem = {};
+};
+
+// Folders behind a symbolic link are left out: they may be anywhere, and lead back here.
+Entries entries_of(const fs::path& folder) {
+  Entries entries;
+  for (fs::directory_iterator entry(folder, entries.problem), end; !entries.problem && entry != end;
+       entry.increment(entries.problem)) {
     std::error_code ignored;
-    if (is_manifest(entry->path()) && !entry->is_directory(ignored)) files.push_back(entry->path());
+    if (!entry->is_directory(ignored)) {
+      if (is_manifest(entry->path())) entries.files.push_back(entry->path());
+    } else if (!entry->is_symlink(ignored) && !is_hidden(entry->path())) {
+      entries.folders.push_back(entry->path());
+    }
   }
-  const Scope scope(run, folder.native());
-  if (problem) {
-    scope.error({}, "cannot be read: " + problem.message(), "name a folder that can be read");
-  } else if (files.empty()) {
-    scope.error({}, "holds no .yaml, .yml or .json file", "folders inside are not entered");
+  std::sort(entries.files.begin(), entries.files.end());
+  std::sort(entries.folders.begin(), entries.folders.end());
+  return entries;
+}
+
+// Gives how many files were looked at, there and in the folders inside.
+std::size_t check_folder(Run& run, const fs::path& folder, const std::string& group, int levels) {
+  const Scope scope(run, folder.native(), group);
+  const Entries entries = entries_of(folder);
+  if (entries.problem) {
+    scope.error({}, "cannot be read: " + entries.problem.message(),
+                "name a folder that can be read");
   }
-  std::sort(files.begin(), files.end());
-  for (const fs::path& file : files) check_file(run, file);
-  return files.size();
+  std::size_t count = entries.files.size();
+  for (const fs::path& file : entries.files) check_file(Scope(run, file.native(), group));
+  if (levels == 0 && !entries.folders.empty()) {
+    scope.warning({}, "holds folders that lie too deep, and are not entered", "name them too");
+    return count;
+  }
+  for (const fs::path& inner : entries.folders) {
+    count += check_folder(run, inner, inner.native(), levels - 1);
+  }
+  return count;
+}
+
+std::size_t check_operand_folder(Run& run, const std::string& folder) {
+  constexpr int kLevels = 8;
+  const std::size_t findings = run.findings.size();
+  const std::size_t count = check_folder(run, folder, {}, kLevels);
+  if (count == 0 && run.findings.size() == findings) {
+    Scope(run, folder)
+        .error({}, "holds no .yaml, .yml or .json file",
+               "files of other names are given one by one");
+  }
+  return count;
 }
 
 }  // namespace
@@ -75,9 +114,9 @@ std::size_t check_operand(Run& run, const std::string& operand) {
       tell_unreadable(scope, text.error());
     }
   } else if (fs::is_directory(operand, ignored)) {
-    return check_folder(run, operand);
+    return check_operand_folder(run, operand);
   } else {
-    check_file(run, operand);
+    check_file(Scope(run, operand));
   }
   return 1;
 }

@@ -8,8 +8,9 @@
 
 namespace execcred::lint {
 
-// A file, the manifests of a folder (.yaml, .yml, .json; folders inside are not entered), or
-// standard input ("-"). What cannot be read is a finding. Gives how many files were looked at.
+// A file, the manifests of a folder (.yaml, .yml, .json; also in the folders inside, each of which
+// is a group of its own), or standard input ("-"). What cannot be read is a finding. Gives how many
+// files were looked at.
 std::size_t check_operand(Run& run, const std::string& operand);
 
 }  // namespace execcred::lint

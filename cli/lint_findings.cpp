@@ -12,7 +12,15 @@ namespace execcred::lint {
 namespace {
 
 constexpr std::string_view name_of(Severity severity) {
-  return severity == Severity::error ? "error" : "warning";
+  switch (severity) {
+    case Severity::error:
+      return "error";
+    case Severity::warning:
+      return "warning";
+    case Severity::info:
+      break;
+  }
+  return "info";
 }
 
 // Messages quote names and settings, and anybody may have put a secret there.
@@ -27,9 +35,11 @@ std::string number_of(std::size_t count, std::string_view name) {
 }
 
 std::string to_text(const Looked& looked) {
-  std::string objects = number_of(looked.objects, "object") + " of the hub";
-  if (looked.files == 0 && looked.objects > 0) return objects;
-  return number_of(looked.files, "file") + (looked.objects == 0 ? "" : " and " + objects);
+  const std::string objects = number_of(looked.objects, "object") + " of the hub";
+  std::string text = number_of(looked.files, "file");
+  if (looked.objects > 0) text = looked.files == 0 ? objects : text + " and " + objects;
+  if (looked.passed_over == 0) return text;
+  return text + "; " + number_of(looked.passed_over, "document") + " of other kinds passed over";
 }
 
 }  // namespace
@@ -48,10 +58,14 @@ void Scope::warning(std::string_view path, std::string_view message, std::string
   add(Severity::warning, path, message, hint);
 }
 
+void Scope::info(std::string_view path, std::string_view message, std::string_view hint) const {
+  add(Severity::info, path, message, hint);
+}
+
 void Scope::add(Severity severity, std::string_view path, std::string_view message,
                 std::string_view hint) const {
   run_->findings.push_back({.file = file_,
-                            .path = without_secret(join_path(prefix_, path)),
+                            .path = without_secret(path_of(path)),
                             .severity = severity,
                             .message = without_secret(message),
                             .hint = without_secret(hint)});
@@ -70,6 +84,8 @@ void Scope::add(Severity severity, const Error& error, std::string_view base,
 }
 
 std::string Scope::place() const { return prefix_.empty() ? file_ : file_ + ": " + prefix_; }
+
+std::string Scope::path_of(std::string_view path) const { return join_path(prefix_, path); }
 
 std::string join_path(std::string_view path, std::string_view field) {
   std::string joined(path);
@@ -111,7 +127,7 @@ std::string to_text(const std::vector<Finding>& findings, const Looked& looked) 
          number_of(count(findings, Severity::warning), "warning") + " in " + to_text(looked) + "\n";
 }
 
-json::Value to_json(const std::vector<Finding>& findings) {
+json::Value to_json(const std::vector<Finding>& findings, const Looked& looked) {
   using json::Value;
   json::Array items;
   for (const Finding& finding : findings) {
@@ -128,6 +144,7 @@ json::Value to_json(const std::vector<Finding>& findings) {
   object.add("findings", Value(std::move(items)));
   object.add("errors", number(Severity::error));
   object.add("warnings", number(Severity::warning));
+  object.add("passedOver", Value(json::Number{std::to_string(looked.passed_over)}));
   return object;
 }
 

@@ -5,6 +5,7 @@
 
 #include <execcred/error.hpp>
 #include <execcred/json.hpp>
+#include <execcred/provider_mapping.hpp>
 
 #include <filesystem>
 #include <map>
@@ -14,7 +15,11 @@
 
 namespace execcred::lint {
 
-enum class Severity { error, warning };
+enum class Severity {
+  error,
+  warning,
+  info,  // nothing is wrong; who judges the document should know
+};
 
 struct Finding {
   std::string file = {};
@@ -31,39 +36,67 @@ struct Limits {
   std::filesystem::path plugin_directory = {};
 };
 
+// A program that a mapping of the run has for a provider's name.
+struct MappedPlugin {
+  std::string group = {};  // see Scope
+  std::string place = {};
+  std::string name = {};
+  ExecConfig exec = {};
+};
+
+// What a ClusterProfile of the run chooses of a plugin's, for the program of that provider.
+struct ProfileChoice {
+  std::string group = {};
+  std::string file = {};
+  std::string path = {};
+  std::string provider = {};
+  std::string field = {};  // of spec.cluster.config
+  std::string text = {};
+};
+
 // One run over any number of files.
 struct Run {
   Limits limits = {};
   std::vector<Finding> findings = {};
-  std::map<std::string, std::string> places_of_profiles = {};  // "namespace/name" to its file
+  // A group and "namespace/name", to its file.
+  std::map<std::string, std::string> places_of_profiles = {};
+  std::size_t passed_over = 0;  // documents of others' kinds
+  std::vector<MappedPlugin> mapped = {};
+  std::vector<ProfileChoice> choices = {};
 };
 
 // A file, and perhaps a document inside it: where findings belong.
 class Scope {
  public:
-  Scope(Run& run, std::string file) : run_(&run), file_(std::move(file)) {}
+  // `group`: the folder inside a folder that it lies in. What others read together (one hub's
+  // ClusterProfiles, and the mapping for them) lies in one group.
+  Scope(Run& run, std::string file, std::string group = {})
+      : run_(&run), file_(std::move(file)), group_(std::move(group)) {}
   // Paths of fields will stand behind `prefix`, "items[3]".
   Scope inside(std::string_view prefix) const;
 
   void error(std::string_view path, std::string_view message, std::string_view hint) const;
   void warning(std::string_view path, std::string_view message, std::string_view hint) const;
+  void info(std::string_view path, std::string_view message, std::string_view hint) const;
   void add(Severity severity, std::string_view path, std::string_view message,
            std::string_view hint) const;
   // An error of an ObjectReader at `base`, whose message begins with the field's path.
   void add(Severity severity, const Error& error, std::string_view base = {},
            std::string_view hint = {}) const;
 
+  Run& run() const { return *run_; }
   const Limits& limits() const { return run_->limits; }
-  std::map<std::string, std::string>& places_of_profiles() const {
-    return run_->places_of_profiles;
-  }
   const std::string& file() const { return file_; }
+  const std::string& group() const { return group_; }
   // "FILE: items[3]"
   std::string place() const;
+  // With what stands before it here: "items[3].metadata.name".
+  std::string path_of(std::string_view path) const;
 
  private:
   Run* run_;
   std::string file_;
+  std::string group_;
   std::string prefix_;
 };
 
@@ -82,11 +115,13 @@ void sort_by_file(std::vector<Finding>& findings);
 struct Looked {
   std::size_t files = 0;
   std::size_t objects = 0;  // of the hub
+  std::size_t passed_over = 0;
 };
 
 // FILE: PATH: error: MESSAGE, its hint on a line of its own, and the numbers at the end.
 std::string to_text(const std::vector<Finding>& findings, const Looked& looked);
-// {"findings": [{file, path, severity, message, hint}], "errors": N, "warnings": N}
-json::Value to_json(const std::vector<Finding>& findings);
+// {"findings": [{file, path, severity, message, hint}], "errors": N, "warnings": N,
+// "passedOver": N}
+json::Value to_json(const std::vector<Finding>& findings, const Looked& looked);
 
 }  // namespace execcred::lint

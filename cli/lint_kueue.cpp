@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lint_choices.hpp"
 #include "lint_exec.hpp"
 #include "lint_mapping.hpp"
 
@@ -28,7 +29,8 @@ void check_provider(const Scope& scope, const ObjectReader& entry, std::set<std:
     return;
   }
   check_exec_fields(scope, *exec, true);
-  inspect_exec(scope, *exec, Consumer::kueue);
+  const ExecConfig config = inspect_exec(scope, *exec, Consumer::kueue);
+  if (name) note_plugin(scope, *name, entry.path(), config);
   const json::Value* mode = exec->find("interactiveMode");
   const bool is_empty = mode == nullptr || (mode->string() != nullptr && mode->string()->empty());
   if (!is_empty) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint_mapping.hpp"
 
+#include "lint_choices.hpp"
 #include "lint_exec.hpp"
 
 #include <execcred/access.hpp>
@@ -65,6 +66,7 @@ void check_mapping(const Scope& scope, std::string_view text) {
   for (const MappedProvider& provider : inspection.mapping.providers) {
     check_exec(scope, provider.exec, provider.path + ".execConfig", Consumer::mapping);
     check_policies_of(scope, provider);
+    note_plugin(scope, provider.name, provider.path, provider.exec);
   }
 }
 

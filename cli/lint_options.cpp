@@ -13,6 +13,8 @@
 namespace execcred::lint {
 namespace {
 
+using Texts = std::vector<std::string>;
+
 constexpr std::string_view kVariablePrefix = "EXECCRED_";
 
 // As the plugins' parser has it: a value may start with one dash, never with two.
@@ -89,6 +91,35 @@ void check_variable(const Scope& scope, const EnvironmentVariable& variable,
               hint_of(read.error(), options));
 }
 
+// The option that this variable of others sets.
+const Option* option_of(const OptionSet& options, std::string_view variable) {
+  for (const Option& option : options.all()) {
+    const auto& names = option.variables;
+    if (std::find(names.begin(), names.end(), variable) != names.end()) return &option;
+  }
+  return nullptr;
+}
+
+// Those of others, as far as the plugin reads them with its other options.
+bool are_variables_good(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                        const std::string& path) {
+  bool are_good = true;
+  for (std::size_t i = 0; i < exec.env.size(); ++i) {
+    const EnvironmentVariable& variable = exec.env[i];
+    const Option* const option = option_of(options.set(), variable.name);
+    if (option == nullptr) continue;
+    Settings alone(options.set());
+    Status read = alone.read_variables(Environment({variable.name + "=" + variable.value}));
+    if (read) read = alone.store();
+    if (read) continue;
+    are_good = false;
+    scope.error(join_path(path, "env") + step(i) + ".value",
+                message_of(read.error(), option->name, variable.value),
+                hint_of(read.error(), options));
+  }
+  return are_good;
+}
+
 // What is wrong with each by itself is told already, and stops this.
 void check_together(const Scope& scope, const ExecConfig& exec, const std::string& path) {
   PluginOptions options(program_name(exec.command));
@@ -98,9 +129,8 @@ void check_together(const Scope& scope, const ExecConfig& exec, const std::strin
     variables.push_back(variable.name + "=" + variable.value);
   }
   Settings settings(options.set());
-  if (!settings.read_arguments(exec.args)) return;
-  if (!settings.read_environment(Environment(std::move(variables)))) return;
-  if (!settings.store()) return;
+  const Status read = options.read(exec.args, Environment(std::move(variables)), settings);
+  if (!are_variables_good(scope, exec, options, path) || !read) return;
   const Status checked = options.check(settings);
   if (checked) return;
   scope.error(join_path(path, "args"), "is refused by the plugin: " + checked.error().message,
@@ -143,11 +173,15 @@ std::vector<std::string> values_of(const ExecConfig& exec, const PluginOptions& 
     if (argument.name == name) values.push_back(argument.value);
   }
   const Option* option = options.set().find(name);
-  const bool has_environment = option == nullptr || option->has_environment;
-  if (!values.empty() || !has_environment) return values;
-  for (const EnvironmentVariable& variable : exec.env) {
-    if (variable.name != environment_name(name)) continue;
-    for (const std::string_view value : split(variable.value, ',')) values.emplace_back(value);
+  Texts names;
+  if (option == nullptr || option->has_environment) names.push_back(environment_name(name));
+  if (option != nullptr)
+    names.insert(names.end(), option->variables.begin(), option->variables.end());
+  for (auto at = names.begin(); values.empty() && at != names.end(); ++at) {
+    for (const EnvironmentVariable& variable : exec.env) {
+      if (variable.name != *at || variable.value.empty()) continue;
+      for (const std::string_view value : split(variable.value, ',')) values.emplace_back(value);
+    }
   }
   return values;
 }

@@ -134,6 +134,22 @@ bool is_long_word(std::string_view value) {
          value != "id_token";
 }
 
+// Variables that hold the secret itself, whatever it looks like: an AWS secret may begin with a
+// slash.
+bool is_variable_of_secret(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kVariables = {
+      "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN",
+      "AZURE_CLIENT_SECRET",   "IDENTITY_HEADER",   "AWS_CONTAINER_AUTHORIZATION_TOKEN"};
+  return std::find(kVariables.begin(), kVariables.end(), name) != kVariables.end();
+}
+
+// As Google's credentials files spell them.
+bool is_credential_member(std::string_view name) {
+  constexpr std::array<std::string_view, 3> kMembers = {"private_key", "refresh_token",
+                                                        "client_secret"};
+  return std::find(kMembers.begin(), kMembers.end(), name) != kMembers.end();
+}
+
 }  // namespace
 
 std::string_view secret_in(std::string_view text) { return find_secret(text, 2); }
@@ -162,6 +178,17 @@ void check_named_secret(const Scope& scope, const std::string& path, std::string
   scope.warning(path, "holds a value that is named like a secret", kRemedy);
 }
 
+namespace {
+
+void check_member(const Scope& scope, const std::string& path, const std::string& name,
+                  const std::string& value, Severity severity) {
+  if (!is_credential_member(name)) return check_named_secret(scope, path, name, value);
+  if (value.empty() || !secret_in(value).empty()) return;  // the second is told by its form
+  scope.add(severity, path, "holds a secret of a credentials file", kRemedy);
+}
+
+}  // namespace
+
 void check_no_secrets(const Scope& scope, const json::Value& value, const std::string& path,
                       Severity severity) {
   if (const std::string* text = value.string()) {
@@ -177,7 +204,7 @@ void check_no_secrets(const Scope& scope, const json::Value& value, const std::s
     for (const json::Member& member : *members) {
       const std::string member_path = join_path(path, step(member.name));
       if (const std::string* named = member.value.string()) {
-        check_named_secret(scope, member_path, member.name, *named);
+        check_member(scope, member_path, member.name, *named, severity);
       }
       check_no_secrets(scope, member.value, member_path, severity);
     }
@@ -198,8 +225,13 @@ void check_no_secrets(const Scope& scope, const ExecConfig& exec, const std::str
     const EnvironmentVariable& variable = exec.env[i];
     const std::string place = join_path(path, "env") + step(i) + ".value";
     const std::string_view secret = secret_in(variable.value);
-    if (!secret.empty()) scope.warning(place, "holds " + std::string(secret), kRemedy);
-    check_named_secret(scope, place, variable.name, variable.value);
+    if (!secret.empty()) {
+      scope.warning(place, "holds " + std::string(secret), kRemedy);
+    } else if (is_variable_of_secret(variable.name) && !variable.value.empty()) {
+      scope.warning(place, "holds the secret of " + variable.name, kRemedy);
+    } else {
+      check_named_secret(scope, place, variable.name, variable.value);
+    }
   }
 }
 

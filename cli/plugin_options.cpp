@@ -81,6 +81,16 @@ const Option* PluginOptions::find_variable(std::string_view name) const {
 
 Status PluginOptions::check(const Settings& settings) const {
   if (program_ == kStaticSecret) return static_secret::check_options(static_secret_);
+Status PluginOptions::read(const std::vector<std::string>& arguments,
+                           const Environment& environment, Settings& settings) {
+  TRY(settings.read_arguments(arguments));
+  TRY(settings.read_environment(environment));
+  TRY(settings.store());
+  if (program_ == kAzure) azure::leave_unused_variables(set_, azure_);
+  TRY(settings.read_variables(environment));
+  return settings.store();
+}
+
   if (program_ == kAzure) return azure::check_options(azure_, settings);
   if (program_ == kAws) return aws::check_options(aws_);
   if (program_ == kOidcFederation) {

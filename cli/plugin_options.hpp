@@ -7,6 +7,7 @@
 #include <aws/options.hpp>
 #include <azure/options.hpp>
 #include <execcred/access_rules.hpp>
+#include <execcred/environment.hpp>
 #include <execcred/exec_credential.hpp>
 #include <execcred/option_set.hpp>
 #include <execcred/settings.hpp>
@@ -47,6 +48,10 @@ class PluginOptions {
   std::string page() const { return is_complete_ ? "docs/" + program_ + ".md" : "docs/options.md"; }
   // What the plugin says of the options together, once `settings` has stored them here.
   Status check(const Settings& settings) const;
+  // What the plugin would do of these, in its order. The settings must be of this set. Fails
+  // (configuration) as Settings does.
+  Status read(const std::vector<std::string>& arguments, const Environment& environment,
+              Settings& settings);
 
  private:
   void add_shared();

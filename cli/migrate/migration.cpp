@@ -94,9 +94,7 @@ void Migration::check_result() {
   }
   Settings settings(options.set());
   const auto check = [&]() -> Status {
-    TRY(settings.read_arguments(args_));
-    TRY(settings.read_environment(Environment(std::move(variables))));
-    TRY(settings.store());
+    TRY(options.read(args_, Environment(std::move(variables)), settings));
     for (const Option& option : options.set().all()) {
       if (option.is_required_of_controller()) TRY(settings.check_given(option));
     }

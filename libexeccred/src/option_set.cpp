@@ -24,6 +24,7 @@ std::string notes(const Option& option) {
   if (option.is_repeatable) notes.emplace_back("repeatable");
   if (!option.default_text.empty()) notes.push_back("default " + option.default_text);
   if (option.has_environment) notes.push_back(environment_name(option.name));
+  for (const std::string_view variable : option.variables) notes.emplace_back(variable);
   if (!option.config_fields.empty()) {
     notes.push_back("profile: " + join(option.config_fields, ", "));
   }

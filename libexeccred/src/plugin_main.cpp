@@ -153,6 +153,7 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
                              : "asked in " + std::string(full_name(request.info.version)) +
                                    ", without cluster information");
   if (request.info.cluster) TRY(settings_.read_config(request.info.cluster->config));
+  TRY(settings_.read_variables(environment_));
   TRY(settings_.store());
   request.cluster_name = common_.cluster_name;
   request.rules = common_.rules;

@@ -9,8 +9,6 @@
 namespace execcred {
 namespace {
 
-constexpr std::string_view kConfigPath = "spec.cluster.config";
-
 Error wrong(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
@@ -21,22 +19,6 @@ Status check_value(const std::string& subject, std::string_view value) {
     return wrong(subject + " has an empty value", "give it a value, or leave it out");
   }
   if (has_control_character(value)) return wrong(subject + " has a control character in its value");
-  return {};
-}
-
-std::string where_from(const Option& option, const Setting& setting) {
-  switch (setting.origin) {
-    case Setting::Origin::flag:
-      return option.flag();
-    case Setting::Origin::profile_argument:
-      return option.flag() + " behind --from-profile";
-    case Setting::Origin::environment:
-      return environment_name(option.name);
-    case Setting::Origin::profile_config:
-      return std::string(kConfigPath) + "." + setting.config_field;
-    case Setting::Origin::unset:
-      return option.default_text.empty() ? "unset" : "default";
-  }
   return {};
 }
 
@@ -83,6 +65,18 @@ Result<std::vector<std::string>> read_field(const Option& option, const json::Va
     texts.push_back(std::move(text));
   }
   for (const std::string& text : texts) TRY(check_value(path, text));
+  return texts;
+}
+
+// A repeatable option's variable holds a list.
+Result<std::vector<std::string>> read_variable(const Option& option, const std::string& name,
+                                               std::string_view value) {
+  std::vector<std::string> texts;
+  for (const std::string_view text :
+       option.is_repeatable ? split(value, ',') : std::vector<std::string_view>{value}) {
+    TRY(check_value(name, text));
+    if (!contains(texts, text)) texts.emplace_back(text);
+  }
   return texts;
 }
 
@@ -177,12 +171,7 @@ Status Settings::read_environment(const Environment& environment) {
     const std::optional<std::string_view> value = environment.get(name);
     Setting& setting = of(option);
     if (!value || setting.origin == Setting::Origin::flag) continue;
-    std::vector<std::string> texts;
-    for (const std::string_view text :
-         option.is_repeatable ? split(*value, ',') : std::vector<std::string_view>{*value}) {
-      TRY(check_value(name, text));
-      if (!contains(texts, text)) texts.emplace_back(text);
-    }
+    TRY_ASSIGN(std::vector<std::string> texts, read_variable(option, name, *value));
     const bool is_from_profile = setting.origin == Setting::Origin::profile_argument;
     if (is_from_profile && !contains(texts, setting.texts.front())) {
       return wrong(
@@ -206,13 +195,28 @@ Status Settings::read_config(const json::Value& config) {
     if (setting.origin != Setting::Origin::unset && !is_second) continue;
     TRY_ASSIGN(std::vector<std::string> texts, read_field(*option, member.value, path));
     if (is_second && texts != setting.texts) {
-      return wrong(path + " differs from " + where_from(*option, setting),
+      return wrong(path + " differs from " + where_from(option->name),
                    "both set " + option->flag() + "; leave one out");
     }
     if (texts.empty() || is_second) continue;
     setting = {.origin = Setting::Origin::profile_config,
                .texts = std::move(texts),
                .config_field = member.name};
+  }
+  return {};
+}
+
+Status Settings::read_variables(const Environment& environment) {
+  for (const Option& option : options_.all()) {
+    for (const std::string_view name : option.variables) {
+      Setting& setting = of(option);
+      if (setting.origin != Setting::Origin::unset) break;
+      const std::optional<std::string_view> value = environment.get(name);
+      if (!value) continue;
+      setting.variable = name;
+      TRY_ASSIGN(setting.texts, read_variable(option, std::string(name), *value));
+      setting.origin = Setting::Origin::variable;
+    }
   }
   return {};
 }
@@ -234,7 +238,7 @@ Status Settings::store() {
     setting.is_stored = true;
     Status stored = option.store(setting.texts);
     if (stored) continue;
-    stored.error().message = where_from(option, setting) + ": " + stored.error().message;
+    stored.error().message = where_from(option.name) + ": " + stored.error().message;
     return stored;
   }
   return {};
@@ -250,7 +254,11 @@ Status Settings::check_required() const {
 Status Settings::check_given(const Option& option) const {
   if (get(option.name).origin != Setting::Origin::unset) return {};
   std::string hint = "pass " + option.flag() + "=" + std::string(option.value_name);
-  if (option.has_environment) hint += ", or set " + environment_name(option.name);
+  if (!option.variables.empty()) {
+    hint.append(", or set ").append(option.variables.front());
+  } else if (option.has_environment) {
+    hint += ", or set " + environment_name(option.name);
+  }
   return wrong(option.flag() + " is required", std::move(hint));
 }
 
@@ -265,29 +273,6 @@ const Setting& Settings::get(std::string_view name) const {
   if (option == nullptr) return kUnset;
   const auto index = static_cast<std::size_t>(option - options_.all().data());
   return index < settings_.size() ? settings_[index] : kUnset;
-}
-
-std::string Settings::show() const {
-  std::size_t name_width = 0;
-  std::size_t value_width = 0;
-  std::vector<std::pair<const Option*, std::string>> rows;
-  for (const Option& option : options_.all()) {
-    const Setting& setting = get(option.name);
-    std::string value =
-        setting.texts.empty() ? option.default_text : printable(join(setting.texts, ","));
-    if (option.is_secret && !setting.texts.empty()) value = "(set)";
-    if (value.empty()) value = option.is_switch() ? "false" : "-";
-    name_width = std::max(name_width, option.flag().size());
-    value_width = std::max(value_width, value.size());
-    rows.emplace_back(&option, std::move(value));
-  }
-  std::string text;
-  for (const auto& [option, value] : rows) {
-    text += option->flag() + std::string(name_width + 2 - option->flag().size(), ' ');
-    text += value + std::string(value_width + 2 - value.size(), ' ');
-    text += where_from(*option, get(option->name)) + "\n";
-  }
-  return text;
 }
 
 }  // namespace execcred

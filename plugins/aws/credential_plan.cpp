@@ -39,8 +39,6 @@ class Planner {
   Result<CredentialPlan> plan();
 
  private:
-  bool uses_environment() const { return options_.profile.empty(); }
-
   // With the roles of a chain of source_profiles, the first of them last.
   Result<CredentialPlan::Source> role_source(const Profile& profile, std::vector<Role>& roles);
   Result<CredentialPlan::Source> source_profile(const Profile& profile, std::vector<Role>& roles);
@@ -227,7 +225,7 @@ Result<CredentialPlan::Source> Planner::role_source(const Profile& profile,
 }
 
 Result<CredentialPlan> Planner::plan() {
-  const std::string name = profile_name(options_, environment_);
+  const std::string name = profile_name(options_);
   const std::optional<Profile> profile = profiles_.find(name);
   if (!profile && name != "default") {
     return wrong("there is no profile " + in_quotes(name),
@@ -239,7 +237,7 @@ Result<CredentialPlan> Planner::plan() {
     TRY_ASSIGN(source, role_source(*profile, plan.roles));
   }
   if (!source) {
-    TRY_ASSIGN(source, web_identity(profile ? &*profile : nullptr, uses_environment()));
+    TRY_ASSIGN(source, web_identity(profile ? &*profile : nullptr, !options_.is_profile_chosen));
   }
   if (!source && profile) {
     TRY_ASSIGN(source, of_profile(*profile));
@@ -256,16 +254,12 @@ Result<CredentialPlan> Planner::plan() {
 
 }  // namespace
 
-std::string profile_name(const Options& options, const Environment& environment) {
-  if (!options.profile.empty()) return options.profile;
-  for (const std::string_view variable : {"AWS_PROFILE", "AWS_DEFAULT_PROFILE"}) {
-    if (const auto name = environment.get(variable)) return std::string(*name);
-  }
-  return "default";
+std::string profile_name(const Options& options) {
+  return options.profile.empty() ? "default" : options.profile;
 }
 
 bool has_environment_keys(const Options& options, const Environment& environment) {
-  return options.profile.empty() && environment.get("AWS_ACCESS_KEY_ID").has_value();
+  return !options.is_profile_chosen && environment.get("AWS_ACCESS_KEY_ID").has_value();
 }
 
 Result<CredentialPlan> plan_credentials(const Options& options, const Environment& environment,

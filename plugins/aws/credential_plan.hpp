@@ -44,8 +44,8 @@ struct CredentialPlan {
   bool asks_sts() const { return !roles.empty() || std::holds_alternative<WebIdentity>(source); }
 };
 
-// The profile that counts: --profile, AWS_PROFILE, AWS_DEFAULT_PROFILE, "default".
-std::string profile_name(const Options& options, const Environment& environment);
+// The profile that counts: that of the option and its variables, or "default".
+std::string profile_name(const Options& options);
 
 // The keys in the environment count, so that no file is needed for credentials.
 bool has_environment_keys(const Options& options, const Environment& environment);

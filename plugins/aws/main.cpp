@@ -25,16 +25,15 @@ class Aws final : public Provider {
   void add_options(OptionSet& set) override { aws::add_options(set, options_); }
 
   Status change_options(OptionSet& /*set*/, const Settings& settings) override {
-    const Setting::Origin origin = settings.get("region").origin;
-    has_own_region_ = origin == Setting::Origin::flag || origin == Setting::Origin::environment;
+    has_own_region_ = settings.get("region").is_from_controller();
+    options_.is_profile_chosen = settings.get("profile").is_from_controller();
     return check_options(options_);
   }
 
   Result<Credential> get_credential(const CredentialRequest& request,
                                     const Services& services) override {
     std::optional<Profiles> profiles;
-    if (!has_environment_keys(options_, services.environment) ||
-        !region_of_variables(options_, services.environment)) {
+    if (!has_environment_keys(options_, services.environment) || options_.region.empty()) {
       TRY_ASSIGN(profiles, Profiles::load(services.environment));
     }
     const Profiles* const files = profiles ? &*profiles : nullptr;
@@ -58,7 +57,7 @@ class Aws final : public Provider {
                                         const Services& services) const;
 
   Options options_;
-  bool has_own_region_ = false;  // --region is set, and not by a ClusterProfile
+  bool has_own_region_ = false;  // by --region, and not by a ClusterProfile
 };
 
 CacheOptions Aws::cache_options(const CredentialRequest& request, const Services& services) const {

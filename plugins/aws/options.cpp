@@ -46,8 +46,10 @@ void add_options(OptionSet& set, Options& options) {
       .from_profile(Option::Profile::config_and_arguments, {"clusterId", "clusterName"});
   set.add_parsed("region", options.region, "REGION", "Of the STS whose request is the token",
                  parse_region)
-      .default_text("AWS_REGION, AWS_DEFAULT_REGION, the profile's, the instance's")
-      .from_profile();
+      .default_text("the profile's, the instance's")
+      .from_profile()
+      .variable("AWS_REGION")
+      .variable("AWS_DEFAULT_REGION");
   set.add_parsed("role-arn", options.role_arn, "ARN", "Assume this role with the credentials",
                  parse_role_arn);
   set.add_parsed("session-name", options.session_name, "NAME",
@@ -57,8 +59,11 @@ void add_options(OptionSet& set, Options& options) {
   set.add_parsed("external-id", options.external_id, "ID",
                  "With --role-arn: what the role's owner demands", parse_external_id);
   set.add("profile", options.profile, "NAME",
-          "Of the shared config and credentials files; keys in the environment do not count then")
-      .default_text("AWS_PROFILE, or default");
+          "Of the shared config and credentials files; unless a variable of AWS names it, keys in "
+          "the environment do not count then")
+      .default_text("default")
+      .variable("AWS_PROFILE")
+      .variable("AWS_DEFAULT_PROFILE");
   add_cache_options(set, options.cache);
 }
 

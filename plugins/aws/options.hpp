@@ -17,6 +17,8 @@ struct Options {
   std::string session_name = {};
   std::string external_id = {};
   std::string profile = {};
+  // By --profile, not by AWS_PROFILE: then what the environment has of credentials does not count.
+  bool is_profile_chosen = false;
   CacheOptions cache = {};
 };
 

@@ -4,9 +4,9 @@
 #include <execcred/deadline.hpp>
 #include <execcred/fingerprint.hpp>
 #include <execcred/json.hpp>
+#include <execcred/shell_words.hpp>
 #include <execcred/text.hpp>
 
-#include <optional>
 #include <utility>
 
 namespace execcred::aws {
@@ -15,36 +15,6 @@ namespace {
 Error wrong(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
-// POSIX, section 2.2. nullopt for a quote or a backslash without its end.
-std::optional<std::vector<std::string>> shell_words(std::string_view text) {
-  constexpr std::string_view kEscapedInQuotes = "\\\"$`";
-  std::vector<std::string> words;
-  bool is_in_word = false;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote == 0 && is_space(c)) {
-      is_in_word = false;
-      continue;
-    }
-    if (!is_in_word) words.emplace_back();
-    is_in_word = true;
-    if (c == quote) {
-      quote = 0;
-    } else if (quote == 0 && (c == '\'' || c == '"')) {
-      quote = c;
-    } else if (c == '\\' && quote != '\'') {
-      if (i + 1 == text.size()) return std::nullopt;
-      const bool is_kept = quote == '"' && kEscapedInQuotes.find(text[i + 1]) == std::string::npos;
-      if (is_kept) words.back().push_back(c);
-      words.back().push_back(text[++i]);
-    } else {
-      words.back().push_back(c);
-    }
-  }
-  return quote == 0 ? std::optional(std::move(words)) : std::nullopt;
 }
 
 Result<AwsCredentials> read_reply(const json::Value& document) {
@@ -58,8 +28,8 @@ Result<AwsCredentials> read_reply(const json::Value& document) {
 }  // namespace
 
 Result<TokenCommand> parse_credential_process(const std::string& text) {
-  std::optional<std::vector<std::string>> words = shell_words(text);
-  if (!words) return wrong("credential_process has a quote or a backslash without its end");
+  Result<std::vector<std::string>> words = split_shell_words(text);
+  if (!words) return wrong("credential_process " + words.error().message);
   if (words->empty()) return wrong("credential_process is empty");
   TokenCommand command = {.program = std::move(words->front())};
   if (!command.program.starts_with('/')) {
@@ -67,7 +37,7 @@ Result<TokenCommand> parse_credential_process(const std::string& text) {
                  "PATH is not searched: write where the program is");
   }
   words->erase(words->begin());
-  command.arguments = *std::move(words);
+  command.arguments = std::move(*words);
   return command;
 }
 

@@ -7,6 +7,7 @@
 
 #include <execcred/aws_metadata.hpp>
 #include <execcred/aws_region.hpp>
+#include <execcred/machine_identity.hpp>
 #include <execcred/text.hpp>
 
 #include <utility>
@@ -31,10 +32,9 @@ std::optional<Found> region_of_environment(const Environment& environment) {
   return std::nullopt;
 }
 
-Result<std::optional<Found>> region_of_profile(const Options& options, const Profiles* profiles,
-                                               const Environment& environment) {
+Result<std::optional<Found>> region_of_profile(const Options& options, const Profiles* profiles) {
   if (profiles == nullptr) return std::optional<Found>();
-  const std::optional<Profile> profile = profiles->find(profile_name(options, environment));
+  const std::optional<Profile> profile = profiles->find(profile_name(options));
   if (!profile) return std::optional<Found>();
   TRY_ASSIGN(std::string region, profile->text("region"));
   if (region.empty()) return std::optional<Found>();
@@ -69,20 +69,10 @@ Result<std::string> region_of_instance(const CacheOptions& cache, const Services
 
 }  // namespace
 
-std::optional<std::string> region_of_variables(const Options& options,
-                                               const Environment& environment) {
-  if (!options.region.empty()) return options.region;
-  const std::optional<Found> found = region_of_environment(environment);
-  return found ? std::optional(found->region) : std::nullopt;
-}
-
 Result<std::string> token_region(const Options& options, const Profiles* profiles,
                                  const CacheOptions& cache, const Services& services) {
   if (!options.region.empty()) return options.region;
-  std::optional<Found> found = region_of_environment(services.environment);
-  if (!found) {
-    TRY_ASSIGN(found, region_of_profile(options, profiles, services.environment));
-  }
+  TRY_ASSIGN(const std::optional<Found> found, region_of_profile(options, profiles));
   if (found) return checked(*found);
   if (!is_aws_metadata_disabled(services.environment)) return region_of_instance(cache, services);
   return Error{.kind = Error::Kind::configuration,
@@ -95,7 +85,7 @@ Result<std::string> sts_region(const Options& options, bool is_own, const Profil
   if (is_own) return token_region;
   std::optional<Found> found = region_of_environment(services.environment);
   if (!found) {
-    TRY_ASSIGN(found, region_of_profile(options, profiles, services.environment));
+    TRY_ASSIGN(found, region_of_profile(options, profiles));
   }
   if (!found) return token_region;
   TRY_ASSIGN(std::string region, checked(*found));

@@ -15,13 +15,9 @@
 
 namespace execcred::aws {
 
-// --region (which a ClusterProfile may set), AWS_REGION or AWS_DEFAULT_REGION.
-std::optional<std::string> region_of_variables(const Options& options,
-                                               const Environment& environment);
-
-// The same, or the profile's, or the instance's, which is kept in the cache. `profiles` may be
-// nullptr where there is a region of variables. Fails with configuration where none is known, or
-// one is malformed, and as AwsMetadata::region().
+// That of the option (which a ClusterProfile may set) and its variables, or the profile's, or the
+// instance's, which is kept in the cache. `profiles` may be nullptr where the option has one. Fails
+// with configuration where none is known, or one is malformed, and as AwsMetadata::region().
 Result<std::string> token_region(const Options& options, const Profiles* profiles,
                                  const CacheOptions& cache, const Services& services);
 

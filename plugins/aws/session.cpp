@@ -11,11 +11,10 @@
 #include <execcred/file.hpp>
 #include <execcred/fingerprint.hpp>
 #include <execcred/jwt.hpp>
+#include <execcred/machine_identity.hpp>
 #include <execcred/text.hpp>
 #include <execcred/token_identity.hpp>
 #include <execcred/url.hpp>
-
-#include <sys/utsname.h>
 
 #include <utility>
 
@@ -163,11 +162,6 @@ std::optional<std::string> client_of_token(TimePoint now) {
   std::optional<std::string> client = parent_identity();
   if (client) *client += " " + std::to_string(now.time_since_epoch() / kClaimedLifetime);
   return client;
-}
-
-void identify_machine(CacheKey& key) {
-  utsname names = {};
-  if (uname(&names) == 0) key.add("machine", names.nodename);
 }
 
 AwsMetadataUrls metadata_urls(const Environment& environment) {

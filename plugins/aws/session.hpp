@@ -37,9 +37,6 @@ Result<FreshCredential> new_session(const CredentialPlan& plan, const StsTarget&
 // does. That is no sign that the session is refused, so it counts as another client's asking.
 std::optional<std::string> client_of_token(TimePoint now);
 
-// For what the platform gives: a cache that several machines or Pods see holds each one's.
-void identify_machine(CacheKey& key);
-
 // AWS_EC2_METADATA_SERVICE_ENDPOINT, or the link-local address of the
 // AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE.
 AwsMetadataUrls metadata_urls(const Environment& environment);

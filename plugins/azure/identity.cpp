@@ -7,11 +7,9 @@
 namespace execcred::azure {
 namespace {
 
-Result<IdentityKind> chosen_kind(const Options& options, const Environment& environment) {
+Result<IdentityKind> chosen_kind(const Options& options) {
   if (options.identity) return *options.identity;
-  if (!options.federated_token_file.empty() || environment.get(kTokenFileVariable)) {
-    return IdentityKind::workload;
-  }
+  if (!options.federated_token_file.empty()) return IdentityKind::workload;
   return Error{
       .kind = Error::Kind::configuration,
       .message = "no identity is chosen, and " + std::string(kTokenFileVariable) + " is not set",
@@ -27,7 +25,7 @@ Result<IdentityKind> chosen_kind(const Options& options, const Environment& envi
 Result<std::unique_ptr<Identity>> open_identity(const Options& options,
                                                 const CredentialRequest& request,
                                                 const Services& services) {
-  TRY_ASSIGN(const IdentityKind kind, chosen_kind(options, services.environment));
+  TRY_ASSIGN(const IdentityKind kind, chosen_kind(options));
   if (kind == IdentityKind::managed) return open_managed_identity(options, services);
   return open_workload_identity(options, request.info, services);
 }

@@ -19,13 +19,15 @@ class Azure final : public Provider {
  public:
   void add_options(OptionSet& set) override { azure::add_options(set, options_); }
 
-  Status change_options(OptionSet& /*set*/, const Settings& settings) override {
-    options_.is_tenant_ours = is_tenant_ours(settings);
+  Status change_options(OptionSet& set, const Settings& settings) override {
+    settings_ = &settings;
+    leave_unused_variables(set, options_);
     return check_options(options_, settings);
   }
 
   Result<Credential> get_credential(const CredentialRequest& request,
                                     const Services& services) override {
+    options_.is_tenant_of_profile = settings_->get("tenant-id").is_from_profile();
     TRY_ASSIGN(const std::unique_ptr<Identity> identity,
                open_identity(options_, request, services));
     CacheKey key;
@@ -39,6 +41,7 @@ class Azure final : public Provider {
 
  private:
   Options options_;
+  const Settings* settings_ = nullptr;
 };
 
 }  // namespace execcred::azure

@@ -4,19 +4,15 @@
 #include "judging_client.hpp"
 #include "managed_endpoint.hpp"
 #include "managed_reply.hpp"
-#include "variables.hpp"
 
 #include <execcred/deadline.hpp>
-#include <execcred/file.hpp>
 #include <execcred/fingerprint.hpp>
+#include <execcred/machine_identity.hpp>
 #include <execcred/provider_http.hpp>
 #include <execcred/text.hpp>
 #include <execcred/token_source.hpp>
 #include <execcred/url.hpp>
 
-#include <unistd.h>
-
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -25,17 +21,6 @@ namespace {
 
 // As azure-identity's; within one call's deadline, and only where the cache lets it try again.
 constexpr int kAttempts = 6;
-
-// A cache on a file system that several machines share must not mix up their identities, nor that
-// of two Pods on one node.
-std::string machine() {
-  constexpr std::size_t kMaxId = 64;
-  std::array<char, 256> name = {};
-  if (gethostname(name.data(), name.size() - 1) != 0) name.front() = '\0';
-  // Not there in every sandbox.
-  const Result<std::string> boot = read_untrusted_file("/proc/sys/kernel/random/boot_id", kMaxId);
-  return std::string(name.data()) + " " + (boot ? std::string(trim(*boot)) : std::string());
-}
 
 class ManagedIdentity final : public Identity {
  public:
@@ -82,15 +67,12 @@ Status ManagedIdentity::select() {
   };
   TRY(take("client_id", options_.client_id));
   TRY(take("object_id", options_.identity_object_id));
-  TRY(take(endpoint_.resource_parameter(), options_.identity_resource_id));
-  if (!selector_.name.empty()) return {};
-  TRY_ASSIGN(const std::string client_id,
-             variable(services_.environment, "AZURE_CLIENT_ID", parse_guid));
-  return take("client_id", client_id);
+  return take(endpoint_.resource_parameter(), options_.identity_resource_id);
 }
 
 void ManagedIdentity::identify(CacheKey& key) const {
-  key.add("identity", "managed").add("endpoint", endpoint_.url).add("machine", machine());
+  key.add("identity", "managed").add("endpoint", endpoint_.url);
+  identify_machine(key);
   if (!selector_.name.empty()) key.add(selector_.name, ascii_lower(selector_.value));
   if (is_app_service()) {
     key.add("identity-header.fingerprint", fingerprint("header", endpoint_.header.reveal()));

@@ -59,27 +59,36 @@ Result<std::string> parse_resource_id(const std::string& text) {
                "Microsoft.ManagedIdentity/userAssignedIdentities/NAME");
 }
 
+constexpr std::array<std::string_view, 5> kOfWorkload = {"tenant-id", "allow-tenant", "ca-file",
+                                                         "federated-token-file", "authority-host"};
+constexpr std::array<std::string_view, 2> kOfManaged = {"identity-resource-id",
+                                                        "identity-object-id"};
+
 // A variable may be meant for other plugins of the same controller.
 bool is_flag(const Settings& settings, std::string_view option) {
   return settings.get(option).origin == Setting::Origin::flag;
 }
 
 void add_workload(OptionSet& set, Options& options) {
-  set.add_parsed("client-id", options.client_id, "ID",
-                 "The application or user-assigned identity; else AZURE_CLIENT_ID", parse_guid);
+  set.add_parsed("client-id", options.client_id, "ID", "The application or user-assigned identity",
+                 parse_guid)
+      .variable(kClientVariable);
   set.add_parsed("tenant-id", options.tenant_id, "ID",
-                 "The Entra tenant, a GUID or a domain; else AZURE_TENANT_ID; one of a "
-                 "ClusterProfile must be the same, or allowed",
+                 "The Entra tenant, a GUID or a domain; one of a ClusterProfile must be the "
+                 "controller's, or allowed",
                  parse_tenant)
-      .from_profile();
+      .from_profile()
+      .variable(kTenantVariable);
   set.add_parsed("allow-tenant", options.allow_tenants, "ID",
                  "Accept this tenant from a ClusterProfile", parse_tenant)
       .no_environment();
   set.add("federated-token-file", options.federated_token_file, "PATH",
-          "The service account's token for Entra; else AZURE_FEDERATED_TOKEN_FILE");
-  set.add_parsed("authority-host", options.authority_host, "URL",
-                 "The cloud's Entra host; else AZURE_AUTHORITY_HOST", parse_authority)
-      .default_text("https://login.microsoftonline.com");
+          "The service account's token for Entra")
+      .variable(kTokenFileVariable);
+  set.add_parsed("authority-host", options.authority_host, "URL", "The cloud's Entra host",
+                 parse_authority)
+      .default_text(kPublicCloud)
+      .variable("AZURE_AUTHORITY_HOST");
   set.add("ca-file", options.ca_file, "PATH",
           "CA certificates of the authority host, instead of the system's");
 }
@@ -129,23 +138,22 @@ void add_options(OptionSet& set, Options& options) {
   add_cache_options(set, options.cache);
 }
 
-bool is_tenant_ours(const Settings& settings) {
-  const Setting::Origin origin = settings.get("tenant-id").origin;
-  return origin == Setting::Origin::flag || origin == Setting::Origin::environment;
+void leave_unused_variables(OptionSet& set, const Options& options) {
+  if (options.identity != IdentityKind::managed) return;
+  for (const std::string_view option : kOfWorkload) set.change(option).no_variables();
+  const bool is_named =
+      !options.identity_resource_id.empty() || !options.identity_object_id.empty();
+  if (is_named) set.change("client-id").no_variables();
 }
 
 Status check_options(const Options& options, const Settings& settings) {
-  constexpr std::array<std::string_view, 5> kWorkload = {"tenant-id", "allow-tenant", "ca-file",
-                                                         "federated-token-file", "authority-host"};
-  constexpr std::array<std::string_view, 2> kManaged = {"identity-resource-id",
-                                                        "identity-object-id"};
   const bool is_managed = options.identity == IdentityKind::managed;
-  for (const std::string_view option : kWorkload) {
+  for (const std::string_view option : kOfWorkload) {
     if (!is_managed || !is_flag(settings, option)) continue;
     return wrong("--" + std::string(option) + " has no use with --identity=managed",
                  "the platform knows tenant and authority of a managed identity");
   }
-  for (const std::string_view option : kManaged) {
+  for (const std::string_view option : kOfManaged) {
     if (is_managed || !is_flag(settings, option)) continue;
     return wrong("--" + std::string(option) + " needs --identity=managed",
                  "workload identity knows its identity by --client-id");

@@ -14,6 +14,11 @@
 
 namespace execcred::azure {
 
+// The variables that AKS's webhook and every client of Azure know.
+inline constexpr const char* kTokenFileVariable = "AZURE_FEDERATED_TOKEN_FILE";
+inline constexpr const char* kTenantVariable = "AZURE_TENANT_ID";
+inline constexpr const char* kClientVariable = "AZURE_CLIENT_ID";
+
 enum class IdentityKind {
   workload,  // a Kubernetes service account that an Entra application or identity trusts
   managed,   // the machine's or the app's own, behind a metadata endpoint
@@ -22,15 +27,16 @@ enum class IdentityKind {
 // The application of Azure Kubernetes Service, the same in every tenant and every cloud.
 inline constexpr const char* kAksServerId = "6dae42f8-4368-4678-94ff-3960e28e3630";
 
+inline constexpr const char* kPublicCloud = "https://login.microsoftonline.com";
+
 struct Options {
   std::optional<IdentityKind> identity = {};
   std::string client_id = {};
   std::string tenant_id = {};
-  // Flag or environment: the controller's word, not a ClusterProfile's.
-  bool is_tenant_ours = false;
+  bool is_tenant_of_profile = false;  // a ClusterProfile's word, not the controller's
   std::vector<std::string> allow_tenants = {};
   std::filesystem::path federated_token_file = {};
-  std::string authority_host = {};  // an origin: "https://HOST[:PORT]"
+  std::string authority_host = kPublicCloud;  // an origin: "https://HOST[:PORT]"
   std::filesystem::path ca_file = {};
   std::string server_id = kAksServerId;
   std::string identity_resource_id = {};
@@ -44,8 +50,9 @@ void add_options(OptionSet& set, Options& options);
 // (configuration).
 Status check_options(const Options& options, const Settings& settings);
 
-// The tenant was set by a flag or a variable, before a ClusterProfile's field was read.
-bool is_tenant_ours(const Settings& settings);
+// The webhook's variables are there for whoever needs them: those that have no use with these
+// options are not judged.
+void leave_unused_variables(OptionSet& set, const Options& options);
 
 // These fail with configuration; they read a flag, a variable or a ClusterProfile's field.
 // "00000000-0000-0000-0000-000000000000", in any case.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tenant.hpp"
 
-#include "variables.hpp"
-
 #include <execcred/json_reader.hpp>
 #include <execcred/text.hpp>
 
@@ -14,6 +12,14 @@ namespace execcred::azure {
 namespace {
 
 constexpr const char* kField = "tenantId";
+
+// Where a ClusterProfile's tenant stands in the option's place.
+Result<std::string> tenant_of_variable(const Environment& environment) {
+  const auto text = environment.get(kTenantVariable);
+  if (!text) return std::string();
+  return parse_tenant(std::string(*text))
+      .context("reading the variable " + std::string(kTenantVariable));
+}
 
 // What a ClusterProfile says beside the controller, where Settings has no use for it.
 Result<std::string> tenant_of_config(const ExecInfo& info) {
@@ -47,12 +53,12 @@ Error refused(const Options& options, const std::string& tenant, const std::stri
 
 Result<std::string> chosen_tenant(const Options& options, const ExecInfo& info,
                                   const Environment& environment) {
-  std::string own = options.is_tenant_ours ? options.tenant_id : std::string();
-  std::string profiles = options.is_tenant_ours ? std::string() : options.tenant_id;
-  if (own.empty()) {
-    TRY_ASSIGN(own, variable(environment, "AZURE_TENANT_ID", parse_tenant));
-  }
-  if (profiles.empty()) {
+  std::string own = options.tenant_id;
+  std::string profiles;
+  if (options.is_tenant_of_profile) {
+    std::swap(own, profiles);
+    TRY_ASSIGN(own, tenant_of_variable(environment));
+  } else {
     TRY_ASSIGN(profiles, tenant_of_config(info));
   }
   if (profiles.empty() && own.empty()) {

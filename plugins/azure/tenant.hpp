@@ -14,7 +14,7 @@
 
 namespace execcred::azure {
 
-// The controller's tenant (flag or environment), unless the ClusterProfile names another that
+// The controller's tenant (flag or variable), unless the ClusterProfile names another that
 // --allow-tenant names too. Fails with configuration where there is none, or the ClusterProfile's
 // is not allowed at all; with no_credential where it is none of those allowed.
 Result<std::string> chosen_tenant(const Options& options, const ExecInfo& info,

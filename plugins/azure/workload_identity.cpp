@@ -4,7 +4,6 @@
 #include "entra_failure.hpp"
 #include "judging_client.hpp"
 #include "tenant.hpp"
-#include "variables.hpp"
 
 #include <execcred/bearer_token.hpp>
 #include <execcred/deadline.hpp>
@@ -25,7 +24,6 @@ namespace {
 
 constexpr std::string_view kAssertionType =
     "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-constexpr const char* kPublicCloud = "https://login.microsoftonline.com";
 constexpr const char* kWebhookHint =
     "; AKS sets it in Pods with the label azure.workload.identity/use: \"true\"";
 
@@ -54,44 +52,29 @@ class WorkloadIdentity final : public Identity {
 
   const Options& options_;
   const Services& services_;
-  std::string client_id_;
   std::string tenant_;
-  std::string authority_;
-  std::filesystem::path token_file_;
   SecretString assertion_;
 };
 
 Status WorkloadIdentity::open(const ExecInfo& info) {
   TRY(read_settings(info));
   return read_assertion().context("reading the federated token file " +
-                                  in_quotes(token_file_.native()));
+                                  in_quotes(options_.federated_token_file.native()));
 }
 
 Status WorkloadIdentity::read_settings(const ExecInfo& info) {
-  const Environment& environment = services_.environment;
-  client_id_ = options_.client_id;
-  if (client_id_.empty()) {
-    TRY_ASSIGN(client_id_, variable(environment, "AZURE_CLIENT_ID", parse_guid));
-  }
-  if (client_id_.empty()) return unset("client id", "--client-id=ID", "AZURE_CLIENT_ID");
-  authority_ = options_.authority_host;
-  if (authority_.empty()) {
-    TRY_ASSIGN(authority_, variable(environment, "AZURE_AUTHORITY_HOST", parse_authority));
-  }
-  if (authority_.empty()) authority_ = kPublicCloud;
-  token_file_ = options_.federated_token_file;
-  if (token_file_.empty()) token_file_ = environment.get(kTokenFileVariable).value_or("");
-  if (token_file_.empty()) {
+  if (options_.client_id.empty()) return unset("client id", "--client-id=ID", kClientVariable);
+  if (options_.federated_token_file.empty()) {
     return unset("federated token file", "--federated-token-file=PATH", kTokenFileVariable);
   }
-  TRY_ASSIGN(tenant_, chosen_tenant(options_, info, environment));
+  TRY_ASSIGN(tenant_, chosen_tenant(options_, info, services_.environment));
   return {};
 }
 
 // A file without a token must not become a request without an assertion, and what is no token must
 // not be sent at all.
 Status WorkloadIdentity::read_assertion() {
-  TRY_ASSIGN(const SecretString content, read_secret_file(token_file_));
+  TRY_ASSIGN(const SecretString content, read_secret_file(options_.federated_token_file));
   TRY_ASSIGN(assertion_, bearer_token(content));
   TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(assertion_));
   if (claims) return {};
@@ -105,11 +88,11 @@ Status WorkloadIdentity::read_assertion() {
 // The identity in the token stays the same however often the kubelet renews it.
 void WorkloadIdentity::identify(CacheKey& key) const {
   key.add("identity", "workload");
-  key.add("authority-host", authority_);
+  key.add("authority-host", options_.authority_host);
   key.add("tenant-id", ascii_lower(tenant_));
-  key.add("client-id", ascii_lower(client_id_));
+  key.add("client-id", ascii_lower(options_.client_id));
   if (!options_.ca_file.empty()) key.add("ca-file", options_.ca_file.native());
-  key.add("federated-token-file", token_file_.native());
+  key.add("federated-token-file", options_.federated_token_file.native());
   add_token_identity("federated-token", assertion_, key);
 }
 
@@ -124,7 +107,7 @@ Form WorkloadIdentity::form() const {
   Form form;
   form.add("client_assertion", assertion_);
   form.add("client_assertion_type", kAssertionType);
-  form.add("client_id", client_id_);
+  form.add("client_id", options_.client_id);
   form.add("grant_type", "client_credentials");
   form.add("scope", options_.server_id + "/.default");
   return form;
@@ -142,9 +125,9 @@ Result<TokenReply> WorkloadIdentity::post(ProviderCall& call) const {
   SecretTexts secrets;
   secrets.push_back(assertion_.copy());
   JudgingClient client(*http.client, [&](const HttpResponse& reply) {
-    return entra_failure(reply, authority_, secrets);
+    return entra_failure(reply, options_.authority_host, secrets);
   });
-  TokenPost post = {.url = authority_ + "/" + tenant_ + "/oauth2/v2.0/token"};
+  TokenPost post = {.url = options_.authority_host + "/" + tenant_ + "/oauth2/v2.0/token"};
   post.make_form = [this](HttpRequest&) -> Result<Form> { return form(); };
   Result<TokenReply> reply = post_for_token(client, post, http.policy, services_.clock);
   if (!reply && client.failure()) return *client.failure();
@@ -153,16 +136,17 @@ Result<TokenReply> WorkloadIdentity::post(ProviderCall& call) const {
 
 Result<FreshCredential> WorkloadIdentity::ask(ProviderCall& call) const {
   TRY(check_assertion()
-          .context("looking at the federated token in " + in_quotes(token_file_.native()))
+          .context("looking at the federated token in " +
+                   in_quotes(options_.federated_token_file.native()))
           .hint("check that the kubelet still renews the token, and this machine's clock"));
   deadline::enter_phase("asking Entra for a token");
-  services_.debug("asking " + authority_ + " for a token of the tenant " + tenant_);
+  services_.debug("asking " + options_.authority_host + " for a token of the tenant " + tenant_);
   TRY_ASSIGN(TokenReply reply,
              post(call).context("asking for a token of the tenant " + in_quotes(tenant_)));
   FreshCredential fresh;
   fresh.credential = {.token = std::move(reply.token), .expires_at = reply.expires_at};
-  fresh.identity = client_id_ + " of " + tenant_;
-  fresh.target = options_.server_id + " at " + authority_;
+  fresh.identity = options_.client_id + " of " + tenant_;
+  fresh.target = options_.server_id + " at " + options_.authority_host;
   return fresh;
 }
 

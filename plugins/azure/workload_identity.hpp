@@ -8,8 +8,6 @@
 
 namespace execcred::azure {
 
-inline constexpr const char* kTokenFileVariable = "AZURE_FEDERATED_TOKEN_FILE";
-
 // Reads the federated token. Fails with configuration (something is not set, or cannot be read), or
 // with no_credential (the file holds no JWT, or the ClusterProfile's tenant is not allowed).
 Result<std::unique_ptr<Identity>> open_workload_identity(const Options& options,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "application_default.hpp"
 
-#include "subject.hpp"
-
 #include <execcred/file.hpp>
 #include <execcred/fingerprint.hpp>
 #include <execcred/google_metadata.hpp>
+#include <execcred/machine_identity.hpp>
 #include <execcred/text.hpp>
 
 #include <unistd.h>
@@ -19,7 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kVariable = "GOOGLE_APPLICATION_CREDENTIALS";
 constexpr std::string_view kFileName = "application_default_credentials.json";
 
 struct Place {
@@ -33,10 +31,7 @@ bool is_absent(const fs::path& path) {
 
 Place find_file(const Options& options, const Environment& environment) {
   if (!options.credentials_file.empty()) {
-    return {.path = options.credentials_file, .named_by = "--credentials-file"};
-  }
-  if (const auto path = environment.get(kVariable)) {
-    return {.path = fs::path(*path), .named_by = std::string(kVariable)};
+    return {.path = options.credentials_file, .named_by = options.credentials_named_by};
   }
   fs::path folder;
   if (const auto path = environment.get("CLOUDSDK_CONFIG")) {
@@ -85,10 +80,6 @@ Result<GoogleCredentials> read_file(const Place& place, const Endpoints& endpoin
 }
 
 }  // namespace
-
-std::string audience_of_provider(std::string_view provider, std::string_view universe_domain) {
-  return std::string("//iam.").append(universe_domain).append("/").append(provider);
-}
 
 Result<ApplicationDefault> load_application_default(const Options& options,
                                                     const Environment& environment, CacheKey& key) {

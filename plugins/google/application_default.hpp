@@ -29,7 +29,4 @@ struct ApplicationDefault {
 Result<ApplicationDefault> load_application_default(const Options& options,
                                                     const Environment& environment, CacheKey& key);
 
-// What the audience is with such a provider.
-std::string audience_of_provider(std::string_view provider, std::string_view universe_domain);
-
 }  // namespace execcred::google

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // https://google.aip.dev/auth/4117
 #include "credential_reader.hpp"
-#include "shell_words.hpp"
 
+#include <execcred/shell_words.hpp>
 #include <execcred/text.hpp>
 #include <execcred/url.hpp>
 

@@ -60,6 +60,7 @@ class Google final : public Provider {
                                     const Services& services) override {
     CacheKey key;
     key.add("plugin", "google");
+    options_.credentials_named_by = settings_->where_from(kCredentialsOption);
     TRY_ASSIGN(const ApplicationDefault found,
                load_application_default(options_, services.environment, key));
     TRY(check_provider(request, found.credentials));

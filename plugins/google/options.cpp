@@ -85,10 +85,14 @@ Status check_provider_name(std::string_view text) {
                "PROVIDER");
 }
 
+std::string audience_of_provider(std::string_view provider, std::string_view universe_domain) {
+  return std::string("//iam.").append(universe_domain).append("/").append(provider);
+}
+
 void add_options(OptionSet& set, Options& options) {
-  set.add("credentials-file", options.credentials_file, "PATH",
-          "Application default credentials; else GOOGLE_APPLICATION_CREDENTIALS, gcloud's, or the "
-          "metadata server");
+  set.add(kCredentialsOption, options.credentials_file, "PATH",
+          "Application default credentials; else gcloud's, or the metadata server")
+      .variable("GOOGLE_APPLICATION_CREDENTIALS");
   set.add_parsed("impersonate-service-account", options.impersonate, "EMAIL[,EMAIL]...",
                  "Act as this service account; those before the last delegate to it",
                  [](const std::string& text) { return parse_accounts(text); });

@@ -13,6 +13,7 @@
 
 namespace execcred::google {
 
+inline constexpr const char* kCredentialsOption = "credentials-file";
 inline constexpr const char* kProviderOption = "workload-identity-provider";
 
 // Service accounts: who is acted as is the last, and those before it delegate.
@@ -22,6 +23,7 @@ struct AccountChain {
 
 struct Options {
   std::filesystem::path credentials_file = {};
+  std::string credentials_named_by = {};  // the flag or variable that names it, for messages
   AccountChain impersonate = {};
   std::vector<std::string> scopes = {};  // empty: the file's own, or those of GKE
   // projects/…/workloadIdentityPools/…/providers/…, instead of the credentials file's audience.
@@ -39,5 +41,8 @@ bool is_service_account(std::string_view text);
 // projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER. Fails
 // (configuration).
 Status check_provider_name(std::string_view text);
+
+// What the audience is with such a provider, and what --allow-audience is compared with.
+std::string audience_of_provider(std::string_view provider, std::string_view universe_domain);
 
 }  // namespace execcred::google

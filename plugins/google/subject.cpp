@@ -6,12 +6,11 @@
 #include <execcred/file.hpp>
 #include <execcred/json.hpp>
 #include <execcred/jwt.hpp>
+#include <execcred/machine_identity.hpp>
 #include <execcred/text.hpp>
 #include <execcred/token_identity.hpp>
 #include <execcred/token_source.hpp>
 #include <execcred/url.hpp>
-
-#include <sys/utsname.h>
 
 #include <utility>
 
@@ -69,11 +68,6 @@ Result<SecretString> subject_token_of(const SecretString& text, const std::strin
     return unfit("this is no SAML assertion");
   }
   return content;
-}
-
-void identify_machine(CacheKey& key) {
-  utsname names = {};
-  if (uname(&names) == 0) key.add("machine", names.nodename);
 }
 
 Result<Subject> Subject::open(const ExternalAccount* account, const Services& services,

@@ -69,8 +69,4 @@ Result<SecretString> sign_for_aws(const AwsSource& source, const std::string& au
 // Adds what decides in our environment whose AWS credentials are used.
 void identify_aws(const Environment& environment, CacheKey& key);
 
-// Adds this machine, or Pod: what a server on its link answers depends on who asks, and a cache may
-// lie on a volume that several share.
-void identify_machine(CacheKey& key);
-
 }  // namespace execcred::google

@@ -6,6 +6,7 @@
 #include <execcred/aws_region.hpp>
 #include <execcred/aws_signature.hpp>
 #include <execcred/json.hpp>
+#include <execcred/machine_identity.hpp>
 #include <execcred/text.hpp>
 #include <execcred/token_source.hpp>
 #include <execcred/url.hpp>

@@ -5,6 +5,7 @@
 #include <execcred/file.hpp>
 #include <execcred/fingerprint.hpp>
 #include <execcred/google_metadata.hpp>
+#include <execcred/machine_identity.hpp>
 #include <execcred/text.hpp>
 #include <execcred/token_source.hpp>
 #include <execcred/url.hpp>
@@ -56,6 +57,8 @@ const std::string& subject_audience(const Options& options) {
 
 Status identify_url(const SubjectOptions& subject, CacheKey& key) {
   TRY_ASSIGN(const Url url, parse_url(subject.url));
+  // What answers on this machine or its link depends on the machine.
+  if (is_local_host(url.host)) identify_machine(key);
   // A path, a query or a header may be as good as a password.
   key.add("subject-token-url", origin_of(url));
   key.add("subject-token-url.fingerprint", fingerprint("url", subject.url));
@@ -107,6 +110,7 @@ Result<SecretString> fetch_github_actions(const Options& options, const Services
 
 Status identify_gcp_metadata(const Options& options, const Environment& environment,
                              CacheKey& key) {
+  identify_machine(key);
   key.add("subject", "gcp-metadata").add("subject-audience", subject_audience(options));
   key.add("subject.host", google_metadata_host(environment));
   return {};

@@ -27,9 +27,7 @@ class StaticSecret final : public Provider {
 
   Status change_options(OptionSet& set, const Settings& settings) override {
     declare_profile_fields(set, options_.convention.profile_fields);
-    const Setting::Origin origin = settings.get("namespace").origin;
-    is_namespace_literal_ =
-        origin == Setting::Origin::flag || origin == Setting::Origin::environment;
+    is_namespace_literal_ = settings.get("namespace").is_from_controller();
     return check_options(options_);
   }
 

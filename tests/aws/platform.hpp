@@ -2,8 +2,8 @@
 // The metadata service of an instance and the agent of a container, on loopback.
 #pragma once
 
-#include "oidc_federation/scripted_server.hpp"
 #include "rig.hpp"
+#include "support/scripted_server.hpp"
 
 #include <string>
 

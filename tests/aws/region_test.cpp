@@ -6,6 +6,28 @@
 
 namespace execcred::test {
 
+TEST_CASE("--show-config names the variable that says something, unless something goes before it") {
+  const Rig rig;
+  Ask ask = {.region = "",
+             .arguments = {"--show-config"},
+             .variables = {"AWS_REGION=ap-south-1", "AWS_DEFAULT_REGION=ap-south-2",
+                           "AWS_DEFAULT_PROFILE=build", "AWS_PROFILE="}};
+  const auto shown = [&](const std::string& option) {
+    const Outcome outcome = rig.run(ask);
+    CHECK(outcome.exit_code == 0);
+    CHECK(outcome.output.find(rig.secret) == std::string::npos);
+    return blackbox::shown_setting(outcome.output, option);
+  };
+  CHECK(shown("--region") == "ap-south-1 AWS_REGION");
+  CHECK(shown("--profile") == "build AWS_DEFAULT_PROFILE");
+  ask.config = R"({"region":"eu-west-1"})";
+  CHECK(shown("--region") == "eu-west-1 spec.cluster.config.region");
+  ask.variables.emplace_back("EXECCRED_REGION=eu-west-2");
+  CHECK(shown("--region") == "eu-west-2 EXECCRED_REGION");
+  ask.variables.clear();
+  CHECK(shown("--profile") == "default default");
+}
+
 TEST_CASE("region: the flag, the ClusterProfile's, AWS_REGION, AWS_DEFAULT_REGION, the profile's") {
   const Rig rig;
   rig.set_config("[default]\nregion = sa-east-1\n[profile other]\nregion=ca-central-1\n");

@@ -3,7 +3,7 @@
 // judge what the plugin signs.
 #pragma once
 
-#include "oidc_federation/scripted_server.hpp"
+#include "support/scripted_server.hpp"
 
 #include <map>
 #include <string>

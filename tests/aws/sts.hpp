@@ -3,8 +3,8 @@
 // answers what a case scripted.
 #pragma once
 
-#include "oidc_federation/scripted_server.hpp"
 #include "signature.hpp"
+#include "support/scripted_server.hpp"
 
 #include <atomic>
 #include <mutex>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entra's tokens in the credential cache: one call for many runs, and never another identity's.
+#include "another_host.hpp"
 #include "cloud.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace execcred::test {
@@ -171,6 +173,28 @@ TEST_CASE("managed: another endpoint is another entry") {
   CHECK(token_of(cloud.run(ask)) == "from-another-endpoint");
   CHECK(token_of(cloud.run(ask_of(cloud, kImdsEndpoint))) == first);
   CHECK(cloud.calls() == 1);
+}
+
+TEST_CASE("managed: another machine, or Pod, is another identity, also behind the same endpoint") {
+  for (const std::string_view how : {kImdsEndpoint, kApp}) {
+    CAPTURE(how);
+    const Cloud cloud;
+    const Ask ask = ask_of(cloud, how);
+    const std::string here = token_of(cloud.run(ask));
+    const std::optional<Outcome> elsewhere = blackbox::run_on_another_host(cloud.command(ask));
+    if (!elsewhere) return;
+    CHECK(token_of(*elsewhere) != here);
+    CHECK(token_of(cloud.run(ask)) == here);
+    CHECK(cloud.calls() == 2);
+  }
+}
+
+TEST_CASE("workload: the machine is no part of the identity") {
+  const Cloud cloud;
+  const Ask ask = ask_of(cloud, kWorkload);
+  const std::string here = token_of(cloud.run(ask));
+  const std::optional<Outcome> elsewhere = blackbox::run_on_another_host(cloud.command(ask));
+  if (elsewhere) CHECK(token_of(*elsewhere) == here);
 }
 
 TEST_CASE("no secret is in the cache's keys, nor in what lists them") {

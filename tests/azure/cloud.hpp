@@ -4,9 +4,9 @@
 
 #include "child_process.hpp"
 #include "documents.hpp"
-#include "oidc_federation/scripted_server.hpp"
 #include "plugin_under_test.hpp"
 #include "sandbox.hpp"
+#include "support/scripted_server.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -105,7 +105,7 @@ TEST_CASE("lint: findings are sorted by file, each with a remedy, and counted") 
   CHECK(json_at(folder.output, "findings.2") == "(missing)");
   const Outcome nothing = lint({good, "-o", "json"});
   CHECK(nothing.exit_code == 0);
-  CHECK(is_same_json(nothing.output, R"({"findings":[],"errors":0,"warnings":0})"));
+  CHECK(is_same_json(nothing.output, R"({"findings":[],"errors":0,"warnings":0,"passedOver":0})"));
 }
 
 TEST_CASE("lint: standard input, and one ClusterProfile in two files") {
@@ -119,6 +119,46 @@ TEST_CASE("lint: standard input, and one ClusterProfile in two files") {
   check_numbers(outcome, 1, 0);
   CHECK_MESSAGE(has(outcome.output, second + ": metadata.name: error: "), describe(outcome));
   CHECK_MESSAGE(has(outcome.output, "'" + first + "'"), describe(outcome));
+}
+
+TEST_CASE("lint: a folder with the folders inside it, each of them its own hub's") {
+  const Sandbox sandbox;
+  const std::string one = profile("c1", {provider("p")});
+  const std::string secret = R"({"apiVersion":"v1","kind":"Secret"})";
+  sandbox.write("d/top.json", one);
+  sandbox.write("d/a/same.json", one);
+  sandbox.write("d/a/secret.json", secret);
+  sandbox.write("d/a/b/c/deep.yaml", "kind: Deployment\n");
+  sandbox.write("d/a/b/c/notes.txt", "no manifest");
+  const std::string folder = sandbox.at("d");
+  // Neither what is hidden nor what a link leads to, and no loop.
+  sandbox.write("d/.git/config.json", "{");
+  sandbox.write("d/..2026_01_01/mapping.json", "{");
+  sandbox.write("elsewhere/broken.json", "{");
+  fs::create_directory_symlink(sandbox.at("elsewhere"), folder + "/link");
+  fs::create_directory_symlink(folder, folder + "/a/up");
+  fs::create_symlink(sandbox.at("d/top.json"), folder + "/a/b/linked.json");
+  const Outcome outcome = lint({folder});
+  check_numbers(outcome, 0, 1);
+  CHECK_MESSAGE(has(outcome.output, folder + "/a/b/c/deep.yaml: warning: "), describe(outcome));
+  CHECK_MESSAGE(has(outcome.output, "in 5 files; 1 document of other kinds passed over\n"),
+                describe(outcome));
+  // In one folder, two of one name are an error.
+  sandbox.write("d/a/second.json", one);
+  check_numbers(lint({folder}), 1, 1);
+}
+
+TEST_CASE("lint: folders are entered to a depth, which is told where it is reached") {
+  const Sandbox sandbox;
+  std::string path = "d";
+  for (int level = 0; level < 12; ++level) {
+    path += "/" + std::to_string(level);
+    sandbox.write(path + "/x.json", profile("c1", {provider("p")}));
+  }
+  const Outcome outcome = lint({sandbox.at("d")});
+  check_numbers(outcome, 0, 1);
+  CHECK_MESSAGE(has(outcome.output, "lie too deep"), describe(outcome));
+  CHECK_MESSAGE(has(outcome.output, "in 8 files\n"), describe(outcome));
 }
 
 TEST_CASE("lint: what cannot be read is a finding, not a crash") {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our programs, seen only from outside.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
 #include <sys/prctl.h>

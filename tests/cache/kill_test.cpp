@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process killed with SIGKILL at any system call leaves a cache that works.
 #include "fixture.hpp"
-#include "processes.hpp"
+#include "support/processes.hpp"
 
 #include <execcred/cache_directory.hpp>
 #include <execcred/cache_entry.hpp>

@@ -2,7 +2,7 @@
 #include "cache_tidy.hpp"
 #include "fixture.hpp"
 #include "hostile_files.hpp"
-#include "processes.hpp"
+#include "support/processes.hpp"
 
 #include <execcred/cache_listing.hpp>
 #include <execcred/refresh_token_store.hpp>

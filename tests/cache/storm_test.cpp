@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hundreds of processes released at once, and what that costs the provider.
 #include "fixture.hpp"
-#include "processes.hpp"
+#include "support/processes.hpp"
 
 #include <algorithm>
 #include <cstdlib>

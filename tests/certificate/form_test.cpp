@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The forms in which certificates and keys come.
-#include "issuer.hpp"
+#include "support/issuer.hpp"
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>

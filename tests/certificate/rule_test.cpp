@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a client certificate must be.
-#include "issuer.hpp"
+#include "support/issuer.hpp"
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>

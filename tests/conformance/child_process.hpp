@@ -16,7 +16,7 @@ namespace blackbox {
 
 using std::chrono::milliseconds;
 
-inline constexpr milliseconds kPatience(20'000);
+inline constexpr milliseconds kPatience(60'000);
 
 struct Command {
   std::vector<std::string> arguments;  // the first is the program's path

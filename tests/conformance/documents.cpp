@@ -8,6 +8,7 @@
 #include <ctime>
 #include <regex>
 #include <set>
+#include <sstream>
 
 namespace blackbox {
 namespace {
@@ -179,6 +180,19 @@ bool is_same_json(std::string_view one, std::string_view other) {
 
 std::string json_string(std::string_view text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string shown_setting(std::string_view shown, std::string_view option) {
+  std::istringstream lines{std::string(shown)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name;
+    if (!(words >> name) || name != option) continue;
+    std::string setting;
+    for (std::string word; words >> word;) setting += (setting.empty() ? "" : " ") + word;
+    return setting;
+  }
+  return "(missing)";
 }
 
 }  // namespace blackbox

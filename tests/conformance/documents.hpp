@@ -46,4 +46,7 @@ std::string json_at(std::string_view text, std::string_view path);
 bool is_same_json(std::string_view one, std::string_view other);
 std::string json_string(std::string_view text);
 
+// Of what --show-config prints: "VALUE ORIGIN" of an option ("--client-id"); "(missing)".
+std::string shown_setting(std::string_view shown, std::string_view option);
+
 }  // namespace blackbox

@@ -4,7 +4,7 @@
 // what Google would.
 #pragma once
 
-#include "oidc_federation/scripted_server.hpp"
+#include "support/scripted_server.hpp"
 
 #include <atomic>
 #include <mutex>

@@ -107,4 +107,27 @@ TEST_CASE("default: a file of another type is named, with the types that there a
   }
 }
 
+TEST_CASE("default: --show-config and messages name what names the credentials file") {
+  Google google;
+  const std::string path = google.sandbox.at("absent.json");
+  Ask ask = {.arguments = {"--show-config"},
+             .variables = {"GOOGLE_APPLICATION_CREDENTIALS=" + path}};
+  const auto shown = [&] {
+    const Outcome outcome = google.run(ask);
+    CHECK(outcome.exit_code == 0);
+    return blackbox::shown_setting(outcome.output, "--credentials-file");
+  };
+  CHECK(shown() == path + " GOOGLE_APPLICATION_CREDENTIALS");
+  const std::string named = "reading GOOGLE_APPLICATION_CREDENTIALS '" + path;
+  const Outcome by_variable = google.run({.variables = ask.variables});
+  CHECK_FAILURE(by_variable, 2);
+  CHECK(blackbox::says(by_variable, named));
+  ask.variables.push_back("EXECCRED_CREDENTIALS_FILE=" + path + "2");
+  CHECK(shown() == path + "2 EXECCRED_CREDENTIALS_FILE");
+  CHECK(blackbox::says(google.run({.variables = ask.variables}),
+                       "reading EXECCRED_CREDENTIALS_FILE"));
+  ask.arguments.push_back("--credentials-file=" + path + "3");
+  CHECK(shown() == path + "3 --credentials-file");
+}
+
 }  // namespace execcred::test

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // external_account credentials whose subject token another program gives.
 #include "google.hpp"
-#include "shell_words.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "google.hpp"
 
-#include "oauth/keys.hpp"
+#include "support/jws_keys.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 // A service account's key, and what gcloud leaves after a login.
 #include "google.hpp"
 
-#include "oauth/keys.hpp"
+#include "support/jws_keys.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 // What tests of the HTTP client share.
 #pragma once
 
-#include "stream_server.hpp"
+#include "support/stream_server.hpp"
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The system's roots, of which only what is needed is decoded: every verdict must be the one that
 // OpenSSL gives with the whole bundle loaded.
-#include "identity.hpp"
 #include "root_bundle.hpp"
+#include "support/tls_identity.hpp"
 #include "system_roots.hpp"
 #include "unit/expect.hpp"
 #include "unit/temp_dir.hpp"
@@ -69,11 +69,7 @@ std::string trusted_pem(const Identity& ca, bool is_rejected) {
   ASN1_OBJECT* const purpose = OBJ_nid2obj(NID_server_auth);
   is_rejected ? X509_add1_reject_object(copy.get(), purpose)
               : X509_add1_trust_object(copy.get(), purpose);
-  const BioOwner memory(BIO_new(BIO_s_mem()));
-  PEM_write_bio_X509_AUX(memory.get(), copy.get());
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(memory.get(), &text);
-  return {text, static_cast<std::size_t>(size)};
+  return written_by([&](BIO* out) { return PEM_write_bio_X509_AUX(out, copy.get()); });
 }
 
 struct Bundle {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "keys.hpp"
+#include "support/jws_keys.hpp"
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>

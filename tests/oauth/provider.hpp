@@ -2,7 +2,7 @@
 // A token endpoint on loopback, over TLS, that answers what a test scripted.
 #pragma once
 
-#include "http/stream_server.hpp"
+#include "support/stream_server.hpp"
 
 #include <execcred/http.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole exchange with a token endpoint, over TLS.
-#include "keys.hpp"
 #include "provider.hpp"
 #include "replies.hpp"
+#include "support/jws_keys.hpp"
 
 #include <execcred/token_request.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hundreds of processes at once on one key, with a provider that works, and one that does not.
-#include "cache/processes.hpp"
 #include "federation.hpp"
+#include "support/processes.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the client proves who it is: what is on the wire for each method, and nothing besides.
 #include "federation.hpp"
-#include "oauth/keys.hpp"
+#include "support/jws_keys.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 // endpoint that gives another opaque token for an hour with each call.
 #pragma once
 
-#include "scripted_server.hpp"
+#include "support/scripted_server.hpp"
 
 #include <atomic>
 #include <string>

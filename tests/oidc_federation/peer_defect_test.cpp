@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What other plugins are known to get wrong, each by its name.
-#include "cache/processes.hpp"
 #include "entry_file.hpp"
 #include "federation.hpp"
+#include "support/processes.hpp"
 
 #include <doctest/doctest.h>
 

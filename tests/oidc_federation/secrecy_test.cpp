@@ -3,7 +3,7 @@
 // verbosity.
 #include "entry_file.hpp"
 #include "federation.hpp"
-#include "oauth/keys.hpp"
+#include "support/jws_keys.hpp"
 
 #include <doctest/doctest.h>
 

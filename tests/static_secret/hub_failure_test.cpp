@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hub that refuses, fails, stalls or is somebody else: one clear line, and the right exit code.
-#include "http/stream_server.hpp"
 #include "plugin.hpp"
+#include "support/stream_server.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who the plugin is at the hub, and which namespace is its own: of the Pod or of a kubeconfig.
-#include "http/stream_server.hpp"
 #include "material.hpp"
 #include "pod.hpp"
+#include "support/stream_server.hpp"
 
 #include <doctest/doctest.h>
 

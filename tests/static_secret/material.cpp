@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "material.hpp"
 
-#include "certificate/issuer.hpp"
 #include "documents.hpp"
 #include "plugin_under_test.hpp"
+#include "support/issuer.hpp"
 
 #include <ctime>
 

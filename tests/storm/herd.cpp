@@ -14,7 +14,7 @@
 #include <stdexcept>
 
 #include "loopback_server.hpp"
-#include "processes.hpp"
+#include "support/processes.hpp"
 
 namespace execcred::test {
 namespace {

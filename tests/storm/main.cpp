@@ -12,6 +12,7 @@
 
 #include "herd.hpp"
 #include "keys.hpp"
+#include "unit/temp_dir.hpp"
 
 namespace execcred::test {
 namespace {
@@ -21,26 +22,6 @@ constexpr double kPermanentWindow = 10;
 constexpr double kFirstWindow = 2;
 // Of a thousand that are refreshed within a minute of jitter, 17 in the mean second.
 constexpr int kBusiestSecondOf1000 = 40;
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = std::filesystem::temp_directory_path() / "execcred-storm.XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
-    path_ = name;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 class Report {
  public:
@@ -85,7 +66,7 @@ int calls_per_window(const HerdResult& herd, double window, bool is_doubling) {
 }
 
 void cold_key(const std::string& plugin, int size, Report& report) {
-  const TemporaryDirectory directory;
+  const TempDir directory;
   const HerdResult herd = release_herd(
       {.plugin = plugin,
        .size = size,
@@ -99,7 +80,7 @@ void cold_key(const std::string& plugin, int size, Report& report) {
 
 void failing_provider(const std::string& plugin, int size, int status, Report& report) {
   const bool is_down = status >= 500;
-  const TemporaryDirectory directory;
+  const TempDir directory;
   const HerdResult herd =
       release_herd({.plugin = plugin,
                     .size = size,
@@ -115,7 +96,7 @@ void failing_provider(const std::string& plugin, int size, int status, Report& r
 }
 
 void many_keys(int count, Report& report) {
-  const TemporaryDirectory directory;
+  const TempDir directory;
   const KeysResult keys = count_refreshes(count, directory.path() / "cache");
   std::printf("\n%d keys that are filled in the same second, for an hour\n", count);
   report.figure("calls to fill them", keys.calls, count, count);

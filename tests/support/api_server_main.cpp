@@ -5,25 +5,21 @@
 // It listens on 127.0.0.1 and a free port with a certificate of its own making, and runs until
 // SIGTERM, SIGINT or its parent's end. What it can answer is in kubernetes_api.hpp.
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <mutex>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <getopt.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 #include "kubernetes_api.hpp"
 #include "loopback_server.hpp"
+#include "server_program.hpp"
 
 namespace execcred::test {
 namespace {
@@ -96,16 +92,6 @@ std::string read_file(const std::string& path) {
   return text;
 }
 
-// A reader that polls for the file never sees a part of it.
-void write_file(const std::string& path, const std::string& text) {
-  const std::string unfinished = path + ".unfinished";
-  std::ofstream file(unfinished, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) throw std::runtime_error("cannot write '" + unfinished + "'");
-  std::filesystem::rename(unfinished, path);
-}
-
 std::vector<ApiUser> read_users(const std::string& path) {
   try {
     return parse_token_auth_file(read_file(path));
@@ -132,32 +118,6 @@ class RequestLog {
  private:
   std::mutex mutex_;
   std::ofstream file_;
-};
-
-// A script that dies must not leave its server behind.
-void die_with_parent() {
-  const pid_t parent = getppid();
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) throw std::runtime_error("the parent has ended");
-}
-
-// Blocked before any thread starts, so that only await() receives them.
-class StopSignals {
- public:
-  StopSignals() {
-    sigemptyset(&signals_);
-    sigaddset(&signals_, SIGTERM);
-    sigaddset(&signals_, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  }
-
-  void await() const {
-    int received = 0;
-    sigwait(&signals_, &received);
-  }
-
- private:
-  sigset_t signals_{};
 };
 
 void serve(const Options& options) {

@@ -81,16 +81,6 @@ CertificatePtr make_server_certificate(EVP_PKEY& key, X509& authority, EVP_PKEY&
   return certificate;
 }
 
-std::string to_pem(X509& certificate) {
-  const BioPtr memory(BIO_new(BIO_s_mem()));
-  require_openssl(memory != nullptr && PEM_write_bio_X509(memory.get(), &certificate) == 1,
-                  "write a certificate as PEM");
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(memory.get(), &text);
-  require_openssl(size > 0, "read a certificate's PEM");
-  return {text, static_cast<std::size_t>(size)};
-}
-
 }  // namespace
 
 LoopbackIdentity make_loopback_identity() {
@@ -98,8 +88,9 @@ LoopbackIdentity make_loopback_identity() {
   const CertificatePtr authority = make_authority(*authority_key);
   KeyPtr key = make_key();
   CertificatePtr certificate = make_server_certificate(*key, *authority, *authority_key);
-  return {
-      .key = std::move(key), .certificate = std::move(certificate), .ca_pem = to_pem(*authority)};
+  return {.key = std::move(key),
+          .certificate = std::move(certificate),
+          .ca_pem = written_by([&](BIO* out) { return PEM_write_bio_X509(out, authority.get()); })};
 }
 
 }  // namespace execcred::test

@@ -3,6 +3,7 @@
 // Owners for the OpenSSL objects that the test support uses, and the one way its failures are told.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -38,6 +39,16 @@ inline void require_openssl(bool succeeded, const std::string& action) {
   const char* reason = ERR_reason_error_string(ERR_get_error());
   throw std::runtime_error("cannot " + action + ": " +
                            (reason != nullptr ? reason : "no reason given by OpenSSL"));
+}
+
+// What `write` puts into the BIO that it is called with; it gives 1 for success, as OpenSSL does.
+template <class Write>
+std::string written_by(Write write) {
+  const BioPtr memory(BIO_new(BIO_s_mem()));
+  require_openssl(memory != nullptr && write(memory.get()) == 1, "write a key or certificate");
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(memory.get(), &text);
+  return {text, static_cast<std::size_t>(size)};
 }
 
 }  // namespace execcred::test

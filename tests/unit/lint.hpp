@@ -4,6 +4,7 @@
 
 #include "expect.hpp"
 
+#include <lint_choices.hpp>
 #include <lint_documents.hpp>
 
 #include <doctest/doctest.h>
@@ -22,17 +23,29 @@ struct Expected {
   Severity severity = Severity::error;
 };
 
-inline std::vector<lint::Finding> lint_text(std::string_view text) {
+struct File {
+  std::string text;
+  std::string name = "f";
+  std::string group = {};
+};
+
+inline std::vector<lint::Finding> lint_files(const std::vector<File>& files) {
   lint::Run run;
   run.limits.looks_at_programs = false;
-  lint::check_text(lint::Scope(run, "f"), text);
+  for (const File& file : files) {
+    lint::check_text(lint::Scope(run, file.name, file.group), file.text);
+  }
+  lint::check_choices(run);
   return std::move(run.findings);
 }
 
+inline std::vector<lint::Finding> lint_text(std::string_view text) {
+  return lint_files({{.text = std::string(text)}});
+}
+
 // Exactly these findings, each with a remedy, in any order.
-inline void check_findings(std::string_view text, const std::vector<Expected>& expected) {
-  CAPTURE(text);
-  const std::vector<lint::Finding> findings = lint_text(text);
+inline void check_findings(const std::vector<File>& files, const std::vector<Expected>& expected) {
+  const std::vector<lint::Finding> findings = lint_files(files);
   const std::string told = lint::to_text(findings, {.files = 1});
   CAPTURE(told);
   CHECK(findings.size() == expected.size());
@@ -47,6 +60,11 @@ inline void check_findings(std::string_view text, const std::vector<Expected>& e
     CHECK(is_told);
   }
   for (const lint::Finding& finding : findings) CHECK_FALSE(finding.hint.empty());
+}
+
+inline void check_findings(std::string_view text, const std::vector<Expected>& expected) {
+  CAPTURE(text);
+  check_findings({File{.text = std::string(text)}}, expected);
 }
 
 }  // namespace execcred::test

@@ -201,7 +201,30 @@ TEST_CASE("lint: documents that are none, or of another kind") {
   check_findings("\xff\xfe{}", {{"", "no text"}});
   check_findings("{\"a\": [}", {{"", "the document"}});
   check_findings("a: b: c\n", {{"", "the document"}});
-  for (const std::string text : {"{}", "[]", "5", "kind: Deployment\n", "a: b\n"}) {
+  for (const std::string text :
+       {"{}", "[]", "5", "kind: Deployment\n", "a: b\n", "kind: ''\napiVersion: v1\n"}) {
+    check_findings(text, {{"", "not a document that lint knows", kWarning}});
+  }
+}
+
+TEST_CASE("lint: Kubernetes' other kinds are passed over, and misspelled ones of ours are not") {
+  for (const std::string text :
+       {"apiVersion: v1\nkind: Secret\ndata: {token: eyJhbGciOi}\n",
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\n", "apiVersion: v1\nkind: Pod\n",
+        "apiVersion: v1\nkind: ConfigMap\ndata: {a: b}\n",
+        "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\n",
+        "$schema: https://json-schema.org/draft/2020-12/schema\ntype: object\n"}) {
+    check_findings(text, {});
+    lint::Run run;
+    lint::check_text(lint::Scope(run, "f"), text + "---\n" + text);
+    CHECK(run.passed_over == 2);
+    CHECK(lint::to_text({}, {.files = 1, .passed_over = 2}) ==
+          "0 errors, 0 warnings in 1 file; 2 documents of other kinds passed over\n");
+  }
+  for (const std::string text :
+       {"apiVersion: multicluster.x-k8s.io/v1alpha1\nkind: ClusterProfil\n",
+        "apiVersion: v1\nkind: Clusterprofile\n", "apiVersion: v1\nkind: config\n",
+        "apiVersion: config.kueue.x-k8s.io/v1beta1\nkind: Configuraton\n"}) {
     check_findings(text, {{"", "not a document that lint knows", kWarning}});
   }
 }

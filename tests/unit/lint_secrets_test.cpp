@@ -102,8 +102,8 @@ TEST_CASE("lint: a secret is found wherever it stands, and never shown") {
     for (const std::string& document : documents_with(secret)) {
       CAPTURE(document);
       const std::vector<Finding> findings = lint_text(document);
-      const std::string told =
-          lint::to_text(findings, {.files = 1}) + json::to_text(lint::to_json(findings));
+      const std::string told = lint::to_text(findings, {.files = 1}) +
+                               json::to_text(lint::to_json(findings, {.files = 1}));
       CAPTURE(told);
       CHECK(contains(told, "hold"));
       for (const std::string_view shown :

@@ -23,7 +23,7 @@ TEST_CASE("help: every option stands there once, with all its names") {
     CHECK(contains(help, option.help));
   }
   CHECK(contains(help, "-t, --token-file=PATH"));
-  CHECK(contains(help, "EXECCRED_TOKEN_FILE"));
+  CHECK(contains(help, "(EXECCRED_TOKEN_FILE; TOKEN_FILE)"));
   CHECK(contains(help, "profile: clusterName"));
   CHECK(contains(help, "default 8s"));
   CHECK_FALSE(contains(help, "EXECCRED_CA_FILE"));

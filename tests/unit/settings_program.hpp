@@ -28,7 +28,7 @@ struct Program {
   Settings settings{options};
 
   Program() {
-    options.add("token-file", token_file, "PATH", "a file").short_name('t');
+    options.add("token-file", token_file, "PATH", "a file").short_name('t').variable("TOKEN_FILE");
     options.add("ca-file", ca_file, "PATH", "a file").no_environment();
     options.add("timeout", timeout, "DURATION", "a limit");
     options.add("audience", audiences, "AUDIENCE", "an audience").from_profile();
@@ -47,12 +47,14 @@ struct Program {
   Status read(const Texts& arguments, const Texts& variables = {}, std::string_view config = {}) {
     TRY(settings.read_arguments(arguments));
     TRY(settings.store());
-    TRY(settings.read_environment(Environment(variables)));
+    const Environment environment(variables);
+    TRY(settings.read_environment(environment));
     TRY(settings.store());
     if (!config.empty()) {
       TRY_ASSIGN(const json::Value value, json::parse(config));
       TRY(settings.read_config(value));
     }
+    TRY(settings.read_variables(environment));
     return settings.store();
   }
 };

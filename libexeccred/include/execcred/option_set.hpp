@@ -36,6 +36,8 @@ struct Option {
   bool is_secret = false;       // --show-config says only that it is set
   Profile profile = Profile::never;
   std::vector<std::string> config_fields = {};  // its spellings in spec.cluster.config
+  std::vector<std::string_view> variables =
+      {};  // others' names for it; the first that is set counts
   // Reads the texts, one unless the option repeats, into the program's variable.
   std::function<Status(const std::vector<std::string>&)> store = {};
 
@@ -56,6 +58,17 @@ class OptionBuilder {
   }
   OptionBuilder& no_environment() {
     return set([](Option& o) { o.has_environment = false; });
+  }
+  // A variable that others read for the same thing ("AZURE_CLIENT_ID"), so that a platform's word
+  // need not be repeated. It counts where nothing of ours is set: no flag, no EXECCRED_<NAME>, and
+  // no ClusterProfile that may set the option. Literals, and not copied; of several, the first goes
+  // before the others.
+  OptionBuilder& variable(std::string_view name) {
+    return set([name](Option& o) { o.variables.push_back(name); });
+  }
+  // For an option that has no use in this run, so that what others read is not judged.
+  OptionBuilder& no_variables() {
+    return set([](Option& o) { o.variables.clear(); });
   }
   OptionBuilder& secret() {
     return set([](Option& o) { o.is_secret = true; });

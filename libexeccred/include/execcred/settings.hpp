@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the value of each option comes from, and who may set it.
 //
-//   flag  >  environment (EXECCRED_<FLAG>)  >  spec.cluster.config  >  default
+//   flag  >  environment (EXECCRED_<FLAG>)  >  spec.cluster.config  >  others' variables  > default
+//
+// Others' variables (OptionBuilder::variable) are what a platform says to all that run there. They
+// come last, so that a ClusterProfile's region counts although each Pod has AWS_REGION; where an
+// option may not come from a ClusterProfile, that is no difference.
 //
 // Two sources belong to the writer of a ClusterProfile: spec.cluster.config, and the arguments
 // behind --from-profile, which a controller's library appends. Both may set only options that are
@@ -21,13 +25,21 @@
 namespace execcred {
 
 inline constexpr std::string_view kBoundaryFlag = "from-profile";
+// Where a client's document has what a ClusterProfile's writer sets.
+inline constexpr std::string_view kConfigPath = "spec.cluster.config";
 
 struct Setting {
-  enum class Origin { unset, flag, profile_argument, environment, profile_config };
+  enum class Origin { unset, flag, profile_argument, environment, profile_config, variable };
   Origin origin = Origin::unset;
   std::vector<std::string> texts = {};
-  std::string config_field = {};  // of profile_config
-  bool is_stored = false;         // in the program's variable
+  std::string config_field = {};   // of profile_config
+  std::string_view variable = {};  // of variable: its name
+  bool is_stored = false;          // in the program's variable
+
+  // Somebody on the controller's side chose it for this plugin.
+  bool is_from_controller() const {
+    return origin == Origin::flag || origin == Origin::environment;
+  }
 
   bool is_from_profile() const {
     return origin == Origin::profile_argument || origin == Origin::profile_config;
@@ -50,6 +62,8 @@ class Settings {
   // Values that the flags or the environment did not set. `config` may be of any kind; only an
   // object holds settings.
   Status read_config(const json::Value& config);
+  // Others' variables, for options that nothing above has set.
+  Status read_variables(const Environment& environment);
 
   // Reads the texts that came since the last call into the program's variables.
   Status store();
@@ -57,6 +71,8 @@ class Settings {
   Status check_given(const Option& option) const;
 
   const Setting& get(std::string_view name) const;
+  // The flag, variable or field that set it, as it is typed; "default" or "unset".
+  std::string where_from(std::string_view name) const;
   // NAME  VALUE  ORIGIN, aligned, one line an option: what --show-config prints.
   std::string show() const;
 

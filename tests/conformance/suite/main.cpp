@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exec protocol, as any plugin binary must keep it: conformance [OPTIONS] [-- PLUGIN
 // ARGUMENT...]
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
 #include "plugin_under_test.hpp"

@@ -127,3 +127,50 @@ expect_refused() {
   expect_no_stdout
   expect_error_line execcred-azure "$@"
 }
+
+# same_request NAME=VALUE... -- THEIR_ARGUMENT... -- OUR_ARGUMENT...: both are given a token, by
+# one request each: the same method, path, query, body and headers but for transport and telemetry.
+same_request() {
+  local variables=() theirs=() wanted
+  while [ "$1" != -- ]; do
+    variables+=("$1")
+    shift
+  done
+  shift
+  while [ "$1" != -- ]; do
+    theirs+=("$1")
+    shift
+  done
+  shift
+  forget_requests
+  as_theirs "${variables[@]}" -- "${theirs[@]}"
+  expect_their_token
+  expect_equal "their requests" 1 "$(token_requests | wc -l)"
+  wanted=$(last_request)
+  forget_requests
+  as_ours "${variables[@]}" -- "$@"
+  expect_our_token
+  expect_equal "our requests" 1 "$(wc -l <"$CLOUD/requests")"
+  expect_equal "our request" "$wanted" "$(last_request)"
+}
+
+# migrated COMMAND ENV ARGUMENT...: what execcred migrate makes of this user is served by the cluster.
+migrated() {
+  local command=$1 env=$2
+  shift 2
+  # The peers' users have no CA file of their own: Entra's certificates are public ones.
+  write_kubeconfig old "$(exec_config v1beta1 "$command" "$@" | jq --argjson env "$env" '.env = $env')"
+  run "$EXECCRED_BIN/execcred" migrate old --plugin-dir="$EXECCRED_BIN" -o config
+  expect_success
+  expect_in stdout "1 user carried over"
+  # A migration that lost the variable would ask the metadata service of the machine that tests.
+  run env EXECCRED_CA_FILE="$AZURE_CA" EXECCRED_CACHE_DIR="$PWD/cache" \
+    AZURE_POD_IDENTITY_AUTHORITY_HOST=http://127.0.0.1:1 kubectl --kubeconfig config auth whoami -o json
+  expect_success
+  expect_silent_stderr
+  expect_json .status.userInfo.username "$(user_of app)"
+}
+
+env_json() {
+  jq -n --args '[$ARGS.positional[] | capture("(?<name>[^=]*)=(?<value>.*)")]' "$@"
+}

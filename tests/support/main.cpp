@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-google, in front of a Google that does as a case tells it.
-#define DOCTEST_CONFIG_IMPLEMENT
+// Of the test programs that need no main of their own.
 #include <doctest/doctest.h>
 
 #include <sys/stat.h>
@@ -10,8 +9,7 @@
 int main(int argc, char** argv) {
   // Inputs that others may write are refused, so what the tests write must not be.
   umask(022);
+  // As in every program of ours, a peer that closes early is an error of a write and no signal.
   std::signal(SIGPIPE, SIG_IGN);
-  doctest::Context context;
-  context.applyCommandLine(argc, argv);
-  return context.run();
+  return doctest::Context(argc, argv).run();
 }

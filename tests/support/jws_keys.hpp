@@ -2,7 +2,7 @@
 // The private keys of RFC 7515 (appendices A.2 and A.3) and RFC 8037 (appendix A), and new ones.
 #pragma once
 
-#include "support/openssl_handles.hpp"
+#include "openssl_handles.hpp"
 
 #include <execcred/secret.hpp>
 

@@ -2,7 +2,7 @@
 // Certificates made for one test, good ones and every kind of bad one.
 #pragma once
 
-#include "support/openssl_handles.hpp"
+#include "openssl_handles.hpp"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 // Keys and certificates of every sort, made afresh.
 #pragma once
 
-#include "support/openssl_handles.hpp"
+#include "openssl_handles.hpp"
 
 #include <execcred/clock.hpp>
 

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "issuer.hpp"
 
-#include <functional>
-
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
 namespace execcred::test {
 namespace {
-
-std::string written(const std::function<bool(BIO*)>& write) {
-  const BioPtr memory(BIO_new(BIO_s_mem()));
-  require_openssl(memory != nullptr && write(memory.get()), "write a key or certificate");
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(memory.get(), &text);
-  return {text, static_cast<std::size_t>(size)};
-}
 
 void set_name(X509_NAME& name, const char* field, const std::string& value) {
   if (value.empty()) return;
@@ -81,53 +71,52 @@ CertificatePtr make_certificate(EVP_PKEY& key, const Wish& wish, EVP_PKEY* issue
 }
 
 std::string der_of(X509& certificate) {
-  return written([&](BIO* bio) { return i2d_X509_bio(bio, &certificate) == 1; });
+  return written_by([&](BIO* bio) { return i2d_X509_bio(bio, &certificate); });
 }
 
 std::string pem_of(X509& certificate) {
-  return written([&](BIO* bio) { return PEM_write_bio_X509(bio, &certificate) == 1; });
+  return written_by([&](BIO* bio) { return PEM_write_bio_X509(bio, &certificate); });
 }
 
 std::string pkcs8_der(EVP_PKEY& key) {
-  return written([&](BIO* bio) { return i2d_PKCS8PrivateKeyInfo_bio(bio, &key) == 1; });
+  return written_by([&](BIO* bio) { return i2d_PKCS8PrivateKeyInfo_bio(bio, &key); });
 }
 
 std::string pkcs8_pem(EVP_PKEY& key) {
-  return written([&](BIO* bio) {
-    return PEM_write_bio_PKCS8PrivateKey(bio, &key, nullptr, nullptr, 0, nullptr, nullptr) == 1;
+  return written_by([&](BIO* bio) {
+    return PEM_write_bio_PKCS8PrivateKey(bio, &key, nullptr, nullptr, 0, nullptr, nullptr);
   });
 }
 
 std::string traditional_pem(EVP_PKEY& key) {
-  return written([&](BIO* bio) {
-    return PEM_write_bio_PrivateKey_traditional(bio, &key, nullptr, nullptr, 0, nullptr, nullptr) ==
-           1;
+  return written_by([&](BIO* bio) {
+    return PEM_write_bio_PrivateKey_traditional(bio, &key, nullptr, nullptr, 0, nullptr, nullptr);
   });
 }
 
 std::string traditional_der(EVP_PKEY& key) {
-  return written([&](BIO* bio) { return i2d_PrivateKey_bio(bio, &key) == 1; });
+  return written_by([&](BIO* bio) { return i2d_PrivateKey_bio(bio, &key); });
 }
 
 std::string encrypted_pkcs8_pem(EVP_PKEY& key) {
-  return written([&](BIO* bio) {
+  return written_by([&](BIO* bio) {
     return PEM_write_bio_PKCS8PrivateKey(bio, &key, EVP_aes_256_cbc(), kPassword, kPasswordSize,
-                                         nullptr, nullptr) == 1;
+                                         nullptr, nullptr);
   });
 }
 
 std::string encrypted_pkcs8_der(EVP_PKEY& key) {
-  return written([&](BIO* bio) {
+  return written_by([&](BIO* bio) {
     return i2d_PKCS8PrivateKey_bio(bio, &key, EVP_aes_256_cbc(), kPassword, kPasswordSize, nullptr,
-                                   nullptr) == 1;
+                                   nullptr);
   });
 }
 
 std::string encrypted_traditional_pem(EVP_PKEY& key) {
-  return written([&](BIO* bio) {
+  return written_by([&](BIO* bio) {
     return PEM_write_bio_PrivateKey_traditional(bio, &key, EVP_aes_256_cbc(),
                                                 reinterpret_cast<const unsigned char*>(kPassword),
-                                                kPasswordSize, nullptr, nullptr) == 1;
+                                                kPasswordSize, nullptr, nullptr);
   });
 }
 

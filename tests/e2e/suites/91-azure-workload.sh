@@ -1,46 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-azure beside azure-identity and msal: the same servers are asked, and what ours sends must
-# be what theirs send. The servers judge both, by the rules of the platforms. The token that they
-# give is taken by the cluster, so kubectl is served the whole way.
+# Workload identity by execcred-azure, beside azure-identity and msal: the same server is asked, and
+# what ours sends must be what theirs send. The server judges both, by Entra's rules. The token that it
+# gives is taken by the cluster, so kubectl is served the whole way.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
 # shellcheck source=tests/e2e/lib/azure.sh
 . "$E2E_DIR/lib/azure.sh"
 
-use_namespace azure
+use_namespace azure-workload
 create_account app
 create_account other
 azure_start app
-
-# same_request NAME=VALUE... -- THEIR_ARGUMENT... -- OUR_ARGUMENT...: both are given a token, by
-# one request each: the same method, path, query, body and headers but for transport and telemetry.
-same_request() {
-  local variables=() theirs=() wanted
-  while [ "$1" != -- ]; do
-    variables+=("$1")
-    shift
-  done
-  shift
-  while [ "$1" != -- ]; do
-    theirs+=("$1")
-    shift
-  done
-  shift
-  forget_requests
-  as_theirs "${variables[@]}" -- "${theirs[@]}"
-  expect_their_token
-  expect_equal "their requests" 1 "$(token_requests | wc -l)"
-  wanted=$(last_request)
-  forget_requests
-  as_ours "${variables[@]}" -- "$@"
-  expect_our_token
-  expect_equal "our requests" 1 "$(wc -l <"$CLOUD/requests")"
-  expect_equal "our request" "$wanted" "$(last_request)"
-}
-
-# --- workload identity
 
 workload_by_variables() { same_request "${WORKLOAD[@]}" -- workload "$AKS_SERVER" --; }
 
@@ -148,56 +120,6 @@ expired_assertion() {
   expect_equal "requests" 0 "$(wc -l <"$CLOUD/requests")"
 }
 
-# --- managed identities
-
-managed() { # NAME=VALUE... -- [THEIR_NAME OUR_OPTION PARAMETER VALUE]
-  local variables=()
-  while [ "$1" != -- ]; do
-    variables+=("$1")
-    shift
-  done
-  shift
-  any_identity
-  if [ "$#" -eq 0 ]; then
-    same_request "${variables[@]}" -- managed "$AKS_SERVER" -- --identity=managed
-    return
-  fi
-  expect_identity "$3" "$4"
-  same_request "${variables[@]}" -- managed "$AKS_SERVER" "$1" "$4" -- --identity=managed "--$2=$4"
-  any_identity
-}
-
-identity_is_not_there() {
-  any_identity
-  expect_identity client_id 00000000-0000-0000-0000-000000000000
-  as_theirs "${IMDS[@]}" -- managed "$AKS_SERVER" client_id "$AZURE_CLIENT"
-  expect_failure
-  as_ours "${IMDS[@]}" -- --identity=managed --client-id="$AZURE_CLIENT"
-  expect_refused 1 "Identity not found"
-  any_identity
-}
-
-# Both ask again, and are given the token by the second request.
-asked_again() { # STATUS NAME=VALUE...
-  any_identity
-  fail_next "$1"
-  forget_requests
-  as_theirs "${@:2}" -- managed "$AKS_SERVER"
-  expect_their_token
-  expect_equal "their requests" 2 "$(wc -l <"$CLOUD/requests")"
-  fail_next "$1"
-  forget_requests
-  as_ours "${@:2}" -- --identity=managed
-  expect_our_token
-  expect_equal "our requests" 2 "$(wc -l <"$CLOUD/requests")"
-}
-
-a_wrong_password() {
-  as_ours "${APP_SERVICE[@]}" IDENTITY_HEADER=wrong-password -- --identity=managed
-  expect_refused 1 401 "bad header"
-  if grep -qF wrong-password stderr; then unexpected "no password in the message"; fi
-}
-
 # --- the cluster
 
 # Writes config, mapping.json and profile.json, which run the plugin.
@@ -253,27 +175,6 @@ another_tenant_is_refused() {
 
 # --- users of other plugins
 
-# migrated COMMAND ENV ARGUMENT...: what execcred migrate makes of this user is served by the cluster.
-migrated() {
-  local command=$1 env=$2
-  shift 2
-  # The peers' users have no CA file of their own: Entra's certificates are public ones.
-  write_kubeconfig old "$(exec_config v1beta1 "$command" "$@" | jq --argjson env "$env" '.env = $env')"
-  run "$EXECCRED_BIN/execcred" migrate old --plugin-dir="$EXECCRED_BIN" -o config
-  expect_success
-  expect_in stdout "1 user carried over"
-  # A migration that lost the variable would ask the metadata service of the machine that tests.
-  run env EXECCRED_CA_FILE="$AZURE_CA" EXECCRED_CACHE_DIR="$PWD/cache" \
-    AZURE_POD_IDENTITY_AUTHORITY_HOST=http://127.0.0.1:1 kubectl --kubeconfig config auth whoami -o json
-  expect_success
-  expect_silent_stderr
-  expect_json .status.userInfo.username "$(user_of app)"
-}
-
-env_json() {
-  jq -n --args '[$ARGS.positional[] | capture("(?<name>[^=]*)=(?<value>.*)")]' "$@"
-}
-
 kubelogin_workload() {
   migrated kubelogin "$(env_json "${WORKLOAD[@]}")" get-token --login workloadidentity \
     --server-id "$AKS_SERVER"
@@ -291,20 +192,7 @@ kubelogin_environment() {
     --login devicecode --server-id "$AKS_SERVER" --client-id 00000000-0000-0000-0000-000000000000
 }
 
-kubelogin_managed() { # FLAG PARAMETER VALUE
-  any_identity
-  [ "$#" -eq 0 ] || expect_identity "$2" "$3"
-  migrated kubelogin "$(env_json "${IMDS[@]}")" get-token --login msi --server-id "$AKS_SERVER" \
-    ${1:+"$1" "$3"}
-  any_identity
-}
-
 argo_workload() { migrated argocd-k8s-auth "$(env_json "${WORKLOAD[@]}")" azure; }
-
-argo_managed() {
-  any_identity
-  migrated argocd-k8s-auth "$(env_json "${IMDS[@]}" AAD_LOGIN_METHOD=msi)" azure
-}
 
 check "workload identity by the webhook's variables: the request is azure-identity's" \
   workload_by_variables
@@ -319,26 +207,6 @@ for refused in other_account other_audience forged_assertion unknown_client unkn
 done
 check "an expired federated token is not sent" expired_assertion
 
-check "the machine's managed identity: the request is azure-identity's" managed "${IMDS[@]}" --
-check "by client id: the same" managed "${IMDS[@]}" -- client_id client-id client_id "$AZURE_CLIENT"
-check "by object id: the same" \
-  managed "${IMDS[@]}" -- object_id identity-object-id object_id "$AZURE_CLIENT"
-check "by resource id: the same" \
-  managed "${IMDS[@]}" -- resource_id identity-resource-id msi_res_id "$AZURE_RESOURCE"
-check "App Service: the request is azure-identity's" managed "${APP_SERVICE[@]}" --
-check "App Service, by client id: the same" \
-  managed "${APP_SERVICE[@]}" -- client_id client-id client_id "$AZURE_CLIENT"
-check "App Service, by resource id: the same" \
-  managed "${APP_SERVICE[@]}" -- resource_id identity-resource-id mi_res_id "$AZURE_RESOURCE"
-for status in 404 410 429 500 503; do
-  check "the metadata service's $status: both ask again" asked_again "$status" "${IMDS[@]}"
-done
-for status in 429 500 503; do
-  check "App Service's $status: both ask again" asked_again "$status" "${APP_SERVICE[@]}"
-done
-check "an identity that the machine does not have" identity_is_not_there
-check "a wrong password for App Service" a_wrong_password
-
 check "kubectl, client-go and execcred are served by one request" kubectl_is_served
 check "another server is refused before Entra is asked" another_server_is_refused
 check "another tenant of a ClusterProfile's is refused" another_tenant_is_refused
@@ -346,10 +214,4 @@ check "another tenant of a ClusterProfile's is refused" another_tenant_is_refuse
 check "migrated: kubelogin, by variables" kubelogin_workload
 check "migrated: kubelogin, by flags" kubelogin_flags
 check "migrated: kubelogin, whose variables beat its flags" kubelogin_environment
-check "migrated: kubelogin msi" kubelogin_managed
-check "migrated: kubelogin msi with a client id" \
-  kubelogin_managed --client-id client_id "$AZURE_CLIENT"
-check "migrated: kubelogin msi with a resource id" \
-  kubelogin_managed --identity-resource-id msi_res_id "$AZURE_RESOURCE"
 check "migrated: argocd-k8s-auth azure" argo_workload
-check "migrated: argocd-k8s-auth azure, msi" argo_managed

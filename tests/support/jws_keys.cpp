@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "keys.hpp"
+#include "jws_keys.hpp"
 
 #include "pem_block.hpp"
 
@@ -78,15 +78,11 @@ KeyPtr new_ec_key(const char* curve) { return KeyPtr(EVP_EC_gen(curve)); }
 KeyPtr new_ed25519_key() { return KeyPtr(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519")); }
 
 SecretString pkcs8_pem(const KeyPtr& key, const char* password) {
-  const BioPtr memory(BIO_new(BIO_s_mem()));
   const EVP_CIPHER* const cipher = password == nullptr ? nullptr : EVP_aes_128_cbc();
   const int size = password == nullptr ? 0 : static_cast<int>(std::strlen(password));
-  require_openssl(PEM_write_bio_PKCS8PrivateKey(memory.get(), key.get(), cipher, password, size,
-                                                nullptr, nullptr) == 1,
-                  "write a key");
-  char* text = nullptr;
-  const long length = BIO_get_mem_data(memory.get(), &text);
-  return SecretString(std::string_view(text, static_cast<std::size_t>(length)));
+  return SecretString(written_by([&](BIO* out) {
+    return PEM_write_bio_PKCS8PrivateKey(out, key.get(), cipher, password, size, nullptr, nullptr);
+  }));
 }
 
 KeyPtr parse_key(const SecretString& pem) {

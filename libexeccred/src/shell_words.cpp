@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shell_words.hpp"
+#include <execcred/shell_words.hpp>
 
 #include <optional>
 #include <utility>
 
-namespace execcred::google {
+namespace execcred {
 namespace {
 
 Error wrong(std::string message) {
@@ -53,12 +53,13 @@ class Splitter {
   }
 
   Status take_double_quoted() {
+    constexpr std::string_view kEscaped = "\\\"$`";
     word();
     while (at_ < text_.size()) {
       const char c = text_[at_++];
       if (c == '"') return {};
       const bool is_escape =
-          c == '\\' && at_ < text_.size() && (text_[at_] == '"' || text_[at_] == '\\');
+          c == '\\' && at_ < text_.size() && kEscaped.find(text_[at_]) != std::string_view::npos;
       word().push_back(is_escape ? text_[at_++] : c);
     }
     return wrong("has a \" without its end");
@@ -77,4 +78,4 @@ Result<std::vector<std::string>> split_shell_words(std::string_view text) {
   return Splitter(text).split();
 }
 
-}  // namespace execcred::google
+}  // namespace execcred

@@ -3,7 +3,7 @@
 // or without. A thread for each connection.
 #pragma once
 
-#include "identity.hpp"
+#include "tls_identity.hpp"
 
 #include <sys/socket.h>
 

@@ -3,7 +3,7 @@
 // byte for byte or slowly, and keeps what it was asked. Unknown paths get 404.
 #pragma once
 
-#include "http/stream_server.hpp"
+#include "stream_server.hpp"
 
 #include <cstddef>
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "identity.hpp"
+#include "tls_identity.hpp"
 
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
@@ -43,15 +43,6 @@ void add_extension(X509& certificate, X509& issuer, int nid, const std::string& 
                   "add an extension");
 }
 
-template <class Write>
-std::string to_pem(Write write) {
-  const BioPtr memory(BIO_new(BIO_s_mem()));
-  require_openssl(memory != nullptr && write(memory.get()) == 1, "write PEM");
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(memory.get(), &text);
-  return {text, static_cast<std::size_t>(size)};
-}
-
 }  // namespace
 
 Identity make_identity(const IdentityOptions& options) {
@@ -80,8 +71,8 @@ Identity make_identity(const IdentityOptions& options) {
   }
   require_openssl(X509_sign(&certificate, signer, options.sha1 ? EVP_sha1() : EVP_sha256()) != 0,
                   "sign a certificate");
-  made.pem = to_pem([&](BIO* out) { return PEM_write_bio_X509(out, &certificate); });
-  made.key_pem = to_pem([&](BIO* out) {
+  made.pem = written_by([&](BIO* out) { return PEM_write_bio_X509(out, &certificate); });
+  made.key_pem = written_by([&](BIO* out) {
     return PEM_write_bio_PrivateKey(out, made.key.get(), nullptr, nullptr, 0, nullptr, nullptr);
   });
   return made;

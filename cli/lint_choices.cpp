@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lint_choices.hpp"
+
+#include "lint_options.hpp"
+
+#include <execcred/cluster.hpp>
+#include <execcred/text.hpp>
+#include <google/endpoints.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace execcred::lint {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+constexpr std::string_view kTenant = "tenantId";
+constexpr std::string_view kProvider = "workloadIdentityProvider";
+
+struct Refusal {
+  Severity severity = Severity::error;
+  std::string message = {};
+  std::string hint = {};
+};
+using MaybeRefusal = std::optional<Refusal>;
+
+Refusal malformed(const Error& error) {
+  return {.message = "is refused by the plugin: " + error.message, .hint = error.hint};
+}
+
+bool has_same(const Texts& texts, const std::string& text) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](const std::string& one) { return ascii_lower(one) == ascii_lower(text); });
+}
+
+MaybeRefusal refusal_of_tenant(const std::string& tenant, const ExecConfig& exec,
+                               const PluginOptions& options) {
+  if (has_same(values_of(exec, options, "identity"), "managed")) return std::nullopt;
+  const Result<std::string> parsed = azure::parse_tenant(tenant);
+  if (!parsed) return malformed(parsed.error());
+  const Texts own = values_of(exec, options, "tenant-id");
+  if (has_same(own, tenant) || has_same(values_of(exec, options, "allow-tenant"), tenant)) {
+    return std::nullopt;
+  }
+  Refusal refusal = {.hint = "add --allow-tenant=" + tenant + " there, if that tenant is meant"};
+  if (own.empty()) {
+    refusal.severity = Severity::warning;
+    refusal.message = "is refused unless AZURE_TENANT_ID is the same: no --allow-tenant names it";
+  } else {
+    refusal.message = "is another tenant than the mapping's, and no --allow-tenant names it";
+  }
+  return refusal;
+}
+
+MaybeRefusal refusal_of_provider(const std::string& provider, const ExecConfig& exec,
+                                 const PluginOptions& options) {
+  // Then the field has no effect.
+  if (is_given(exec, options, google::kProviderOption)) return std::nullopt;
+  const Status is_name = google::check_provider_name(provider);
+  if (!is_name) return malformed(is_name.error());
+  const std::string audience = google::audience_of_provider(provider, google::kDefaultUniverse);
+  const Texts patterns = values_of(exec, options, "allow-audience");
+  for (const std::string& text : patterns) {
+    const Result<AudiencePattern> pattern = AudiencePattern::parse(text);
+    // One that cannot be read is told where it stands.
+    if (!pattern || pattern->matches(audience, {})) return std::nullopt;
+  }
+  Refusal refusal = {.message = "matches no --allow-audience of the mapping",
+                     .hint = "add --allow-audience='" + audience + "' there, if it is meant"};
+  if (patterns.empty()) {
+    refusal.severity = Severity::warning;
+    refusal.message = "is refused: the mapping has no --allow-audience for it";
+  }
+  return refusal;
+}
+
+MaybeRefusal refusal_by(const MappedPlugin& plugin, const ProfileChoice& choice) {
+  const std::string_view program = program_name(plugin.exec.command);
+  const PluginOptions options(program);
+  if (program == cli::kAzure && choice.field == kTenant) {
+    return refusal_of_tenant(choice.text, plugin.exec, options);
+  }
+  if (program == cli::kGoogle && choice.field == kProvider) {
+    return refusal_of_provider(choice.text, plugin.exec, options);
+  }
+  return std::nullopt;
+}
+
+std::vector<const MappedPlugin*> plugins_for(const Run& run, const ProfileChoice& choice) {
+  std::vector<const MappedPlugin*> found;
+  for (const std::string& group : {choice.group, std::string()}) {
+    for (const MappedPlugin& plugin : run.mapped) {
+      if (plugin.name == choice.provider && plugin.group == group) found.push_back(&plugin);
+    }
+    if (!found.empty()) break;
+  }
+  return found;
+}
+
+void note(const Scope& scope, const std::string& provider, const json::Value& config,
+          std::string_view field, const std::string& path) {
+  const json::Value* const value = config.find(field);
+  if (value == nullptr || value->string() == nullptr) return;
+  scope.run().choices.push_back({.group = scope.group(),
+                                 .file = scope.file(),
+                                 .path = scope.path_of(join_path(path, field)),
+                                 .provider = provider,
+                                 .field = std::string(field),
+                                 .text = *value->string()});
+}
+
+}  // namespace
+
+void note_plugin(const Scope& scope, const std::string& provider, const std::string& path,
+                 const ExecConfig& exec) {
+  scope.run().mapped.push_back({.group = scope.group(),
+                                .place = scope.inside(path).place(),
+                                .name = provider,
+                                .exec = exec});
+}
+
+void note_choices(const Scope& scope, const std::string& provider,
+                  const json::ObjectReader& cluster) {
+  const json::Value* const extensions = cluster.find("extensions");
+  if (extensions == nullptr || extensions->array() == nullptr) return;
+  for (std::size_t i = 0; i < extensions->array()->size(); ++i) {
+    const json::Value& extension = (*extensions->array())[i];
+    const json::Value* const name = extension.find("name");
+    const json::Value* const config = extension.find("extension");
+    const bool is_config = name != nullptr && name->string() != nullptr &&
+                           *name->string() == kExecExtension && config != nullptr;
+    if (!is_config) continue;
+    const std::string path = cluster.path_of("extensions") + step(i) + ".extension";
+    for (const std::string_view field : {kTenant, kProvider}) {
+      note(scope, provider, *config, field, path);
+    }
+  }
+}
+
+void check_choices(Run& run) {
+  for (const ProfileChoice& choice : run.choices) {
+    MaybeRefusal refusal;
+    const MappedPlugin* by = nullptr;
+    for (const MappedPlugin* const plugin : plugins_for(run, choice)) {
+      MaybeRefusal found = refusal_by(*plugin, choice);
+      by = plugin;
+      refusal = std::move(found);
+      if (!refusal) break;
+    }
+    if (!refusal) continue;
+    Scope(run, choice.file, choice.group)
+        .add(refusal->severity, choice.path,
+             "is " + in_quotes(choice.text) + ", which " + refusal->message,
+             "the provider " + in_quotes(choice.provider) + " is in " + by->place + ": " +
+                 refusal->hint);
+  }
+}
+
+}  // namespace execcred::lint

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <execcred/shell_words.hpp>
+
+#include <array>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace execcred {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+// What the system's shell makes of the same words, each in brackets.
+std::string words_of_shell(const std::string& text) {
+  std::string quoted;
+  for (const char c : "printf '[%s]' " + text) {
+    quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  }
+  FILE* const shell = popen(("exec /bin/sh -c '" + quoted + "'").c_str(), "r");
+  REQUIRE(shell != nullptr);
+  std::string output;
+  std::array<char, 256> buffer = {};
+  while (std::fgets(buffer.data(), buffer.size(), shell) != nullptr) output += buffer.data();
+  CHECK(pclose(shell) == 0);
+  return output;
+}
+
+std::string in_brackets(const Texts& words) {
+  std::string text;
+  for (const std::string& word : words) text += "[" + word + "]";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("shell words: those of a shell, where nothing is left to expand") {
+  for (const std::string text :
+       {"/bin/x", "  /bin/x  a\tb ", "'/opt/my tool' '' \"\"", R"(/x a\ b)", R"("a\$b" "a\`b")",
+        R"("a\\b" "a\"b" "a\nb" "a\'b")", R"('a\nb' 'a"b' 'a$b')", R"(a"b"'c'd)", R"(\'\"\\\$)",
+        R"(''"")", R"("it's" 'say "so"')", R"(a'b c'd "e f"g)", "a \\\t b", "'\xc3\xa9' \xc3\xa9",
+        R"(--option="a b" --other='c')"}) {
+    CAPTURE(text);
+    const Result<Texts> words = split_shell_words(text);
+    REQUIRE(words);
+    CHECK(in_brackets(*words) == words_of_shell(text));
+  }
+}
+
+TEST_CASE("shell words: nothing is expanded, and no operator or comment is one") {
+  const Result<Texts> words = split_shell_words("/x $HOME `id` $(id) ; | > * ~ #c \"$HOME\"");
+  REQUIRE(words);
+  CHECK(*words == Texts{"/x", "$HOME", "`id`", "$(id)", ";", "|", ">", "*", "~", "#c", "$HOME"});
+  CHECK(split_shell_words("a\r\nb")->size() == 2);
+  CHECK(split_shell_words("")->empty());
+  CHECK(split_shell_words(" \t\n")->empty());
+}
+
+TEST_CASE("shell words: quotes and backslashes without their end, and NUL, are refused unseen") {
+  for (const std::string bad : {"s3cret '", "s3cret \"", "s3cret \\", "'s3cret", "\"s3cret",
+                                "\"s3cret\\\"", "s3cret''\"a'", "a \"s3cret\\"}) {
+    CAPTURE(bad);
+    const Result<Texts> words = split_shell_words(bad);
+    REQUIRE_FALSE(words);
+    CHECK(words.error().kind == Error::Kind::configuration);
+    CHECK(words.error().message.find("s3cret") == std::string::npos);
+  }
+  CHECK_FALSE(split_shell_words(std::string_view("a\0b", 3)));
+}
+
+}  // namespace execcred

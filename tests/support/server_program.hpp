@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the stand-alone test servers share: how a script knows that one is ready, and how it ends.
+#pragma once
+
+#include <csignal>
+#include <string>
+
+namespace execcred::test {
+
+// A reader that polls for the file never sees a part of it. Throws std::runtime_error.
+void write_file(const std::string& path, const std::string& text);
+
+// A script that dies must not leave its server behind. Throws std::runtime_error.
+void die_with_parent();
+
+// Blocked before any thread starts, so that only await() receives them.
+class StopSignals {
+ public:
+  StopSignals();
+  void await() const;
+
+ private:
+  sigset_t signals_{};
+};
+
+}  // namespace execcred::test

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mappings for the clouds' plugins, and what ClusterProfiles choose of them.
+#include "lint.hpp"
+
+namespace execcred {
+namespace {
+
+using test::check_findings;
+using test::contains;
+using test::Expected;
+using test::File;
+using test::lint_files;
+using test::Severity;
+using Texts = std::vector<std::string>;
+
+constexpr auto kWarning = Severity::warning;
+constexpr auto kInfo = Severity::info;
+const std::string kExec = "providers[0].execConfig.";
+const std::string kConfig = "status.accessProviders[0].cluster.extensions[0].extension.";
+const std::string kTenant = "11111111-2222-3333-4444-555555555555";
+const std::string kOther = "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee";
+const std::string kPool =
+    "projects/123456/locations/global/workloadIdentityPools/pool-1/providers/hub";
+const std::string kServers = "--allow-server=https://*.example.com";
+
+std::string quoted(const std::string& text) { return json::to_text(json::Value(text)); }
+
+// A mapping of the provider "cloud" with nothing else to find.
+std::string mapping(const std::string& plugin, const Texts& args, const Texts& env = {}) {
+  std::string arguments = quoted(kServers);
+  for (const std::string& arg : args) arguments += "," + quoted(arg);
+  std::string variables;
+  for (const std::string& variable : env) {
+    const std::size_t equals = variable.find('=');
+    if (!variables.empty()) variables += ",";
+    variables += R"({"name":)" + quoted(variable.substr(0, equals)) + R"(,"value":)" +
+                 quoted(variable.substr(equals + 1)) + "}";
+  }
+  return R"({"providers":[{"name":"cloud","execConfig":{"apiVersion":"client.authentication.k8s.io/v1",)"
+         R"("command":"/plugins/execcred-)" +
+         plugin + R"(","args":[)" + arguments + R"(],"env":[)" + variables +
+         R"(],"provideClusterInfo":true}}]})";
+}
+
+std::string profile(const std::string& config, const std::string& provider = "cloud") {
+  return R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile","metadata":)"
+         R"({"name":"c","namespace":"fleet"},"status":{"accessProviders":[{"name":")" +
+         provider +
+         R"(","cluster":{"server":"https://c.example.com","extensions":[{"name":)"
+         R"("client.authentication.k8s.io/exec","extension":)" +
+         config + "}]}}]}}";
+}
+
+std::string choosing(const std::string& field, const std::string& value) {
+  return profile("{" + quoted(field) + ":" + quoted(value) + "}");
+}
+
+TEST_CASE("lint: a ClusterProfile's tenant that the mapping would refuse") {
+  const std::string path = kConfig + "tenantId";
+  const std::vector<Expected> none;
+  const std::vector<Expected> other = {{path, "is another tenant than the mapping's"}};
+  const std::vector<Expected> maybe = {{path, "unless AZURE_TENANT_ID is the same", kWarning}};
+  struct Case {
+    Texts args;
+    Texts env;
+    std::vector<Expected> expected;
+  };
+  const std::vector<Case> cases = {
+      {{}, {}, maybe},
+      {{"--allow-tenant=" + kOther}, {}, maybe},
+      {{"--allow-tenant=" + kOther, "--allow-tenant=" + kTenant}, {}, none},
+      {{"--tenant-id=" + kTenant}, {}, none},
+      {{"--tenant-id=" + kOther}, {}, other},
+      {{"--tenant-id=" + kOther, "--allow-tenant=" + kTenant}, {}, none},
+      {{}, {"AZURE_TENANT_ID=" + kTenant}, none},
+      {{}, {"AZURE_TENANT_ID=" + kOther}, other},
+      {{}, {"EXECCRED_TENANT_ID=" + kOther}, other},
+      {{"--identity=managed"}, {}, none}};
+  for (const Case& c : cases) {
+    const std::string map = mapping("azure", c.args, c.env);
+    CAPTURE(map);
+    check_findings({{.text = map}, {.text = choosing("tenantId", kTenant)}}, c.expected);
+    // In either order.
+    check_findings({{.text = choosing("tenantId", kTenant)}, {.text = map}}, c.expected);
+  }
+  check_findings({{.text = mapping("azure", {"--allow-tenant=" + kOther})},
+                  {.text = choosing("tenantId", "AAAAAAAA-BBBB-CCCC-DDDD-EEEEEEEEEEEE")}},
+                 {});
+  check_findings({{.text = mapping("azure", {})}, {.text = choosing("tenantId", "common")}},
+                 {{path, "'common' is no tenant"}});
+}
+
+TEST_CASE("lint: a ClusterProfile's workload identity provider that the mapping would refuse") {
+  const std::string path = kConfig + "workloadIdentityProvider";
+  const std::string audience = "//iam.googleapis.com/" + kPool;
+  const std::vector<Expected> none;
+  struct Case {
+    Texts args;
+    Texts env;
+    std::vector<Expected> expected;
+  };
+  const std::vector<Case> cases = {
+      {{}, {}, {{path, "has no --allow-audience", kWarning}}},
+      {{"--allow-audience=" + audience}, {}, none},
+      {{"--allow-audience=//iam.googleapis.com/projects/123456/*"}, {}, none},
+      {{"--allow-audience=//iam.googleapis.com/projects/7/*"},
+       {},
+       {{path, "matches no --allow-audience"}}},
+      {{}, {"EXECCRED_ALLOW_AUDIENCE=x," + audience}, none},
+      {{"--workload-identity-provider=" + kPool}, {}, none}};
+  for (const Case& c : cases) {
+    const std::string map = mapping("google", c.args, c.env);
+    CAPTURE(map);
+    check_findings({{.text = map}, {.text = choosing("workloadIdentityProvider", kPool)}},
+                   c.expected);
+  }
+  check_findings({{.text = mapping("google", {"--allow-audience=" + audience})},
+                  {.text = choosing("workloadIdentityProvider", kPool + "/")}},
+                 {{path, "is no workload identity provider"}});
+}
+
+TEST_CASE("lint: a choice is judged by the mapping that belongs to it") {
+  const std::string path = kConfig + "tenantId";
+  const std::string choice = choosing("tenantId", kTenant);
+  const std::string taking = mapping("azure", {"--allow-tenant=" + kTenant});
+  const std::string refusing = mapping("azure", {"--tenant-id=" + kOther});
+  // Without a mapping, or with one for another provider or program, nobody can tell.
+  check_findings({{.text = choice}}, {});
+  check_findings({{.text = refusing}, {.text = profile(R"({"tenantId":"x"})", "other")}}, {});
+  check_findings({{.text = mapping("google", {})}, {.text = choice}}, {});
+  // One of several that takes it is enough.
+  check_findings({{.text = refusing}, {.text = taking}, {.text = choice}}, {});
+  const std::vector<Expected> refused = {{path, "another tenant"}};
+  check_findings({{.text = refusing}, {.text = refusing}, {.text = choice}}, refused);
+  // A folder's own mapping goes before those that were named, and another folder's is not its own.
+  const auto in = [](const std::string& group, const std::string& text) {
+    return File{.text = text, .name = group + "/f", .group = group};
+  };
+  check_findings({{.text = taking}, in("a", refusing), in("a", choice)}, refused);
+  check_findings({{.text = refusing}, in("a", taking), in("a", choice)}, {});
+  check_findings({{.text = refusing}, in("b", taking), in("a", choice)}, refused);
+  check_findings({in("b", refusing), in("a", choice)}, {});
+}
+
+TEST_CASE("lint: the hint of a refused choice names the mapping's entry and the remedy") {
+  const auto findings = lint_files({{.text = mapping("azure", {}), .name = "m.json"},
+                                    {.text = choosing("tenantId", kTenant), .name = "c.json"}});
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].file == "c.json");
+  CHECK(contains(findings[0].message, kTenant));
+  CHECK(contains(findings[0].hint, "'cloud' is in m.json: providers[0]"));
+  CHECK(contains(findings[0].hint, "--allow-tenant=" + kTenant));
+}
+
+TEST_CASE("lint: what lets Google's credentials file do more is told, and is no warning") {
+  check_findings(mapping("google", {"--allow-endpoint=https://sts.example.com"},
+                         {"GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1"}),
+                 {{kExec + "args[1]", "--allow-endpoint", kInfo},
+                  {kExec + "env[0].value", "may name a program", kInfo}});
+  // Any other value allows nothing.
+  check_findings(mapping("google", {}, {"GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=true"}), {});
+  check_findings(mapping("azure", {}, {"GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1"}), {});
+}
+
+TEST_CASE("lint: a cloud's secrets in a mapping's variables are told, whatever they look like") {
+  for (const std::string variable :
+       {"AWS_SECRET_ACCESS_KEY=/abcdefghijklmnopqrstuvwxyz0123456789ABC", "AWS_SESSION_TOKEN=x",
+        "AWS_SECURITY_TOKEN=/x", "AWS_CONTAINER_AUTHORIZATION_TOKEN={x}", "IDENTITY_HEADER=word",
+        "AZURE_CLIENT_SECRET=./s3cret"}) {
+    CAPTURE(variable);
+    const std::string map = mapping("aws", {"--cluster-id=x"}, {variable});
+    check_findings(map, {{kExec + "env[0].value", "holds the secret of ", kWarning}});
+    const std::string told = lint::to_text(lint_files({{.text = map}}), {});
+    CHECK_FALSE(contains(told, variable.substr(variable.find('=') + 1) + "'"));
+  }
+  for (const std::string variable :
+       {"AWS_SECRET_ACCESS_KEY=", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE=/var/run/token",
+        "AWS_ACCESS_KEY_ID=AKIAEXAMPLE1", "AWS_WEB_IDENTITY_TOKEN_FILE=/t", "AZURE_CLIENT_ID="}) {
+    CAPTURE(variable);
+    check_findings(mapping("aws", {"--cluster-id=x"}, {variable}), {});
+  }
+}
+
+TEST_CASE("lint: a credentials file's secrets inside a ClusterProfile are errors") {
+  for (const std::string member : {"private_key", "refresh_token", "client_secret"}) {
+    CAPTURE(member);
+    const std::string config = R"({"x":{")" + member + R"(":"/w0rd"}})";
+    check_findings(profile(config),
+                   {{kConfig + "x." + member, "holds a secret of a credentials file"}});
+    CHECK_FALSE(contains(lint::to_text(lint_files({{.text = profile(config)}}), {}), "w0rd"));
+    check_findings(profile(R"({")" + member + R"(":"","private_key_id":"1"})"), {});
+  }
+  // One that its form tells is told once.
+  check_findings(profile(R"({"private_key":"-----BEGIN PRIVATE KEY-----\nx"})"),
+                 {{kConfig + "private_key", "holds a private key"}});
+}
+
+TEST_CASE(
+    "lint: variables of the clouds are judged as their options, where the plugin reads them") {
+  const std::string value = kExec + "env[0].value";
+  check_findings(mapping("azure", {}, {"AZURE_CLIENT_ID=me"}), {{value, "no GUID"}});
+  check_findings(mapping("azure", {}, {"AZURE_TENANT_ID=common"}), {{value, "no tenant"}});
+  check_findings(mapping("azure", {}, {"AZURE_AUTHORITY_HOST=http://x"}), {{value, "https"}});
+  check_findings(mapping("aws", {"--cluster-id=x"}, {"AWS_REGION=../"}), {{value, "AWS region"}});
+  for (const std::string& good :
+       {"AZURE_CLIENT_ID=" + kTenant, std::string("AZURE_AUTHORITY_HOST=login.chinacloudapi.cn"),
+        std::string("AZURE_FEDERATED_TOKEN_FILE=/t"), std::string("AZURE_TENANT_ID=")}) {
+    check_findings(mapping("azure", {}, {good}), {});
+  }
+  // Not read with a managed identity.
+  check_findings(mapping("azure", {"--identity=managed"}, {"AZURE_TENANT_ID=common"}), {});
+  check_findings(mapping("azure", {"--identity=managed", "--identity-resource-id=/subscriptions/a"},
+                         {"AZURE_CLIENT_ID=me"}),
+                 {});
+}
+
+}  // namespace
+}  // namespace execcred
