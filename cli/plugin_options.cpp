@@ -35,6 +35,8 @@ PluginOptions::PluginOptions(std::string_view program) : program_(program) {
     static_secret::add_options(set_, static_secret_);
   } else if (program == kOidcFederation) {
     oidc_federation::add_options(set_, oidc_federation_);
+  } else if (program == kSpiffe) {
+    spiffe::add_options(set_, spiffe_);
   } else if (program == kGoogle) {
     google::add_options(set_, google_);
   } else if (program == kAzure) {
@@ -79,8 +81,6 @@ const Option* PluginOptions::find_variable(std::string_view name) const {
   return nullptr;
 }
 
-Status PluginOptions::check(const Settings& settings) const {
-  if (program_ == kStaticSecret) return static_secret::check_options(static_secret_);
 Status PluginOptions::read(const std::vector<std::string>& arguments,
                            const Environment& environment, Settings& settings) {
   TRY(settings.read_arguments(arguments));
@@ -91,6 +91,9 @@ Status PluginOptions::read(const std::vector<std::string>& arguments,
   return settings.store();
 }
 
+Status PluginOptions::check(const Settings& settings) const {
+  if (program_ == kStaticSecret) return static_secret::check_options(static_secret_);
+  if (program_ == kSpiffe) return spiffe::check_options(spiffe_, settings);
   if (program_ == kAzure) return azure::check_options(azure_, settings);
   if (program_ == kAws) return aws::check_options(aws_);
   if (program_ == kOidcFederation) {

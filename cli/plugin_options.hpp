@@ -13,6 +13,7 @@
 #include <execcred/settings.hpp>
 #include <google/options.hpp>
 #include <oidc-federation/options.hpp>
+#include <spiffe/options.hpp>
 #include <static-secret/options.hpp>
 
 #include <string>
@@ -24,6 +25,7 @@ namespace execcred::cli {
 inline constexpr std::string_view kTokenFile = "execcred-token-file";
 inline constexpr std::string_view kStaticSecret = "execcred-static-secret";
 inline constexpr std::string_view kOidcFederation = "execcred-oidc-federation";
+inline constexpr std::string_view kSpiffe = "execcred-spiffe";
 inline constexpr std::string_view kGoogle = "execcred-google";
 inline constexpr std::string_view kAzure = "execcred-azure";
 inline constexpr std::string_view kAws = "execcred-aws";
@@ -46,12 +48,12 @@ class PluginOptions {
   const Option* find_variable(std::string_view name) const;
   // The page that explains them.
   std::string page() const { return is_complete_ ? "docs/" + program_ + ".md" : "docs/options.md"; }
-  // What the plugin says of the options together, once `settings` has stored them here.
-  Status check(const Settings& settings) const;
   // What the plugin would do of these, in its order. The settings must be of this set. Fails
   // (configuration) as Settings does.
   Status read(const std::vector<std::string>& arguments, const Environment& environment,
               Settings& settings);
+  // What the plugin says of the options together, once `settings` has stored them here.
+  Status check(const Settings& settings) const;
 
  private:
   void add_shared();
@@ -62,6 +64,7 @@ class PluginOptions {
 
   static_secret::Options static_secret_;
   oidc_federation::Options oidc_federation_;
+  spiffe::Options spiffe_;
   google::Options google_;
   azure::Options azure_;
   aws::Options aws_;

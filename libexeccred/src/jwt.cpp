@@ -96,6 +96,8 @@ Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& to
                : unfit("the JSON of the token's header " + document.error().message);
   if (claims) {
     claims->key_id = text_or_empty(*document, "kid");
+    claims->algorithm = text_or_empty(*document, "alg");
+    if (document->find("typ") != nullptr) claims->type = text_or_empty(*document, "typ");
     return std::optional(std::move(claims).value());
   }
   claims.error().kind = Error::Kind::no_credential;

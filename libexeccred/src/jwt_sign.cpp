@@ -18,8 +18,8 @@
 namespace execcred {
 namespace {
 
-using ContextPtr = std::unique_ptr<EVP_MD_CTX, OpensslDeleter<EVP_MD_CTX_free>>;
-using EcdsaPtr = std::unique_ptr<ECDSA_SIG, OpensslDeleter<ECDSA_SIG_free>>;
+using ContextOwner = std::unique_ptr<EVP_MD_CTX, OpensslFree<EVP_MD_CTX_free>>;
+using EcdsaOwner = std::unique_ptr<ECDSA_SIG, OpensslFree<ECDSA_SIG_free>>;
 
 constexpr int kLeastRsaBits = 2048;  // RFC 7518, section 3.3
 
@@ -149,7 +149,7 @@ bool use_pss(EVP_PKEY_CTX* context) {
 
 Result<std::string> signature_of(const Algorithm& algorithm, EVP_PKEY& key,
                                  std::string_view input) {
-  const ContextPtr context(EVP_MD_CTX_new());
+  const ContextOwner context(EVP_MD_CTX_new());
   EVP_PKEY_CTX* parameters = nullptr;  // the context's
   const EVP_MD* digest = algorithm.digest == nullptr ? nullptr : algorithm.digest();
   if (!context || EVP_DigestSignInit(context.get(), &parameters, digest, nullptr, &key) != 1 ||
@@ -171,7 +171,7 @@ Result<std::string> signature_of(const Algorithm& algorithm, EVP_PKEY& key,
 // From OpenSSL's DER to r and s side by side (RFC 7518, section 3.4).
 Result<std::string> joined_coordinates(const std::string& der, int bytes) {
   const auto* at = reinterpret_cast<const unsigned char*>(der.data());
-  const EcdsaPtr parts(d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(der.size())));
+  const EcdsaOwner parts(d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(der.size())));
   std::string joined(2 * static_cast<std::size_t>(bytes), '\0');
   auto* out = reinterpret_cast<unsigned char*>(joined.data());
   if (!parts || BN_bn2binpad(ECDSA_SIG_get0_r(parts.get()), out, bytes) != bytes ||

@@ -13,8 +13,8 @@
 namespace execcred {
 namespace {
 
-using Pkcs8Ptr = std::unique_ptr<PKCS8_PRIV_KEY_INFO, OpensslDeleter<PKCS8_PRIV_KEY_INFO_free>>;
-using EncryptedPtr = std::unique_ptr<X509_SIG, OpensslDeleter<X509_SIG_free>>;
+using Pkcs8Owner = std::unique_ptr<PKCS8_PRIV_KEY_INFO, OpensslFree<PKCS8_PRIV_KEY_INFO_free>>;
+using EncryptedOwner = std::unique_ptr<X509_SIG, OpensslFree<X509_SIG_free>>;
 
 Error wrong(const std::string& problem, std::string hint = {}) {
   return Error{.kind = Error::Kind::no_credential,
@@ -39,31 +39,22 @@ auto read_whole(std::string_view der, Read read) {
   return value;
 }
 
-KeyPtr read_pkcs8(std::string_view der) {
-  const auto info = read_whole(der, [](const unsigned char** at, long size) {
-    return Pkcs8Ptr(d2i_PKCS8_PRIV_KEY_INFO(nullptr, at, size));
-  });
-  KeyPtr key(info ? EVP_PKCS82PKEY(info.get()) : nullptr);
-  ERR_clear_error();
-  return key;
-}
-
-KeyPtr read_of_type(int type, std::string_view der) {
+KeyOwner read_of_type(int type, std::string_view der) {
   return read_whole(der, [type](const unsigned char** at, long size) {
-    return KeyPtr(d2i_PrivateKey(type, nullptr, at, size));
+    return KeyOwner(d2i_PrivateKey(type, nullptr, at, size));
   });
 }
 
 bool is_encrypted_pkcs8(std::string_view der) {
   return read_whole(der, [](const unsigned char** at, long size) {
-           return EncryptedPtr(d2i_X509_SIG(nullptr, at, size));
+           return EncryptedOwner(d2i_X509_SIG(nullptr, at, size));
          }) != nullptr;
 }
 
 Result<PrivateKey> read_der(std::string_view der) {
   PrivateKey found;
   std::string_view label = "PRIVATE KEY";
-  found.key = read_pkcs8(der);
+  found.key = read_pkcs8_key(der);
   if (!found.key) {
     label = "EC PRIVATE KEY";
     found.key = read_of_type(EVP_PKEY_EC, der);
@@ -102,6 +93,15 @@ Result<PrivateKey> read_pem(std::string_view text) {
 }
 
 }  // namespace
+
+KeyOwner read_pkcs8_key(std::string_view der) {
+  const auto info = read_whole(der, [](const unsigned char** at, long size) {
+    return Pkcs8Owner(d2i_PKCS8_PRIV_KEY_INFO(nullptr, at, size));
+  });
+  KeyOwner key(info ? EVP_PKCS82PKEY(info.get()) : nullptr);
+  ERR_clear_error();
+  return key;
+}
 
 Result<PrivateKey> read_private_key(const SecretString& text) {
   return looks_like_pem(text.reveal()) ? read_pem(text.reveal()) : read_der(text.reveal());

@@ -2,32 +2,24 @@
 // One private key, in whichever form it is kept.
 #pragma once
 
+#include "openssl_owner.hpp"
+
 #include <execcred/result.hpp>
 #include <execcred/secret.hpp>
 
-#include <memory>
-
-#include <openssl/evp.h>
-#include <openssl/x509.h>
+#include <string_view>
 
 namespace execcred {
 
-template <auto Free>
-struct OpensslDeleter {
-  template <class Handle>
-  void operator()(Handle* handle) const noexcept {
-    Free(handle);
-  }
-};
-
-using KeyPtr = std::unique_ptr<EVP_PKEY, OpensslDeleter<EVP_PKEY_free>>;
-
 struct PrivateKey {
-  KeyPtr key = {};
+  KeyOwner key = {};
   SecretString pem = {};  // labelled as what it is, whatever label it came with
 };
 
 // PEM or DER: PKCS#8, or the SEC 1 and PKCS#1 forms of EC and RSA keys. Fails (no_credential).
 Result<PrivateKey> read_private_key(const SecretString& text);
+
+// Of PKCS#8 in DER, not encrypted, with nothing behind it; null for anything else.
+KeyOwner read_pkcs8_key(std::string_view der);
 
 }  // namespace execcred

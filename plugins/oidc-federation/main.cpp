@@ -23,6 +23,8 @@ class OidcFederation final : public Provider {
 
   Status change_options(OptionSet& set, const Settings& settings) override {
     if (options_.flow == Flow::pinniped) set.change("audience").not_from_profile();
+    // It may be there for others, and is not judged where it has no use.
+    if (options_.subject.named != SubjectSource::spiffe) set.change("socket").no_variables();
     return check_options(options_, settings);
   }
 

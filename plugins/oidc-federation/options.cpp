@@ -4,8 +4,10 @@
 #include <execcred/cache_options.hpp>
 #include <execcred/json_reader.hpp>
 #include <execcred/oidc_discovery.hpp>
+#include <execcred/spiffe_id.hpp>
 #include <execcred/text.hpp>
 #include <execcred/url.hpp>
+#include <execcred/workload_endpoint.hpp>
 
 #include <algorithm>
 #include <array>
@@ -32,10 +34,11 @@ constexpr std::array<Named<Flow>, 6> kFlows = {{{"token-exchange", Flow::token_e
                                                 {"pass-through", Flow::pass_through},
                                                 {"pinniped", Flow::pinniped}}};
 
-constexpr std::array<Named<SubjectSource>, 3> kSubjects = {
+constexpr std::array<Named<SubjectSource>, 4> kSubjects = {
     {{"github-actions", SubjectSource::github_actions},
      {"gcp-metadata", SubjectSource::gcp_metadata},
-     {"kubernetes", SubjectSource::kubernetes}}};
+     {"kubernetes", SubjectSource::kubernetes},
+     {"spiffe", SubjectSource::spiffe}}};
 
 template <class T, std::size_t Size>
 Result<T> parse_name(const std::array<Named<T>, Size>& known, std::string_view what,
@@ -101,6 +104,16 @@ Result<std::string> parse_service_account(const std::string& text) {
   return wrong(in_quotes(text) + " is no NAMESPACE/NAME of a service account");
 }
 
+Result<std::string> parse_socket(const std::string& text) {
+  TRY(parse_workload_endpoint(text));
+  return text;
+}
+
+Result<std::string> parse_spiffe_id(const std::string& text) {
+  TRY(SpiffeId::parse(text));
+  return text;
+}
+
 Result<std::optional<ClientAuthMethod>> parse_client_auth(const std::string& text) {
   const std::optional<ClientAuthMethod> method = client_auth_method(text);
   if (method) return method;
@@ -137,7 +150,7 @@ void add_subject(OptionSet& set, SubjectOptions& subject) {
   set.add_parsed("subject-token-command", subject.command, "JSON_ARRAY",
                  "Run this program (an absolute path) for the subject token", parse_token_command)
       .secret();
-  set.add_parsed("subject", subject.named, "github-actions|gcp-metadata|kubernetes",
+  set.add_parsed("subject", subject.named, "github-actions|gcp-metadata|kubernetes|spiffe",
                  "Fetch the subject token from the platform",
                  [](const std::string& text) { return parse_name(kSubjects, "subject", text); });
   set.add_parsed("service-account", subject.service_account, "NAMESPACE/NAME",
@@ -145,6 +158,14 @@ void add_subject(OptionSet& set, SubjectOptions& subject) {
                  parse_service_account);
   set.add("kubeconfig", subject.kubeconfig, "PATH",
           "With --subject=kubernetes: the hub's; else KUBECONFIG, else the Pod's service account");
+  set.add_parsed("socket", subject.spiffe.socket, "URI",
+                 "With --subject=spiffe: the Workload API, unix:///PATH or tcp://IP:PORT",
+                 parse_socket)
+      .variable(kSocketVariable);
+  set.add_parsed("spiffe-id", subject.spiffe.choice.spiffe_id, "ID",
+                 "With --subject=spiffe: which identity, where there are several", parse_spiffe_id);
+  set.add("hint", subject.spiffe.choice.hint, "HINT",
+          "With --subject=spiffe: the same by the entry's hint");
   set.add("subject-audience", subject.audience, "AUDIENCE",
           "Of a fetched subject token; else the issuer");
 }

@@ -6,6 +6,7 @@
 #include <execcred/credential_cache.hpp>
 #include <execcred/option_set.hpp>
 #include <execcred/settings.hpp>
+#include <execcred/svid_choice.hpp>
 #include <execcred/token_request.hpp>
 #include <execcred/token_source.hpp>
 
@@ -16,6 +17,9 @@
 #include <vector>
 
 namespace execcred::oidc_federation {
+
+// What every SPIFFE client knows the Workload API by.
+inline constexpr std::string_view kSocketVariable = "SPIFFE_ENDPOINT_SOCKET";
 
 enum class Flow {
   token_exchange,
@@ -35,11 +39,17 @@ enum class SubjectSource {
   github_actions,
   gcp_metadata,
   kubernetes,
+  spiffe,
 };
 
 struct RequestHeader {
   std::string name = {};
   std::string value = {};
+};
+
+struct SpiffeOptions {
+  std::string socket = {};
+  SvidChoice choice = {};
 };
 
 struct SubjectOptions {
@@ -53,6 +63,7 @@ struct SubjectOptions {
   SubjectSource named = SubjectSource::none;
   std::string service_account = {};  // NAMESPACE/NAME
   std::string kubeconfig = {};
+  SpiffeOptions spiffe = {};
   std::string audience = {};  // of a fetched one
 
   SubjectSource source() const;

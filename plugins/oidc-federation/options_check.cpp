@@ -91,7 +91,7 @@ Status check_subject_count(const Options& options, const Settings& settings) {
 
 bool is_fetched(SubjectSource source) {
   return source == SubjectSource::github_actions || source == SubjectSource::gcp_metadata ||
-         source == SubjectSource::kubernetes;
+         source == SubjectSource::kubernetes || source == SubjectSource::spiffe;
 }
 
 Status check_subject_details(const Options& options, const Settings& settings) {
@@ -109,6 +109,11 @@ Status check_subject_details(const Options& options, const Settings& settings) {
   for (const std::string_view option : {"service-account", "kubeconfig"}) {
     if (source != SubjectSource::kubernetes && is_flag(settings, option)) {
       return wrong("--" + std::string(option) + " needs --subject=kubernetes");
+    }
+  }
+  for (const std::string_view option : {"socket", "spiffe-id", "hint"}) {
+    if (source != SubjectSource::spiffe && is_flag(settings, option)) {
+      return wrong("--" + std::string(option) + " needs --subject=spiffe");
     }
   }
   if (!is_fetched(source) && is_flag(settings, "subject-audience")) {

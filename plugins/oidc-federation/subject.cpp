@@ -3,6 +3,7 @@
 
 #include "subject_command.hpp"
 #include "subject_kubernetes.hpp"
+#include "subject_spiffe.hpp"
 #include "subject_url.hpp"
 
 #include <execcred/bearer_token.hpp>
@@ -70,6 +71,8 @@ Status Subject::identify(CacheKey& key) {
       return identify_gcp_metadata(options_, services_.environment, key);
     case SubjectSource::kubernetes:
       return identify_kubernetes(options_, services_.environment, key);
+    case SubjectSource::spiffe:
+      return identify_spiffe(options_, key);
   }
   return Error{.message = "a source of subject tokens without a name"};
 }
@@ -113,6 +116,8 @@ Result<SecretString> Subject::fetch(ProviderCall& call) const {
       return fetch_gcp_metadata(options_, services_, call);
     case SubjectSource::kubernetes:
       return request_from_kubernetes(options_, services_, call);
+    case SubjectSource::spiffe:
+      return fetch_spiffe(options_, services_, call);
     case SubjectSource::none:
     case SubjectSource::file:
     case SubjectSource::variable:

@@ -8,6 +8,8 @@
 . "$EXECCRED_ROOT/scripts/lib/musl_tls.sh"
 
 LIBYAML_VERSION=0.2.5-1
+NGHTTP2_VERSION=1.52.0-1+deb12u3
+PROTOZERO_VERSION=1.7.1
 LIBRARY_FLAGS=(-O2 -g0 -fPIE -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
   -fno-unwind-tables -fstack-protector-strong -Wno-unused-value)
 
@@ -37,27 +39,63 @@ exec '$ZIG' $1 -target $2 '-ffile-prefix-map=$EXECCRED_ROOT=.' '-ffile-prefix-ma
 END
 }
 
+# compile_library NAME FOLDER FLAGS...: the units in the FOLDER of SOURCE become lib<NAME>.a.
+compile_library() {
+  local name=$1 folder=$2 unit objects=()
+  shift 2
+  mkdir -p "$MUSL/include" "$MUSL/lib/pkgconfig" "$MUSL/objects/$name"
+  for unit in "$SOURCE/$folder"/*.c; do
+    objects+=("$MUSL/objects/$name/$(basename "$unit" .c).o")
+    # A relative name: what goes into the object must not tell where the cache is.
+    (cd "$SOURCE" && "$MUSL/bin/cc" "${LIBRARY_FLAGS[@]}" "$@" -c "$folder/${unit##*/}" \
+      -o "${objects[-1]}")
+  done
+  "$MUSL/bin/ar" rcsD "$MUSL/lib/lib$name.a" "${objects[@]}"
+}
+
+# write_pc MODULE LIBRARY VERSION [CFLAGS]
+write_pc() {
+  cat >"$MUSL/lib/pkgconfig/$1.pc" <<END
+Name: $1
+Description: $1, for the release binaries
+Version: $3
+Cflags: -I$MUSL/include ${4:-}
+Libs: -L$MUSL/lib -l$2
+END
+}
+
 build_libyaml() {
-  local unit objects=()
   debian_source libyaml "$LIBYAML_VERSION" \
     "$EXECCRED_ROOT/scripts/requirements/libyaml-$LIBYAML_VERSION.sha256"
-  mkdir -p "$MUSL/include" "$MUSL/lib/pkgconfig" "$MUSL/objects"
-  for unit in "$SOURCE"/src/*.c; do
-    objects+=("$MUSL/objects/$(basename "$unit" .c).o")
-    # A relative name: what goes into the object must not tell where the cache is.
-    (cd "$SOURCE" && "$MUSL/bin/cc" "${LIBRARY_FLAGS[@]}" -DYAML_DECLARE_STATIC -Iinclude \
-      -DYAML_VERSION_MAJOR=0 -DYAML_VERSION_MINOR=2 -DYAML_VERSION_PATCH=5 \
-      '-DYAML_VERSION_STRING="0.2.5"' -c "src/${unit##*/}" -o "${objects[-1]}")
-  done
-  "$MUSL/bin/ar" rcsD "$MUSL/lib/libyaml.a" "${objects[@]}"
+  compile_library yaml src -DYAML_DECLARE_STATIC -Iinclude -DYAML_VERSION_MAJOR=0 \
+    -DYAML_VERSION_MINOR=2 -DYAML_VERSION_PATCH=5 '-DYAML_VERSION_STRING="0.2.5"'
   cp "$SOURCE/include/yaml.h" "$MUSL/include/"
-  cat >"$MUSL/lib/pkgconfig/yaml-0.1.pc" <<END
-Name: LibYAML
-Description: YAML 1.1 parser and emitter
-Version: ${LIBYAML_VERSION%-*}
-Cflags: -I$MUSL/include
-Libs: -L$MUSL/lib -lyaml
-END
+  write_pc yaml-0.1 yaml "${LIBYAML_VERSION%-*}"
+}
+
+# Its version's header is the only file that its configure script would have to make.
+build_nghttp2() {
+  local version=${NGHTTP2_VERSION%%-*} numbers
+  debian_source nghttp2 "$NGHTTP2_VERSION" \
+    "$EXECCRED_ROOT/scripts/requirements/nghttp2-$NGHTTP2_VERSION.sha256"
+  mkdir -p "$MUSL/include/nghttp2"
+  cp "$SOURCE/lib/includes/nghttp2/nghttp2.h" "$MUSL/include/nghttp2/"
+  IFS=. read -ra numbers <<<"$version"
+  sed -e "s/@PACKAGE_VERSION@/$version/" \
+    -e "s/@PACKAGE_VERSION_NUM@/0x$(printf %02x "${numbers[@]}")/" \
+    "$SOURCE/lib/includes/nghttp2/nghttp2ver.h.in" >"$MUSL/include/nghttp2/nghttp2ver.h"
+  compile_library nghttp2 lib -DNGHTTP2_STATICLIB -DHAVE_ARPA_INET_H -DHAVE_CLOCK_GETTIME \
+    -DHAVE_NETINET_IN_H -DHAVE_TIME_H \
+    "-I$MUSL/include"
+  write_pc libnghttp2 nghttp2 "$version" -DNGHTTP2_STATICLIB
+}
+
+# Headers alone, the same for every architecture: those of Debian's package.
+copy_protozero() {
+  need_packages libprotozero-dev
+  (cd /usr/include && sha256sum --check --strict --quiet \
+    "$EXECCRED_ROOT/scripts/requirements/protozero-$PROTOZERO_VERSION.sha256")
+  cp -r /usr/include/protozero "$MUSL/include/"
 }
 
 # An object and no archive, so that the linker prefers it to what libc++abi has.
@@ -92,6 +130,8 @@ musl_prefix() {
   printf "#!/bin/sh\nexec '%s' ranlib \"\$@\"\n" "$ZIG" >"$MUSL/bin/ranlib"
   chmod 755 "$MUSL"/bin/*
   build_libyaml
+  build_nghttp2
+  copy_protozero
   build_runtime
   tls_libraries "$1"
   printf '%s\n' "$key" >"$MUSL/key"

@@ -21,6 +21,8 @@ struct UnverifiedClaims {
   std::string issuer;                   // iss, or empty
   std::string subject;                  // sub, or empty
   std::string key_id;                   // kid of the header, or empty
+  std::string algorithm;                // alg of the header, or empty
+  std::optional<std::string> type;      // typ of the header; empty where it is no string
 };
 
 // nullopt for an opaque token: one that is not three parts of which the first is base64url of

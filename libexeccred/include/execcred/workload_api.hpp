@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SPIFFE Workload API (SPIFFE Workload API standard): the identities that the agent on this
+// machine issues to this process.
+//
+// The agent attests whoever connects to its socket, so the connection is this process's own, and it
+// stays until the answer is there. One call is one connection: gRPC over HTTP/2 without TLS.
+#pragma once
+
+#include <execcred/result.hpp>
+#include <execcred/secret.hpp>
+#include <execcred/workload_endpoint.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace execcred {
+
+// As the agent sent it, not validated: see jwt_svid.hpp.
+struct JwtSvidMessage {
+  std::string spiffe_id = {};
+  SecretString svid = {};
+  std::string hint = {};  // may be empty
+};
+
+// As the agent sent it, not validated: see x509_svid.hpp.
+struct X509SvidMessage {
+  std::string spiffe_id = {};
+  std::string certificates = {};  // DER, one after the other, the leaf first
+  SecretString private_key = {};  // PKCS#8 DER
+  std::string bundle = {};        // DER, one after the other: the trust domain's authorities
+  std::string hint = {};          // may be empty
+};
+
+struct WorkloadApiPolicy {
+  // When a call ends. Unless may_retry is false, it is tried again until then for all that may pass: no socket yet, an agent
+  // that starts or goes, an entry that has not reached the agent.
+  std::chrono::steady_clock::time_point deadline = {};
+  bool may_retry = true;
+  std::function<void(std::string_view step)> debug = {};
+  std::size_t max_message = 4 * 1024 * 1024;  // bytes of one answer
+};
+
+class WorkloadApi {
+ public:
+  WorkloadApi(WorkloadEndpoint endpoint, WorkloadApiPolicy policy)
+      : endpoint_(std::move(endpoint)), policy_(std::move(policy)) {}
+
+  // Each list holds at least one SVID, and no field of one is empty but its hint. Fails:
+  // no_credential (the agent has no identity for this process, refuses the request, or answers what
+  // cannot be understood), configuration (the socket may not be opened), unavailable (no answer
+  // until the deadline). Messages say in which step that was, and the last cause.
+
+  // FetchJWTSVID. `audiences` are not empty; an empty `spiffe_id` asks for all identities.
+  Result<std::vector<JwtSvidMessage>> fetch_jwt_svids(const std::vector<std::string>& audiences,
+                                                      const std::string& spiffe_id) const;
+  // The first message of FetchX509SVID.
+  Result<std::vector<X509SvidMessage>> fetch_x509_svids() const;
+
+ private:
+  WorkloadEndpoint endpoint_;
+  WorkloadApiPolicy policy_;
+};
+
+}  // namespace execcred

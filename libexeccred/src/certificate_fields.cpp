@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "certificate_fields.hpp"
+
+#include "pem_block.hpp"
+
+#include <execcred/rfc3339.hpp>
+#include <execcred/secret.hpp>
+#include <execcred/text.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <utility>
+
+#include <openssl/crypto.h>
+
+namespace execcred {
+namespace {
+
+using std::chrono::seconds;
+using std::chrono::sys_seconds;
+
+using BasicConstraintsOwner =
+    std::unique_ptr<BASIC_CONSTRAINTS, OpensslFree<BASIC_CONSTRAINTS_free>>;
+using UsageOwner = std::unique_ptr<EXTENDED_KEY_USAGE, OpensslFree<EXTENDED_KEY_USAGE_free>>;
+
+constexpr seconds kClockSkew(60);
+// The last whole second that a TimePoint can hold, and the first.
+constexpr seconds kLastSecond(9'223'372'036);
+
+Error unfit(std::string problem, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(problem), .hint = std::move(hint)};
+}
+
+std::string name_of(const ASN1_OBJECT& usage) {
+  if (const int nid = OBJ_obj2nid(&usage); nid != NID_undef) return OBJ_nid2sn(nid);
+  std::string name(80, '\0');
+  const int size = OBJ_obj2txt(name.data(), static_cast<int>(name.size()), &usage, 1);
+  name.resize(
+      std::clamp<std::size_t>(size < 0 ? 0 : static_cast<std::size_t>(size), 0, name.size() - 1));
+  return name;
+}
+
+Result<sys_seconds> read_time(const ASN1_TIME* time) {
+  std::tm parts = {};
+  const bool is_good = time != nullptr && ASN1_TIME_to_tm(time, &parts) == 1;
+  ERR_clear_error();
+  if (!is_good) return unfit("has a malformed time");
+  const std::chrono::year_month_day day(std::chrono::year(parts.tm_year + 1900),
+                                        std::chrono::month(static_cast<unsigned>(parts.tm_mon + 1)),
+                                        std::chrono::day(static_cast<unsigned>(parts.tm_mday)));
+  return std::chrono::sys_days(day) + std::chrono::hours(parts.tm_hour) +
+         std::chrono::minutes(parts.tm_min) + seconds(parts.tm_sec);
+}
+
+TimePoint bounded(sys_seconds time) {
+  return TimePoint(std::clamp(time.time_since_epoch(), -kLastSecond, kLastSecond));
+}
+
+}  // namespace
+
+void start_openssl() {
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, nullptr);
+}
+
+std::optional<Certificate> take_certificate(std::string_view& der) {
+  const auto* const begin = reinterpret_cast<const unsigned char*>(der.data());
+  const auto* at = begin;
+  X509Owner x509(d2i_X509(nullptr, &at, static_cast<long>(der.size())));
+  ERR_clear_error();
+  if (!x509) return std::nullopt;
+  const auto size = static_cast<std::size_t>(at - begin);
+  Certificate certificate{.x509 = std::move(x509), .der = std::string(der.substr(0, size))};
+  der.remove_prefix(size);
+  return certificate;
+}
+
+std::string write_pem(const std::vector<Certificate>& certificates) {
+  SecretString pem;
+  for (const Certificate& certificate : certificates) {
+    append_pem("CERTIFICATE", certificate.der, pem);
+  }
+  return std::string(pem.reveal());
+}
+
+std::string subject_of(const X509& certificate) {
+  const BioOwner memory(BIO_new(BIO_s_mem()));
+  char* text = nullptr;
+  const unsigned long flags = XN_FLAG_RFC2253 & ~static_cast<unsigned long>(ASN1_STRFLGS_ESC_MSB);
+  const bool is_written =
+      memory &&
+      X509_NAME_print_ex(memory.get(), X509_get_subject_name(&certificate), 0, flags) >= 0;
+  const long size = is_written ? BIO_get_mem_data(memory.get(), &text) : 0;
+  ERR_clear_error();
+  return in_quotes(size > 0 ? std::string_view(text, static_cast<std::size_t>(size))
+                            : std::string_view());
+}
+
+Status name_certificate(Status status, std::string_view role, const X509& certificate) {
+  if (status) return status;
+  std::string& message = status.error().message;
+  message = std::string(role) + " " + subject_of(certificate) + " " + message;
+  return status;
+}
+
+Error malformed_extension(int nid) {
+  return unfit(std::string("has a malformed extension ") + OBJ_nid2sn(nid));
+}
+
+Result<bool> is_authority(const X509& certificate) {
+  TRY_ASSIGN(const BasicConstraintsOwner constraints,
+             find_extension<BasicConstraintsOwner>(certificate, NID_basic_constraints));
+  return constraints && constraints->ca != 0;
+}
+
+// RFC 5280 section 4.2.1.12.
+Status check_is_for_clients(const X509& leaf) {
+  TRY_ASSIGN(const UsageOwner usages, find_extension<UsageOwner>(leaf, NID_ext_key_usage));
+  if (!usages) return {};
+  std::vector<std::string> names;
+  for (int i = 0; i < sk_ASN1_OBJECT_num(usages.get()); ++i) {
+    const ASN1_OBJECT* usage = sk_ASN1_OBJECT_value(usages.get(), i);
+    const int nid = OBJ_obj2nid(usage);
+    if (nid == NID_client_auth || nid == NID_anyExtendedKeyUsage) return {};
+    if (names.size() < 10) names.push_back(name_of(*usage));
+  }
+  return unfit("is not for clients: its extended key usage is " +
+               (names.empty() ? "empty" : join(names, ", ")) + ", without clientAuth");
+}
+
+Status check_validity(const X509& leaf, TimePoint now, ClientCertificate& checked) {
+  TRY_ASSIGN(const sys_seconds begin, read_time(X509_get0_notBefore(&leaf)));
+  TRY_ASSIGN(const sys_seconds end, read_time(X509_get0_notAfter(&leaf)));
+  checked.not_before = bounded(begin);
+  checked.not_after = bounded(end);
+  if (checked.not_after <= now) {
+    return unfit("has expired: it ended at " + format_rfc3339(end),
+                 "check that whatever renews it is still running, and this machine's clock");
+  }
+  if (checked.not_before > now && checked.not_before - now > kClockSkew) {
+    return unfit("is not valid yet: it begins at " + format_rfc3339(begin),
+                 "check this machine's clock");
+  }
+  return {};
+}
+
+}  // namespace execcred

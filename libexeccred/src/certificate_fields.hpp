@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is read of certificates to judge them (RFC 5280).
+#pragma once
+
+#include "openssl_owner.hpp"
+
+#include <execcred/certificate.hpp>
+#include <execcred/clock.hpp>
+#include <execcred/result.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+
+namespace execcred {
+
+struct Certificate {
+  X509Owner x509 = {};
+  std::string der = {};
+};
+
+// Without its configuration file (OPENSSL_CONF names code to load). Comes before all else.
+void start_openssl();
+
+// The certificate that `der` starts with, which is taken off it.
+std::optional<Certificate> take_certificate(std::string_view& der);
+
+// PEM, one after the other.
+std::string write_pem(const std::vector<Certificate>& certificates);
+
+// RFC 4514, quoted.
+std::string subject_of(const X509& certificate);
+
+// What follows fails (no_credential) with "is …" or "has …". This puts "ROLE SUBJECT" before it, so
+// that a subject is written only where somebody reads it.
+Status name_certificate(Status status, std::string_view role, const X509& certificate);
+
+Error malformed_extension(int nid);
+
+// An extension by its type, null where there is none. Fails where it is malformed or comes twice.
+template <class Owner>
+Result<Owner> find_extension(const X509& certificate, int nid) {
+  int critical = 0;
+  Owner extension(static_cast<typename Owner::pointer>(
+      X509_get_ext_d2i(&certificate, nid, &critical, nullptr)));
+  ERR_clear_error();
+  constexpr int kAbsent = -1;
+  if (extension || critical == kAbsent) return extension;
+  return malformed_extension(nid);
+}
+
+Result<bool> is_authority(const X509& certificate);
+
+// No extended key usage, which allows any, or one with clientAuth.
+Status check_is_for_clients(const X509& leaf);
+
+// Fills in not_before and not_after. Fails where `now` is past the end, or before the beginning by
+// more than clocks differ.
+Status check_validity(const X509& leaf, TimePoint now, ClientCertificate& checked);
+
+}  // namespace execcred

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "certificate_fields.hpp"
+#include "pem_block.hpp"
+#include "private_key.hpp"
+
+#include <execcred/spiffe_id.hpp>
+#include <execcred/text.hpp>
+#include <execcred/x509_svid.hpp>
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace execcred {
+namespace {
+
+using BitsOwner = std::unique_ptr<ASN1_BIT_STRING, OpensslFree<ASN1_BIT_STRING_free>>;
+using NamesOwner = std::unique_ptr<GENERAL_NAMES, OpensslFree<GENERAL_NAMES_free>>;
+
+constexpr std::size_t kMaxChain = 20;
+constexpr std::size_t kMaxBundle = 1000;
+constexpr std::string_view kLeaf = "the X.509-SVID's certificate";
+constexpr std::string_view kIssuer = "the X.509-SVID's intermediate certificate";
+
+// Bits of a key usage (RFC 5280 section 4.2.1.3).
+constexpr int kDigitalSignature = 0;
+constexpr int kKeyCertSign = 5;
+constexpr int kCrlSign = 6;
+
+Error unfit(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+Result<std::vector<Certificate>> read_certificates(std::string_view der, std::size_t max,
+                                                   const std::string& part) {
+  std::vector<Certificate> found;
+  while (!der.empty()) {
+    if (found.size() == max) {
+      return unfit(part + " has more than " + std::to_string(max) + " certificates");
+    }
+    std::optional<Certificate> certificate = take_certificate(der);
+    if (!certificate) {
+      return unfit(part + " has no certificate in place " + std::to_string(found.size() + 1) +
+                   ", but " + std::to_string(der.size()) + " other bytes");
+    }
+    found.push_back(std::move(*certificate));
+  }
+  if (found.empty()) return unfit(part + " is empty");
+  return found;
+}
+
+std::string text_of(const ASN1_STRING& text) {
+  unsigned char* utf8 = nullptr;
+  const int size = ASN1_STRING_to_UTF8(&utf8, &text);
+  ERR_clear_error();
+  const std::unique_ptr<unsigned char, decltype([](unsigned char* p) { OPENSSL_free(p); })> owner(
+      utf8);
+  if (size <= 0) return {};
+  return {reinterpret_cast<const char*>(utf8), static_cast<std::size_t>(size)};
+}
+
+// The last of several, as for the API server.
+std::string common_name(const X509& leaf) {
+  const X509_NAME* subject = X509_get_subject_name(&leaf);
+  int last = -1;
+  for (int at = -1; (at = X509_NAME_get_index_by_NID(subject, NID_commonName, at)) >= 0;) last = at;
+  if (last < 0) return {};
+  return text_of(*X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, last)));
+}
+
+Result<std::string> find_uri(const X509& leaf) {
+  TRY_ASSIGN(const NamesOwner names, find_extension<NamesOwner>(leaf, NID_subject_alt_name));
+  std::string uri;
+  int count = 0;
+  for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
+    const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
+    if (name->type != GEN_URI) continue;
+    const ASN1_IA5STRING* text = name->d.uniformResourceIdentifier;
+    uri.assign(reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
+               static_cast<std::size_t>(ASN1_STRING_length(text)));
+    ++count;
+  }
+  if (count == 1) return uri;
+  return unfit("has " + (count == 0 ? "no" : std::to_string(count)) +
+               " URIs among its alternative names, where an X.509-SVID has one");
+}
+
+Status check_id(const X509& leaf, const std::string& spiffe_id) {
+  TRY_ASSIGN(const std::string uri, find_uri(leaf));
+  const Result<SpiffeId> id = SpiffeId::parse(uri);
+  if (!id) return unfit("is of no SPIFFE ID: " + id.error().message);
+  if (uri == spiffe_id) return {};
+  return unfit("is of " + in_quotes(uri) + ", but the agent calls it " + in_quotes(spiffe_id));
+}
+
+// X509-SVID section 4.3, of a leaf.
+Status check_key_usage(const X509& leaf) {
+  TRY_ASSIGN(const BitsOwner usage, find_extension<BitsOwner>(leaf, NID_key_usage));
+  if (!usage || ASN1_BIT_STRING_get_bit(usage.get(), kDigitalSignature) == 0) {
+    return unfit("has no key usage digitalSignature, so it authenticates nobody");
+  }
+  if (ASN1_BIT_STRING_get_bit(usage.get(), kKeyCertSign) != 0 ||
+      ASN1_BIT_STRING_get_bit(usage.get(), kCrlSign) != 0) {
+    return unfit("has a CA's key usage, keyCertSign or cRLSign");
+  }
+  return {};
+}
+
+Status check_leaf(const X509& leaf, const std::string& spiffe_id, TimePoint now,
+                  ClientCertificate& checked) {
+  TRY_ASSIGN(const bool is_ca, is_authority(leaf));
+  if (is_ca) return unfit("is a CA's, and a CA's key must never leave");
+  TRY(check_id(leaf, spiffe_id));
+  TRY(check_key_usage(leaf));
+  TRY(check_is_for_clients(leaf));
+  return check_validity(leaf, now, checked);
+}
+
+Status check_issuer(const X509& issuer) {
+  TRY_ASSIGN(const bool is_ca, is_authority(issuer));
+  if (!is_ca) return unfit("is no CA's");
+  TRY_ASSIGN(const BitsOwner usage, find_extension<BitsOwner>(issuer, NID_key_usage));
+  if (usage && ASN1_BIT_STRING_get_bit(usage.get(), kKeyCertSign) != 0) return {};
+  return unfit("has no key usage keyCertSign");
+}
+
+Status check_key(const X509& leaf, std::string_view der) {
+  const KeyOwner key = read_pkcs8_key(der);
+  if (!key) {
+    return unfit(
+        "the X.509-SVID's private key is no PKCS#8 in DER, or encrypted, damaged or of an "
+        "unknown algorithm");
+  }
+  const bool belongs = X509_check_private_key(&leaf, key.get()) == 1;
+  ERR_clear_error();
+  if (belongs) return {};
+  return unfit("the X.509-SVID's private key does not belong to its certificate " +
+               subject_of(leaf));
+}
+
+Result<X509Svid> check(const X509SvidMessage& message, TimePoint now) {
+  start_openssl();
+  TRY_ASSIGN(const std::vector<Certificate> chain,
+             read_certificates(message.certificates, kMaxChain, "the X.509-SVID"));
+  X509Svid svid;
+  const X509& leaf = *chain.front().x509;
+  TRY(name_certificate(check_leaf(leaf, message.spiffe_id, now, svid.pair), kLeaf, leaf));
+  TRY(check_key(leaf, message.private_key.reveal()));
+  for (std::size_t i = 1; i < chain.size(); ++i) {
+    TRY(name_certificate(check_issuer(*chain[i].x509), kIssuer, *chain[i].x509));
+  }
+  TRY(read_certificates(message.bundle, kMaxBundle, "the X.509-SVID's bundle"));
+
+  svid.pair.chain = write_pem(chain);
+  append_pem("PRIVATE KEY", message.private_key.reveal(), svid.pair.private_key);
+  svid.spiffe_id = message.spiffe_id;
+  svid.common_name = common_name(leaf);
+  return svid;
+}
+
+}  // namespace
+
+Result<X509Svid> check_x509_svid(const X509SvidMessage& message, TimePoint now) {
+  return check(message, now)
+      .context("looking at the X.509-SVID of " + in_quotes(message.spiffe_id))
+      .hint("the agent gave it so: look at how its server makes X.509-SVIDs");
+}
+
+Result<X509Svid> fetch_x509_svid(const WorkloadApi& api, const SvidChoice& choice,
+                                 const Clock& clock) {
+  TRY_ASSIGN(const std::vector<X509SvidMessage> messages, api.fetch_x509_svids());
+  std::vector<SvidCandidate> candidates;
+  candidates.reserve(messages.size());
+  for (const X509SvidMessage& message : messages) {
+    candidates.push_back({.spiffe_id = message.spiffe_id, .hint = message.hint});
+  }
+  TRY_ASSIGN(const std::size_t chosen, choose_svid(candidates, choice));
+  return check_x509_svid(messages[chosen], clock.now());
+}
+
+}  // namespace execcred

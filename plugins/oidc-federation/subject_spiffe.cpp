@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "subject_spiffe.hpp"
+
+#include "subject_url.hpp"
+
+#include <execcred/file.hpp>
+#include <execcred/jwt_svid.hpp>
+#include <execcred/machine_identity.hpp>
+#include <execcred/text.hpp>
+#include <execcred/workload_api.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+namespace execcred::oidc_federation {
+namespace {
+
+constexpr std::size_t kMaxCgroups = 64 * 1024;
+
+std::string own_groups() {
+  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(0, ::getgroups(0, nullptr))));
+  const int count = ::getgroups(static_cast<int>(groups.size()), groups.data());
+  std::string text;
+  for (int i = 0; i < count; ++i) text += std::to_string(groups[static_cast<std::size_t>(i)]) + " ";
+  return text;
+}
+
+// Where the symlink leads, cut to what fits; empty where it cannot be read.
+std::string own_program() {
+  std::array<char, 4096> path = {};
+  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
+  return size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : std::string();
+}
+
+// An agent attests a process by its user, its groups, its program and its cgroup, which says the
+// container or the service. Two processes of one user that differ in these share no entry.
+void identify_process(CacheKey& key) {
+  identify_machine(key);
+  key.add("process.uid", std::to_string(::geteuid()));
+  key.add("process.gid", std::to_string(::getegid()));
+  key.add("process.groups", own_groups());
+  key.add("process.program", own_program());
+  const Result<std::string> cgroup = read_untrusted_file("/proc/self/cgroup", kMaxCgroups);
+  key.add("process.cgroup", cgroup ? trim(*cgroup) : "unknown");
+}
+
+}  // namespace
+
+Status identify_spiffe(const Options& options, CacheKey& key) {
+  const SpiffeOptions& spiffe = options.subject.spiffe;
+  key.add("subject", "spiffe").add("subject-audience", subject_audience(options));
+  key.add("subject.socket", spiffe.socket);
+  key.add("subject.spiffe-id", spiffe.choice.spiffe_id);
+  key.add("subject.hint", spiffe.choice.hint);
+  identify_process(key);
+  return {};
+}
+
+Result<SecretString> fetch_spiffe(const Options& options, const Services& services,
+                                  const ProviderCall& call) {
+  const SpiffeOptions& spiffe = options.subject.spiffe;
+  if (spiffe.socket.empty()) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "--subject=spiffe needs the Workload API's socket",
+                 .hint = "set SPIFFE_ENDPOINT_SOCKET=unix:///PATH, or pass --socket"};
+  }
+  TRY_ASSIGN(WorkloadEndpoint endpoint, parse_workload_endpoint(spiffe.socket));
+  const WorkloadApi api(std::move(endpoint),
+                        {.deadline = call.deadline,
+                         .may_retry = call.may_retry,
+                         .debug = [&services](std::string_view step) { services.debug(step); }});
+  TRY_ASSIGN(JwtSvid svid,
+             fetch_jwt_svid(api, {subject_audience(options)}, spiffe.choice, services.clock));
+  services.debug("got a JWT-SVID of " + in_quotes(svid.spiffe_id));
+  return std::move(svid.token);
+}
+
+}  // namespace execcred::oidc_federation

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the Workload API is said to be, and what is found there instead.
+#include "peer.hpp"
+
+#include "unit/temp_dir.hpp"
+
+#include <doctest/doctest.h>
+#include <grp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace execcred::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uid_t kStranger = 65532;
+
+void become_stranger() {
+  if (setgroups(0, nullptr) != 0 || setresgid(kStranger, kStranger, kStranger) != 0 ||
+      setresuid(kStranger, kStranger, kStranger) != 0) {
+    _exit(125);
+  }
+}
+
+// The plugin's copy where another user may run it.
+blackbox::Command as_stranger(const blackbox::Sandbox& sandbox, blackbox::Command command) {
+  const std::string copy = sandbox.at("plugin");
+  fs::copy_file(command.arguments.front(), copy, fs::copy_options::overwrite_existing);
+  fs::permissions(copy, fs::perms(0755));
+  command.arguments.front() = copy;
+  command.before_exec = become_stranger;
+  return command;
+}
+
+}  // namespace
+
+TEST_CASE("endpoint: what is no address of a Workload API is refused, by flag and by variable") {
+  for (const std::string uri : {"s",
+                                "/run/agent.sock",
+                                "run/agent.sock",
+                                "./agent.sock",
+                                "unix",
+                                "unix:",
+                                "unix:/",
+                                "unix://",
+                                "unix:///",
+                                "unix://foo",
+                                "unix://foo/bar",
+                                "unix:foo",
+                                "UNIX:///x",
+                                "unix:///a?b=c",
+                                "unix:///a#b",
+                                "unix://user@/a",
+                                "unix:///a%20b",
+                                "http:///x",
+                                "https://127.0.0.1:1",
+                                "file:///run/agent.sock",
+                                "npipe:///x",
+                                "tcp:",
+                                "tcp://",
+                                "tcp:127.0.0.1:80",
+                                "tcp://127.0.0.1",
+                                "tcp://127.0.0.1:",
+                                "tcp://127.0.0.1:0",
+                                "tcp://127.0.0.1:65536",
+                                "tcp://127.0.0.1:80x",
+                                "tcp://127.0.0.1:80/",
+                                "tcp://127.0.0.1:80/x",
+                                "tcp://127.0.0.1:80?x",
+                                "tcp://127.0.0.1:80#x",
+                                "tcp://u@127.0.0.1:80",
+                                "tcp://u:p@127.0.0.1:80",
+                                "tcp://localhost:80",
+                                "tcp://example.com:80",
+                                "tcp://:80",
+                                "tcp://::1:80",
+                                "tcp://[::1]",
+                                "tcp://[::1",
+                                "tcp://[127.0.0.1]:80",
+                                "tcp://127.1:80",
+                                "tcp://0x7f000001:80",
+                                "tcp://127.0.0.1:-1",
+                                "tcp://127.0.0.1:+80",
+                                "unix:///a b",
+                                "unix:///a\nb",
+                                "unix:///a\xffz",
+                                " unix:///a",
+                                "unix:///a "}) {
+    CAPTURE(uri);
+    const Outcome by_flag = run_at(uri);
+    CHECK_FAILURE(by_flag, 2);
+    CHECK(blackbox::says(by_flag, "--socket"));
+    const Outcome by_variable = run_at("", {.variables = {"SPIFFE_ENDPOINT_SOCKET=" + uri}});
+    CHECK_FAILURE(by_variable, 2);
+    CHECK(blackbox::says(by_variable, "SPIFFE_ENDPOINT_SOCKET"));
+  }
+}
+
+TEST_CASE("endpoint: for a path that lacks its scheme or a slash, the right URI is told") {
+  CHECK_REFUSAL(run_at("/run/spire/agent.sock"), 2, "unix:///run/spire/agent.sock");
+  CHECK_REFUSAL(run_at("unix://run/spire/agent.sock"), 2, "unix:///run/spire/agent.sock");
+  CHECK_REFUSAL(run_at("", {.variables = {"SPIFFE_ENDPOINT_SOCKET=/run/spire/agent.sock"}}), 2,
+                "unix:///run/spire/agent.sock");
+}
+
+TEST_CASE("endpoint: none at all is told with both ways to name one") {
+  const Outcome outcome = run_at("");
+  CHECK_FAILURE(outcome, 2);
+  CHECK(blackbox::says(outcome, "--socket"));
+  CHECK(blackbox::says(outcome, "SPIFFE_ENDPOINT_SOCKET"));
+  CHECK_FAILURE(run_at("", {.variables = {"SPIFFE_ENDPOINT_SOCKET="}}), 2);
+}
+
+TEST_CASE("endpoint: unix:///PATH, unix:/PATH, tcp with IPv4 and with IPv6") {
+  const Peer peer(good_answer());
+  CHECK_SUCCESS(run_at(peer.server.uri()));
+  CHECK_SUCCESS(run_at("unix:" + peer.sandbox.at("agent.sock")));
+  const FrameServer four(grpc::says(good_answer()), {});
+  CHECK_SUCCESS(run_at(four.uri()));
+  CHECK(four.connections() == 1);
+  const FrameServer six(grpc::says(good_answer()), {.is_ipv6 = true});
+  CHECK_SUCCESS(run_at(six.uri()));
+  CHECK(six.connections() == 1);
+}
+
+TEST_CASE("endpoint: SPIFFE_ENDPOINT_SOCKET, and what goes before it") {
+  const Peer one(good_answer());
+  const Peer other(good_answer());
+  const std::string variable = "SPIFFE_ENDPOINT_SOCKET=" + one.server.uri();
+  CHECK_SUCCESS(run_at("", {.variables = {variable}}));
+  CHECK(one.server.connections() == 1);
+  CHECK_SUCCESS(run_at(other.server.uri(), {.variables = {variable}}));
+  CHECK_SUCCESS(run_at("", {.variables = {variable, "EXECCRED_SOCKET=" + other.server.uri()}}));
+  CHECK(one.server.connections() == 1);
+  CHECK(other.server.connections() == 2);
+  // A flag makes the variable's content no matter.
+  CHECK_SUCCESS(run_at(other.server.uri(), {.variables = {"SPIFFE_ENDPOINT_SOCKET=garbage"}}));
+}
+
+TEST_CASE("endpoint: a ClusterProfile never chooses it") {
+  const Peer mine(good_answer());
+  const Peer thief(good_answer());
+  const std::string uri = blackbox::json_string(thief.server.uri());
+  CHECK_FAILURE(mine.run({.config = "{\"socket\":" + uri + "}"}), 2);
+  CHECK_FAILURE(mine.run({.arguments = {"--from-profile", "--socket=" + thief.server.uri()}}), 2);
+  CHECK(thief.server.connections() == 0);
+}
+
+TEST_CASE("endpoint: a socket path of 107 bytes is good, one of 108 is refused") {
+  const blackbox::Sandbox sandbox;
+  std::string path = sandbox.at("");
+  path += std::string(106 - path.size(), 's');
+  const std::string longest = path + "/a";
+  REQUIRE(longest.size() == 108);
+  CHECK_REFUSAL(run_at("unix://" + longest), 2, "107");
+  path.push_back('s');
+  REQUIRE(path.size() == 107);
+  // The server's unfinished name is one byte longer, so it listens elsewhere first.
+  const FrameServer server(grpc::says(good_answer()), {.path = sandbox.at("short")});
+  fs::rename(sandbox.at("short"), path);
+  CHECK_SUCCESS(run_at("unix://" + path));
+}
+
+TEST_CASE("endpoint: no socket there, told with what may be missing") {
+  const blackbox::Sandbox sandbox;
+  const Ask ask = {.timeout = milliseconds(500)};
+  for (const std::string name : {"agent.sock", "no/folder/agent.sock"}) {
+    const Outcome outcome = run_at("unix://" + sandbox.at(name), ask);
+    CHECK_REFUSAL(outcome, 3, sandbox.at(name));
+    check_in_time(outcome, ask);
+    CHECK(blackbox::says(outcome, "CSI"));
+    CHECK(blackbox::says(outcome, "hostPath"));
+  }
+}
+
+TEST_CASE("endpoint: a file in place of the socket, a folder, a file in place of a folder") {
+  const blackbox::Sandbox sandbox;
+  sandbox.write("file", "no socket");
+  const Ask ask = {.timeout = milliseconds(500)};
+  CHECK_FAILURE(run_at("unix://" + sandbox.at("file/agent.sock"), ask), 2);
+  for (const std::string name : {"file", "."}) {
+    const Outcome outcome = run_at("unix://" + sandbox.at(name), ask);
+    CHECK(outcome.exit_code != 0);
+    CHECK_FAILURE(outcome, outcome.exit_code == 2 ? 2 : 3);
+    check_in_time(outcome, ask);
+  }
+  fs::create_symlink(sandbox.at("loop"), sandbox.at("loop"));
+  CHECK_FAILURE(run_at("unix://" + sandbox.at("loop"), ask), 2);
+}
+
+TEST_CASE("endpoint: a symbolic link to the socket is followed, as kubelets mount them") {
+  const Peer peer(good_answer());
+  fs::create_symlink(peer.sandbox.at("agent.sock"), peer.sandbox.at("link"));
+  CHECK_SUCCESS(run_at("unix://" + peer.sandbox.at("link")));
+}
+
+TEST_CASE("endpoint: a port where nobody listens may pass") {
+  std::string uri;
+  {
+    const FrameServer gone(grpc::says(""), {});
+    uri = gone.uri();
+  }
+  const Ask ask = {.timeout = milliseconds(500)};
+  const Outcome outcome = run_at(uri, ask);
+  CHECK_FAILURE(outcome, 3);
+  check_in_time(outcome, ask);
+}
+
+TEST_CASE("endpoint: a socket that this user may not open is told at once, with what it needs") {
+  if (!is_root_or_counted("a socket of another user")) return;
+  const Peer peer(good_answer());
+  const std::string path = peer.sandbox.at("agent.sock");
+  const blackbox::Command stranger =
+      as_stranger(peer.sandbox, command_at(peer.server.uri(), {.timeout = milliseconds(3000)}));
+  CHECK_SUCCESS(blackbox::run(stranger));
+  REQUIRE(chmod(path.c_str(), 0755) == 0);
+  const Outcome outcome = blackbox::run(stranger);
+  CHECK_REFUSAL(outcome, 2, "Permission denied");
+  check_at_once(outcome);
+  CHECK(blackbox::says(outcome, std::to_string(kStranger)));
+  CHECK(peer.server.connections() == 1);
+}
+
+TEST_CASE("endpoint: the uid and gid to register are those of the process, whoever it is") {
+  if (!is_root_or_counted("a process of another user")) return;
+  const Peer peer(grpc::failure(grpc::kPermissionDenied, "no identity issued"));
+  const Outcome outcome = blackbox::run(
+      as_stranger(peer.sandbox, command_at(peer.server.uri(), {.timeout = milliseconds(1500)})));
+  CHECK_FAILURE(outcome, 1);
+  CHECK(blackbox::says(outcome, "unix:uid:65532"));
+  CHECK(blackbox::says(outcome, "unix:gid:65532"));
+}
+
+}  // namespace execcred::test

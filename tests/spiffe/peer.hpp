@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred-spiffe as clients run it, in front of a Workload API of a case's own.
+#pragma once
+
+#include "child_process.hpp"
+#include "documents.hpp"
+#include "plugin_under_test.hpp"
+#include "sandbox.hpp"
+#include "support/workload_agent.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::test {
+
+inline constexpr const char* kSpoke = "https://spoke-1.example.com:6443";
+inline constexpr const char* kWorkload = "spiffe://example.org/workload";
+inline constexpr const char* kAudience = "kubernetes";
+
+using Texts = std::vector<std::string>;
+using blackbox::milliseconds;
+using blackbox::Outcome;
+using Connection = FrameServer::Connection;
+using Visit = FrameServer::Visit;
+using Handler = FrameServer::Handler;
+
+Texts operator+(Texts one, const Texts& other);
+
+struct Ask {
+  std::string type = "jwt";
+  Texts arguments = {};
+  Texts variables = {};
+  std::string server = kSpoke;  // empty: no document from the client
+  std::string config = {};      // spec.cluster.config
+  bool has_audience = true;     // --audience=kubernetes, of a JWT-SVID
+  bool is_traced = false;       // --debug
+  milliseconds timeout = milliseconds(2000);
+  std::function<void()> before_exec = {};
+};
+
+// Of the program, at this socket; an empty one is not told to it.
+blackbox::Command command_at(const std::string& uri, const Ask& ask);
+Outcome run_at(const std::string& uri, const Ask& ask = {});
+
+// A Workload API that a handler makes, on a Unix socket of its own.
+class Peer {
+ public:
+  explicit Peer(Handler handler) : server(std::move(handler), {.path = sandbox.at("agent.sock")}) {}
+  // One that says these bytes to every call.
+  explicit Peer(std::string bytes) : Peer(grpc::says(std::move(bytes))) {}
+
+  Outcome run(const Ask& ask = {}) const { return run_at(server.uri(), ask); }
+  // What the last client said, once it has gone.
+  Visit last() const;
+
+  blackbox::Sandbox sandbox;
+  FrameServer server;
+};
+
+// One that does what it should.
+class AgentPeer {
+ public:
+  explicit AgentPeer(std::vector<WorkloadAgent::Identity> identities = {{.spiffe_id = kWorkload}})
+      : agent(std::move(identities)), peer(agent.handler()) {}
+
+  // What was given out counts as a secret from then on.
+  Outcome run(const Ask& ask = {}) const;
+  Visit last() const { return peer.last(); }
+
+  WorkloadAgent agent;
+  Peer peer;
+};
+
+// The message of a good answer to a JWT call of `Ask`, and to an X.509 one. Always the same.
+const std::string& good_jwt();
+const std::string& good_x509();
+// The bytes of that answer on the connection.
+std::string good_answer();
+// An answer without the head: its DATA and trailers.
+std::string good_rest();
+
+std::string token_of(const Outcome& outcome);
+// Seconds from now to the claimed end; fails the case where there is none.
+std::int64_t claimed_seconds(const Outcome& outcome);
+// What is claimed of a credential that ends in so many seconds.
+std::int64_t claim_for(std::int64_t seconds);
+
+// A failure that was told before the timeout and the moment that a loaded machine may add.
+void check_in_time(const Outcome& outcome, const Ask& ask);
+// The same, told before there was time to ask again.
+void check_at_once(const Outcome& outcome);
+
+// That a peer which says these bytes is told at once, after one connection.
+void check_refused(const std::string& bytes, int exit_code, const std::string& told = {});
+// That it is asked again: one such answer does no harm.
+void check_retried(const std::string& bytes);
+
+}  // namespace execcred::test

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may pass is tried again, with growing pauses, to the deadline and no further.
+#include "peer.hpp"
+
+#include <doctest/doctest.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace execcred::test {
+namespace {
+
+std::string number(auto value) { return std::to_string(value); }
+
+// The pauses between attempts, in milliseconds.
+std::vector<std::int64_t> pauses_of(const Peer& peer) {
+  std::vector<std::int64_t> pauses;
+  const std::vector<Visit> visits = peer.server.visits();
+  for (std::size_t i = 1; i < visits.size(); ++i) {
+    pauses.push_back(
+        std::chrono::duration_cast<milliseconds>(visits[i].at - visits[i - 1].at).count());
+  }
+  return pauses;
+}
+
+}  // namespace
+
+TEST_CASE("retry: permission denied twice, then an identity") {
+  WorkloadAgent agent({{.spiffe_id = kWorkload}});
+  for (const std::string type : {"jwt", "x509"}) {
+    const Peer peer(
+        grpc::first(2, grpc::says(grpc::failure(grpc::kPermissionDenied, "no identity issued")),
+                    agent.handler()));
+    CHECK_SUCCESS(peer.run({.type = type}));
+    CHECK(peer.server.connections() == 3);
+  }
+}
+
+TEST_CASE("retry: no identity until the deadline, told with what to register") {
+  const Peer peer(grpc::failure(grpc::kPermissionDenied, "no identity issued"));
+  const Ask ask = {.timeout = milliseconds(1000)};
+  blackbox::Child child(command_at(peer.server.uri(), ask));
+  const Outcome outcome = child.wait();
+  CHECK_REFUSAL(outcome, 1, "no identity issued");
+  check_in_time(outcome, ask);
+  CHECK(blackbox::says(outcome, number(child.pid())));
+  CHECK(blackbox::says(outcome, "unix:uid:" + number(geteuid())));
+  CHECK(blackbox::says(outcome, "unix:gid:" + number(getegid())));
+  CHECK(blackbox::says(outcome, "k8s:"));
+  CHECK(peer.server.connections() >= 3);
+  for (const Visit& visit : peer.server.visits()) CHECK(visit.pid == child.pid());
+}
+
+TEST_CASE("retry: goes on to the deadline, the last attempt is in its last quarter") {
+  for (const int code : {grpc::kPermissionDenied, grpc::kUnavailable}) {
+    for (const int timeout : {700, 1000, 2500}) {
+      CAPTURE(code);
+      CAPTURE(timeout);
+      const Peer peer(grpc::failure(code));
+      const auto start = std::chrono::steady_clock::now();
+      const Outcome outcome = peer.run({.timeout = milliseconds(timeout)});
+      CHECK_FAILURE(outcome, code == grpc::kUnavailable ? 3 : 1);
+      const auto last = peer.server.visits().back().at - start;
+      CHECK(std::chrono::duration_cast<milliseconds>(last).count() > timeout * 3 / 4);
+      CHECK(outcome.elapsed < milliseconds(timeout + 500));
+    }
+  }
+}
+
+TEST_CASE("retry: the pauses grow from a tenth of a second, with jitter") {
+  const Peer peer(grpc::failure(grpc::kUnavailable, "try again"));
+  const Ask ask = {.timeout = milliseconds(7000)};
+  CHECK_FAILURE(peer.run(ask), 3);
+  const std::vector<std::int64_t> pauses = pauses_of(peer);
+  REQUIRE(pauses.size() >= 5);
+  CHECK(pauses.size() <= 12);
+  std::int64_t longest = 100;
+  for (std::size_t i = 0; i < 5; ++i) {
+    CAPTURE(i);
+    CHECK(pauses[i] >= longest / 2);
+    CHECK(pauses[i] <= longest + 400);
+    longest = std::min<std::int64_t>(2 * longest, 2000);
+  }
+  for (const std::int64_t pause : pauses) CHECK(pause <= 2400);
+}
+
+TEST_CASE("retry: no two processes wait equally long") {
+  std::vector<std::int64_t> seen;
+  for (int i = 0; i < 6; ++i) {
+    const Peer peer(
+        grpc::first(2, grpc::says(grpc::failure(grpc::kUnavailable)), grpc::says(good_answer())));
+    CHECK_SUCCESS(peer.run());
+    const std::vector<Visit> visits = peer.server.visits();
+    REQUIRE(visits.size() == 3);
+    seen.push_back(
+        std::chrono::duration_cast<std::chrono::microseconds>(visits[2].at - visits[1].at).count() /
+        1000);
+  }
+  std::sort(seen.begin(), seen.end());
+  CHECK(seen.back() - seen.front() >= 5);
+}
+
+TEST_CASE("retry: Unavailable, REFUSED_STREAM and GOAWAY below our stream pass") {
+  const std::string start = grpc::greeting();
+  for (const std::string& first :
+       {grpc::failure(grpc::kUnavailable, "attestation failed"),
+        start + h2::rst_stream(1, h2::kRefusedStream), start + h2::goaway(0, h2::kNoError),
+        start + h2::goaway(0, 11, "too_many_pings"),
+        grpc::begin() + h2::rst_stream(1, h2::kRefusedStream)}) {
+    const Peer peer(grpc::first(2, grpc::says(first), grpc::says(good_answer())));
+    CHECK_SUCCESS(peer.run());
+    CHECK(peer.server.connections() == 3);
+  }
+}
+
+TEST_CASE("retry: an agent that closes at once, as one that ends") {
+  const Peer peer(grpc::first(
+      2, [](Connection&) {}, grpc::says(good_answer())));
+  CHECK_SUCCESS(peer.run());
+  const Peer reset(grpc::first(
+      2, [](Connection& connection) { connection.cut(); }, grpc::says(good_answer())));
+  CHECK_SUCCESS(reset.run());
+}
+
+TEST_CASE("retry: an agent that starts a moment later") {
+  const blackbox::Sandbox sandbox;
+  const std::string path = sandbox.at("late/agent.sock");
+  blackbox::Child child(command_at("unix://" + path, {.timeout = milliseconds(5000)}));
+  poll(nullptr, 0, 250);
+  std::filesystem::create_directory(sandbox.at("late"));
+  const FrameServer server(grpc::says(good_answer()), {.path = path});
+  const Outcome outcome = child.wait();
+  CHECK_SUCCESS(outcome);
+  CHECK(server.connections() == 1);
+}
+
+TEST_CASE("retry: a socket that an agent left behind, until the next one listens") {
+  const blackbox::Sandbox sandbox;
+  const std::string path = sandbox.at("agent.sock");
+  close(listen_at(path));
+  const Ask ask = {.timeout = milliseconds(600)};
+  const Outcome refused = run_at("unix://" + path, ask);
+  CHECK_REFUSAL(refused, 3, "Connection refused");
+  check_in_time(refused, ask);
+  blackbox::Child child(command_at("unix://" + path, {.timeout = milliseconds(5000)}));
+  const FrameServer server(grpc::says(good_answer()), {.path = path});
+  CHECK_SUCCESS(child.wait());
+}
+
+TEST_CASE("retry: what was said before the last cause is told too") {
+  const Peer peer(
+      grpc::first(1, grpc::says(grpc::failure(grpc::kPermissionDenied, "no identity issued")),
+                  grpc::says(grpc::failure(grpc::kUnavailable, "attestation failed"))));
+  const Outcome outcome = peer.run({.timeout = milliseconds(1000)});
+  CHECK_FAILURE(outcome, 3);
+  CHECK(blackbox::says(outcome, "attestation failed"));
+  CHECK(blackbox::says(outcome, " times"));
+}
+
+TEST_CASE("retry: an agent that falls silent does not hide what it said before") {
+  const Peer peer(
+      grpc::first(2, grpc::says(grpc::failure(grpc::kPermissionDenied, "no identity issued")),
+                  [](Connection& connection) { connection.wait_for_close(); }));
+  const Ask ask = {.timeout = milliseconds(2000)};
+  const Outcome outcome = peer.run(ask);
+  CHECK_FAILURE(outcome, outcome.exit_code == 1 ? 1 : 3);
+  check_in_time(outcome, ask);
+  CHECK(blackbox::says(outcome, "no identity issued"));
+}
+
+TEST_CASE("retry: our own mistakes are told at once, after one connection") {
+  for (const int code : {grpc::kInvalidArgument, grpc::kUnimplemented}) {
+    const Peer peer(grpc::failure(code, "security header missing from request"));
+    const Outcome outcome = peer.run();
+    CHECK_FAILURE(outcome, 1);
+    check_at_once(outcome);
+    CHECK(blackbox::says(outcome, "security header missing"));
+    CHECK(peer.server.connections() == 1);
+  }
+}
+
+}  // namespace execcred::test

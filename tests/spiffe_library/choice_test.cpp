@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/expect.hpp"
+
+#include <doctest/doctest.h>
+#include <execcred/svid_choice.hpp>
+
+#include <string>
+#include <vector>
+
+namespace execcred {
+namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace)
+
+const std::string kOne = "spiffe://example.org/one";
+const std::string kTwo = "spiffe://example.org/two";
+const std::string kOther = "spiffe://other.org/one";
+
+std::vector<SvidCandidate> several() {
+  return {{.spiffe_id = kOne, .hint = "internal"},
+          {.spiffe_id = kTwo, .hint = "external"},
+          {.spiffe_id = kOther},
+          {.spiffe_id = kOne, .hint = "external"}};
+}
+
+void check_chosen(const std::vector<SvidCandidate>& candidates, const SvidChoice& choice,
+                  std::size_t wanted) {
+  CAPTURE(choice.spiffe_id);
+  CAPTURE(choice.hint);
+  CAPTURE(choice.trust_domain);
+  const Result<std::size_t> chosen = choose_svid(candidates, choice);
+  if (!chosen) FAIL(story(chosen.error()));
+  CHECK(*chosen == wanted);
+}
+
+TEST_CASE("choose_svid: the only one needs no choice, but fits one that is made") {
+  const std::vector<SvidCandidate> one = {{.spiffe_id = kOne, .hint = "internal"}};
+  check_chosen(one, {}, 0);
+  check_chosen(one, {.spiffe_id = kOne}, 0);
+  check_chosen(one, {.hint = "internal"}, 0);
+  check_chosen(one, {.spiffe_id = kOne, .hint = "internal", .trust_domain = "example.org"}, 0);
+  check_fails(choose_svid(one, {.spiffe_id = kTwo}), Error::Kind::no_credential,
+              "the agent has no identity with the SPIFFE ID 'spiffe://example.org/two' for this "
+              "process\nhint: it has 'spiffe://example.org/one' (hint 'internal')");
+  check_fails(choose_svid(one, {.hint = "Internal"}), Error::Kind::no_credential,
+              "has no identity with the hint 'Internal' for this process");
+}
+
+TEST_CASE("choose_svid: by ID, by hint, by both; the first where several have the hint") {
+  check_chosen(several(), {.spiffe_id = kTwo}, 1);
+  check_chosen(several(), {.spiffe_id = kOther}, 2);
+  check_chosen(several(), {.spiffe_id = kOne}, 0);
+  check_chosen(several(), {.hint = "internal"}, 0);
+  check_chosen(several(), {.hint = "external"}, 1);
+  check_chosen(several(), {.spiffe_id = kOne, .hint = "external"}, 3);
+  check_fails(choose_svid(several(), {.spiffe_id = kTwo, .hint = "internal"}),
+              Error::Kind::no_credential,
+              "with the SPIFFE ID 'spiffe://example.org/two' and the hint 'internal' for");
+  check_fails(choose_svid(several(), {.spiffe_id = "spiffe://example.org/o"}),
+              Error::Kind::no_credential, "has no identity");
+}
+
+TEST_CASE("choose_svid: of several without a choice none is taken, and all are listed") {
+  const Result<std::size_t> chosen = choose_svid(several(), {});
+  check_fails(chosen, Error::Kind::no_credential,
+              "the agent has 4 identities for this process: 'spiffe://example.org/one' (hint "
+              "'internal'), 'spiffe://example.org/two' (hint 'external'), "
+              "'spiffe://other.org/one', 'spiffe://example.org/one' (hint 'external')\nhint: "
+              "choose one with --spiffe-id or --hint");
+  // The trust domain is a condition: which of the two in it, nobody said.
+  check_fails(choose_svid(several(), {.trust_domain = "example.org"}), Error::Kind::no_credential,
+              "the agent has 4 identities");
+  check_fails(choose_svid({{.spiffe_id = kOne}, {.spiffe_id = kOne}}, {}),
+              Error::Kind::no_credential, "the agent has 2 identities");
+}
+
+TEST_CASE("choose_svid: the chosen one must be of the trust domain") {
+  check_chosen(several(), {.spiffe_id = kOther, .trust_domain = "other.org"}, 2);
+  check_chosen(several(), {.hint = "external", .trust_domain = "example.org"}, 1);
+  for (const std::string domain :
+       {"example.or", "example.orgs", "org", "Example.org", "other.org"}) {
+    check_fails(
+        choose_svid(several(), {.spiffe_id = kTwo, .trust_domain = domain}),
+        Error::Kind::no_credential,
+        "the identity 'spiffe://example.org/two' is of another trust domain than '" + domain + "'");
+  }
+  check_fails(choose_svid({{.spiffe_id = kOther}}, {.trust_domain = "example.org"}),
+              Error::Kind::no_credential, "is of another trust domain");
+}
+
+TEST_CASE("choose_svid: what the agent calls an identity is no ID: no credential, one line") {
+  for (const std::string& id :
+       {std::string("example.org/one"), std::string("a\nb"), std::string()}) {
+    CAPTURE(id);
+    const Result<std::size_t> chosen =
+        choose_svid({{.spiffe_id = id}}, {.trust_domain = "example.org"});
+    check_fails(chosen, Error::Kind::no_credential);
+    CHECK_FALSE(contains(chosen.error().message, "\n"));
+  }
+}
+
+TEST_CASE("choose_svid: a list of many, with long and strange names, stays readable") {
+  std::vector<SvidCandidate> many(5000, {.spiffe_id = std::string(3000, 'x'), .hint = "\x1b[2J"});
+  const Result<std::size_t> chosen = choose_svid(many, {});
+  check_fails(chosen, Error::Kind::no_credential, " and 4990 more");
+  CHECK(chosen.error().message.size() < 2500);
+  CHECK_FALSE(contains(chosen.error().message, "\x1b"));
+
+  many.resize(10);
+  CHECK_FALSE(contains(story(choose_svid(many, {}).error()), "more"));
+  many.resize(11);
+  CHECK(contains(story(choose_svid(many, {.hint = "none"}).error()), " and 1 more"));
+}
+
+}  // namespace
+}  // namespace execcred

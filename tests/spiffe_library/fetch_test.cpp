@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the agent to what is given away.
+#include "frame_server.hpp"
+#include "unit/expect.hpp"
+#include "unit/temp_dir.hpp"
+#include "workload_agent.hpp"
+
+#include <doctest/doctest.h>
+#include <execcred/jwt_svid.hpp>
+#include <execcred/x509_svid.hpp>
+
+#include <chrono>
+#include <string>
+
+namespace execcred {
+namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace)
+using namespace std::chrono_literals;
+
+const std::string kOne = "spiffe://example.org/one";
+const std::string kTwo = "spiffe://example.org/two";
+
+struct Api {
+  explicit Api(const FrameServer& server)
+      : endpoint(parse_workload_endpoint(server.uri())),
+        api(*endpoint, {.deadline = std::chrono::steady_clock::now() + 10s}) {}
+
+  Result<WorkloadEndpoint> endpoint;
+  WorkloadApi api;
+  SystemClock clock = {};
+};
+
+TEST_CASE("fetch_jwt_svid: asks, chooses and checks") {
+  const TempDir folder;
+  WorkloadAgent agent({{.spiffe_id = kTwo}, {.spiffe_id = kOne, .hint = "internal"}});
+  const FrameServer server(agent.handler(), {.path = (folder / "agent.sock").native()});
+  const Api api(server);
+
+  Result<JwtSvid> svid = fetch_jwt_svid(api.api, {"a", "b"}, {.hint = "internal"}, api.clock);
+  if (!svid) FAIL(story(svid.error()));
+  CHECK(svid->spiffe_id == kOne);
+  CHECK((svid->expires_at > api.clock.now()));
+  svid = fetch_jwt_svid(api.api, {"a"}, {.spiffe_id = kTwo}, api.clock);
+  if (!svid) FAIL(story(svid.error()));
+  CHECK(svid->spiffe_id == kTwo);
+  check_fails(fetch_jwt_svid(api.api, {"a"}, {}, api.clock), Error::Kind::no_credential,
+              "the agent has 2 identities");
+}
+
+TEST_CASE("fetch_x509_svid: asks, chooses and checks") {
+  const TempDir folder;
+  WorkloadAgent agent({{.spiffe_id = kOne, .hint = "internal", .common_name = "one"},
+                       {.spiffe_id = kTwo, .common_name = ""}});
+  const FrameServer server(agent.handler(), {.path = (folder / "agent.sock").native()});
+  const Api api(server);
+
+  Result<X509Svid> svid = fetch_x509_svid(api.api, {.spiffe_id = kOne}, api.clock);
+  if (!svid) FAIL(story(svid.error()));
+  CHECK(svid->spiffe_id == kOne);
+  CHECK(svid->common_name == "one");
+  CHECK(check_client_certificate(svid->pair.chain, svid->pair.private_key, api.clock.now()));
+  svid = fetch_x509_svid(api.api, {.spiffe_id = kTwo}, api.clock);
+  if (!svid) FAIL(story(svid.error()));
+  CHECK(svid->spiffe_id == kTwo);
+  CHECK(svid->common_name.empty());
+  svid = fetch_x509_svid(api.api, {.hint = "internal"}, api.clock);
+  if (!svid) FAIL(story(svid.error()));
+  CHECK(svid->spiffe_id == kOne);
+  check_fails(fetch_x509_svid(api.api, {}, api.clock), Error::Kind::no_credential,
+              "the agent has 2 identities");
+  check_fails(fetch_x509_svid(api.api, {.spiffe_id = "spiffe://example.org/x"}, api.clock),
+              Error::Kind::no_credential, "the agent has no identity with");
+}
+
+class LateClock final : public Clock {
+ public:
+  TimePoint now() const override { return SystemClock().now() + 24h; }
+};
+
+TEST_CASE("fetch: what the agent gives is judged by the given clock") {
+  const TempDir folder;
+  WorkloadAgent agent({{.spiffe_id = kOne}});
+  const FrameServer server(agent.handler(), {.path = (folder / "agent.sock").native()});
+  const Api api(server);
+  check_fails(fetch_jwt_svid(api.api, {"a"}, {}, LateClock()), Error::Kind::no_credential,
+              "has expired");
+  check_fails(fetch_x509_svid(api.api, {}, LateClock()), Error::Kind::no_credential, "has expired");
+}
+
+}  // namespace
+}  // namespace execcred
