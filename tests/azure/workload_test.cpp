@@ -153,6 +153,39 @@ TEST_CASE("without a federated token nothing is sent: no request goes without an
   CHECK(cloud.entra.connections() == 0);
 }
 
+TEST_CASE("--show-config names the variable that says something, unless an option does") {
+  const Cloud cloud;
+  Ask ask = {.arguments = {"--show-config"}, .variables = cloud.workload_variables()};
+  const auto shown = [&](const std::string& option) {
+    const Outcome outcome = cloud.run(ask);
+    CHECK(outcome.exit_code == 0);
+    return blackbox::shown_setting(outcome.output, option);
+  };
+  CHECK(shown("--client-id") == std::string(kClient) + " AZURE_CLIENT_ID");
+  CHECK(shown("--tenant-id") == std::string(kTenant) + " AZURE_TENANT_ID");
+  CHECK(shown("--federated-token-file") == cloud.federated_path + " AZURE_FEDERATED_TOKEN_FILE");
+  CHECK(shown("--authority-host") == cloud.entra.url("/") + " AZURE_AUTHORITY_HOST");
+  ask.config = std::string(R"({"tenantId":")") + kOtherTenant + "\"}";
+  CHECK(shown("--tenant-id") == std::string(kOtherTenant) + " spec.cluster.config.tenantId");
+  ask.variables.push_back(std::string("EXECCRED_CLIENT_ID=") + kOtherClient);
+  CHECK(shown("--client-id") == std::string(kOtherClient) + " EXECCRED_CLIENT_ID");
+  ask.arguments.push_back(std::string("--client-id=") + kClient);
+  CHECK(shown("--client-id") == std::string(kClient) + " --client-id");
+  // With a managed identity they say nothing.
+  ask = {.arguments = {"--show-config", "--identity=managed"},
+         .variables = cloud.workload_variables()};
+  CHECK(shown("--client-id") == std::string(kClient) + " AZURE_CLIENT_ID");
+  CHECK(shown("--tenant-id") == "- unset");
+  CHECK(shown("--authority-host") == "https://login.microsoftonline.com default");
+  CHECK(cloud.calls() == 0);
+}
+
+TEST_CASE("with a managed identity, what the webhook's variables say is not judged") {
+  const Cloud cloud;
+  CHECK_SUCCESS(cloud.managed({}, {"AZURE_TENANT_ID=common", "AZURE_AUTHORITY_HOST=http://x"}));
+  CHECK_SUCCESS(cloud.managed({"--identity-resource-id=/subscriptions/a"}, {"AZURE_CLIENT_ID=me"}));
+}
+
 TEST_CASE("what is missing is told with the flag and the variable that set it") {
   const Cloud cloud;
   struct Case {

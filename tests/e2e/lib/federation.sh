@@ -3,7 +3,7 @@
 # execcred-oidc-federation, and what it is run with: identity providers over TLS on loopback, and a
 # cluster that trusts their tokens.
 #
-#   federation_start PROVIDER...     dex, oidc_provider or keycloak
+#   federation_start PROVIDER...     dex, oidc_provider, keycloak, or spire (spire.sh)
 #
 # leaves in FEDERATION: pki/ (the providers' authority, ca.crt, and the clients' keys), log/, and
 # cluster/, which becomes the cluster of the suite's checks. Its ServiceAccounts have an issuer that
@@ -121,9 +121,10 @@ start_dex() {
 }
 
 # For whom its token is, is a client that trusts the asking one: scope audience:server:client_id:k8s.
+# It trusts SPIRE where that was started before.
 dex_config() {
   jq -n --arg url "$DEX_URL" --arg metrics "${DEX_METRICS#http://}" --arg issuer "$ISSUER_URL" \
-    --arg pki "$FEDERATION/pki" --arg secret "$CLIENT_SECRET" '
+    --arg spire "${SPIRE_ISSUER:-}" --arg pki "$FEDERATION/pki" --arg secret "$CLIENT_SECRET" '
     {issuer: $url, storage: {type: "memory"},
      web: {https: ($url | ltrimstr("https://") | rtrimstr("/dex")),
            tlsCert: ($pki + "/server.crt"), tlsKey: ($pki + "/server.key")},
@@ -132,10 +133,11 @@ dex_config() {
      oauth2: {grantTypes: ["urn:ietf:params:oauth:grant-type:token-exchange"]},
      staticClients: [{id: "plugin", secret: $secret, name: "plugin"},
                      {id: "k8s", secret: "unused", name: "k8s", trustedPeers: ["plugin"]}],
-     connectors: [{type: "oidc", id: "kubernetes", name: "kubernetes", config: {
-       issuer: $issuer, clientID: "unused", clientSecret: "unused", rootCAs: [$pki + "/ca.crt"],
-       redirectURI: ($url + "/callback"), scopes: ["openid"], userNameKey: "sub",
-       insecureSkipEmailVerified: true}}]}'
+     connectors: [{kubernetes: $issuer, spire: $spire} | to_entries[] | select(.value != "")
+       | {type: "oidc", id: .key, name: .key, config: {
+          issuer: .value, clientID: "unused", clientSecret: "unused", rootCAs: [$pki + "/ca.crt"],
+          redirectURI: ($url + "/callback"), scopes: ["openid"], userNameKey: "sub",
+          insecureSkipEmailVerified: true}}]}'
 }
 
 # dex_calls: the token requests so far.
@@ -152,6 +154,7 @@ authentication_config() {
       dex) issuers+=("$(trusted_issuer "$DEX_URL" name dex:)") ;;
       oidc_provider) issuers+=("$(trusted_issuer "$OIDC_PROVIDER_URL" sub op:)") ;;
       keycloak) issuers+=("$(trusted_issuer "$KEYCLOAK_URL" preferred_username keycloak:)") ;;
+      spire) issuers+=("$(trusted_issuer "$SPIRE_ISSUER" sub "")") ;;
     esac
   done
   jq -n '{apiVersion: "apiserver.config.k8s.io/v1", kind: "AuthenticationConfiguration",

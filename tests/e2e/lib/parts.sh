@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Builds or installs what the suites run against: etcd, kube-apiserver, kubectl
 # of two minor versions, cpget, a peer plugin, the JavaScript and Python clients,
-# and the identity providers. Each version is built once and kept in CACHE.
+# and the identity providers, SPIRE among them. Each version is built once and kept in CACHE.
 
 # build_go MODULE VERSION LDFLAGS PACKAGE...: sets PART to the directory with
 # the packages' programs. The directory's name covers all that decides what
@@ -70,6 +70,7 @@ build_parts() {
   export PATH=$PART:$PATH
   build_secretreader
   build_dex
+  build_spire
   build_aws_judges
 
   install_python_client
@@ -91,6 +92,47 @@ build_dex() {
   version=$(sed -n 's|.*github.com/dexidp/dex v0[^ ]* // v||p' "$E2E_DIR/$module/go.mod")
   build_go "$module" "$version" "-X main.version=v$version" github.com/dexidp/dex/cmd/dex
   export E2E_DEX=$PART/dex
+}
+
+# Exports where SPIRE's server, agent and OIDC discovery provider are.
+build_spire() {
+  local module=$E2E_DIR/idp/spire version
+  version=$(awk '$2 == "github.com/spiffe/spire" { print substr($3, 2) }' "$module/go.mod")
+  E2E_SPIRE=$CACHE/bin/spire-$version-$({ uname -m && cat "$module"/*; } | short_hash)
+  export E2E_SPIRE
+  [ -d "$E2E_SPIRE" ] || with_cache_lock build_spire_locked "$module"
+  mark_used "$E2E_SPIRE"
+}
+
+# The source is changed, so it is the main module here, whose go.sum covers all that it needs; ours
+# covers it in turn. Its server keeps its entries in SQLite, which is C.
+build_spire_locked() {
+  local partial=$E2E_SPIRE.partial work=$E2E_SPIRE.partial/work
+  # Another run may have built it while this one waited for the lock.
+  [ ! -d "$E2E_SPIRE" ] || return 0
+  find_go
+  need_packages gcc libc6-dev
+  step "building ${E2E_SPIRE##*/} with $(go_version "$GO")"
+  rm -rf "$partial"
+  mkdir -p "$work/module"
+  cp "$1"/go.{mod,sum} "$work/module"
+  (
+    cd "$work/module" || exit
+    export GOTOOLCHAIN=local CGO_ENABLED=1
+    "$GO" mod download -json github.com/spiffe/spire >../download.json ||
+      fail "$(cat ../download.json)"
+    cp -r --no-preserve=mode "$(jq -r .Dir ../download.json)" "$work/source"
+    cd "$work/source" || exit
+    for catalog in pkg/{agent,server}/catalog/*.go; do
+      awk -f "$E2E_DIR/idp/spire/reduce_catalog.awk" "$catalog" "$catalog" >"$work/reduced.go"
+      mv "$work/reduced.go" "$catalog"
+    done
+    "$GO" build -p 2 -mod=readonly -trimpath -buildvcs=false -ldflags '-s -w' -o "$partial/" \
+      ./cmd/spire-server ./cmd/spire-agent ./support/oidc-discovery-provider
+  )
+  rm -rf "$work"
+  mv "$partial" "$E2E_SPIRE"
+  remove_unused "$E2E_SPIRE" spire
 }
 
 # Exports where aws-iam-authenticator's verifier with an STS is, and botocore's Python.

@@ -40,7 +40,7 @@ prepare_programs() {
   export EXECCRED_BIN
   local program
   for program in execcred execcred-aws execcred-azure execcred-google execcred-oidc-federation \
-    execcred-static-secret execcred-token-file; do
+    execcred-spiffe execcred-static-secret execcred-token-file; do
     [ -x "$EXECCRED_BIN/$program" ] || fail "there is no program '$EXECCRED_BIN/$program'"
   done
 }
