@@ -126,6 +126,7 @@ class RetriedCall {
  private:
   Attempt call_once() {
     ++attempts_;
+    const bool is_short = end_ - steady_clock::now() <= kLastAttempt;
     deadline::enter_phase("connecting to the SPIFFE Workload API");
     TRY_ASSIGN(const FileDescriptor socket, connect_to(endpoint_, end_));
     tell("connected to " + in_quotes(endpoint_.text));
@@ -134,6 +135,8 @@ class RetriedCall {
     if (reply.code == GrpcCode::ok) return std::move(reply.message);
     Error error = refusal(reply, endpoint_);
     if (reply.code != GrpcCode::deadline_exceeded) return error;
+    // That an answer did not come in a moment says less than the answers before.
+    if (is_short && last_) return out_of_time(*last_);
     error.message = "timed out while waiting for the answer of the SPIFFE Workload API at " +
                     in_quotes(endpoint_.text);
     return out_of_time(std::move(error));
