@@ -196,7 +196,7 @@ bool GrpcCall::submit() {
                           std::uint32_t* flags, nghttp2_data_source* source, void*) {
     GrpcCall& call = of(source->ptr);
     const std::size_t piece = std::min(size, call.body_.size() - call.body_sent_);
-    std::memcpy(buffer, call.body_.data() + call.body_sent_, piece);
+    std::copy_n(call.body_.data() + call.body_sent_, piece, buffer);
     call.body_sent_ += piece;
     if (call.body_sent_ == call.body_.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
     return static_cast<ssize_t>(piece);

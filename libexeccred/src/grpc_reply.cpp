@@ -47,15 +47,12 @@ void GrpcReplyReader::add_header(std::string_view name, std::string_view value) 
   }
 }
 
-void GrpcReplyReader::end_headers(bool ends_stream) {
-  has_trailers_ = ends_stream;
-  if (!ends_stream) begin_headers();  // a status counts at the end alone
-}
+void GrpcReplyReader::end_headers(bool ends_stream) { has_trailers_ = ends_stream; }
 
 void GrpcReplyReader::add_data(std::string_view piece) {
   if (is_done() || !has_message()) return;
   if (Status taken = message_.take_from(piece); !taken) {
-    return malformed(std::move(taken.error().message));
+    return malformed(taken.error().message);
   }
   if (takes_first_ && message_.is_complete()) {
     reply_ = GrpcReply{.code = GrpcCode::ok, .message = message_.take()};
@@ -85,7 +82,7 @@ void GrpcReplyReader::end_stream(std::uint32_t http2_error) {
 
 GrpcReply GrpcReplyReader::take() { return std::move(*reply_); }
 
-void GrpcReplyReader::fail(GrpcCode code, std::string text, bool is_malformed) {
+void GrpcReplyReader::fail(GrpcCode code, std::string_view text, bool is_malformed) {
   if (is_done()) return;
   reply_ = GrpcReply{.code = code, .text = printable(text), .is_malformed = is_malformed};
 }

@@ -35,8 +35,8 @@ class GrpcReplyReader {
   GrpcReply take();
 
  private:
-  void fail(GrpcCode code, std::string text, bool is_malformed);
-  void malformed(std::string text) { fail(GrpcCode::internal, std::move(text), true); }
+  void fail(GrpcCode code, std::string_view text, bool is_malformed);
+  void malformed(std::string_view text) { fail(GrpcCode::internal, text, true); }
   bool has_message() const;
   void finish();
   void finish_without_status();

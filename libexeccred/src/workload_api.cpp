@@ -25,7 +25,11 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kFirstPause(100);
 constexpr milliseconds kLongestPause(2000);
-constexpr milliseconds kLastAttempt(100);  // what one takes, at the most, where it succeeds
+// For an error to be told before the runner's own deadline ends everything, on a busy machine too.
+constexpr milliseconds kMargin(200);
+// Where less is left, no attempt can be expected to succeed: an agent may hash the caller's
+// program.
+constexpr milliseconds kShortAttempt(500);
 
 // Half of `longest` to the whole: processes that failed together do not come back together.
 Duration jittered(milliseconds longest) {
@@ -101,9 +105,9 @@ class RetriedCall {
   RetriedCall(const WorkloadEndpoint& endpoint, const WorkloadApiPolicy& policy,
               GrpcRequest request)
       : endpoint_(endpoint), policy_(policy), request_(std::move(request)) {
-    // The error is to be told before the runner's own deadline ends everything.
     const auto left = policy.deadline - steady_clock::now();
-    end_ = policy.deadline - std::min<steady_clock::duration>(milliseconds(50), left / 10);
+    end_ = policy.deadline - std::min<steady_clock::duration>(kMargin, left / 10);
+    short_attempt_ = std::min<Duration>(kShortAttempt, left / 5);
   }
 
   Attempt run() {
@@ -113,9 +117,9 @@ class RetriedCall {
       if (attempt || !attempt.error().is_transient || !policy_.may_retry) return attempt;
       tell(attempt.error().message);
       const Duration left = end_ - steady_clock::now();
-      if (left <= kLastAttempt) return out_of_time(std::move(attempt.error()));
+      if (left <= short_attempt_) return out_of_time(std::move(attempt.error()));
       // The last attempt is made as late as it can be.
-      const Duration wait = std::min<Duration>(jittered(pause), left - kLastAttempt / 2);
+      const Duration wait = std::min<Duration>(jittered(pause), left - short_attempt_ / 2);
       deadline::enter_phase("waiting to ask the SPIFFE Workload API again");
       std::this_thread::sleep_for(wait);
       pause = std::min(2 * pause, kLongestPause);
@@ -126,7 +130,7 @@ class RetriedCall {
  private:
   Attempt call_once() {
     ++attempts_;
-    const bool is_short = end_ - steady_clock::now() <= kLastAttempt;
+    const bool is_short = end_ - steady_clock::now() <= short_attempt_;
     deadline::enter_phase("connecting to the SPIFFE Workload API");
     TRY_ASSIGN(const FileDescriptor socket, connect_to(endpoint_, end_));
     tell("connected to " + in_quotes(endpoint_.text));
@@ -164,6 +168,7 @@ class RetriedCall {
   const WorkloadApiPolicy& policy_;
   GrpcRequest request_;
   steady_clock::time_point end_ = {};
+  Duration short_attempt_ = {};
   int attempts_ = 0;
   std::optional<Error> last_ = {};
 };

@@ -52,7 +52,7 @@ is_self_contained() { ! readelf -lWd "$1" | grep -qE 'INTERP|\(NEEDED\)'; }
 # Position-independent, but for those with OpenSSL: see execcred_fix_address in cmake/Plugin.cmake.
 has_expected_address() {
   local type=DYN
-  ! grep -qaF 'OpenSSL 4' "$1" || type=EXEC
+  ! grep -qaF 'OpenSSL Default Provider' "$1" || type=EXEC
   readelf -hW "$1" | grep -qE "Type: +$type"
 }
 has_no_symbols() { ! readelf -SW "$1" | grep -qE '\.(symtab|debug_)'; }
