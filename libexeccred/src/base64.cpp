@@ -50,11 +50,10 @@ bool decode_digits(std::string_view digits, const DecodeTable& table, std::strin
 }  // namespace
 
 std::optional<std::string> decode_base64(std::string_view text) {
-  std::string digits;
-  digits.reserve(text.size());
-  for (const char c : text) {
-    if (c != '\r' && c != '\n') digits.push_back(c);
-  }
+  std::string digits(text);
+  digits.erase(
+      std::remove_if(digits.begin(), digits.end(), [](char c) { return c == '\r' || c == '\n'; }),
+      digits.end());
   if (digits.size() % 4 != 0) return std::nullopt;
   for (int padding = 0; padding < 2 && digits.ends_with('='); ++padding) digits.pop_back();
   std::string bytes;

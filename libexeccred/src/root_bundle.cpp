@@ -48,13 +48,13 @@ std::optional<Block> next_block(std::string_view& rest) {
   }
 }
 
-// The bytes of base64 in lines: all of them, or those of the first `most` digits.
-std::optional<std::string> decode_lines(std::string_view text, std::size_t most = SIZE_MAX) {
-  std::string digits;
-  digits.reserve(std::min(text.size(), most));
-  for (std::size_t i = 0; i < text.size() && digits.size() < most; ++i) {
-    if (!is_space(text[i])) digits.push_back(text[i]);
-  }
+// The bytes of base64 in lines; of its first `most` characters, as far as these are whole groups.
+std::optional<std::string> decode_lines(std::string_view text,
+                                        std::size_t most = std::string_view::npos) {
+  std::string digits(text.substr(0, most));
+  const auto is_between = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  digits.erase(std::remove_if(digits.begin(), digits.end(), is_between), digits.end());
+  if (most < text.size()) digits.resize(digits.size() / 4 * 4);
   return decode_base64(digits);
 }
 
@@ -113,8 +113,8 @@ Bytes subject_of(Bytes certificate) {
 
 // Most subjects end within the first hundreds of bytes, and decoding is most of the work.
 std::string decode_subject(std::string_view text) {
-  constexpr std::size_t kFront = 800;  // digits
-  for (const std::size_t most : {kFront, SIZE_MAX}) {
+  constexpr std::size_t kFront = 800;  // characters
+  for (const std::size_t most : {kFront, std::string_view::npos}) {
     const std::optional<std::string> der = decode_lines(text, most);
     const Bytes subject = der ? subject_of(*der) : Bytes();
     if (!subject.empty()) return std::string(subject);
