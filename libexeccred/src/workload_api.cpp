@@ -117,7 +117,7 @@ class RetriedCall {
       if (attempt || !attempt.error().is_transient || !policy_.may_retry) return attempt;
       tell(attempt.error().message);
       const Duration left = end_ - steady_clock::now();
-      if (left <= short_attempt_) return out_of_time(std::move(attempt.error()));
+      if (left <= short_attempt_ / 2) return out_of_time(std::move(attempt.error()));
       // The last attempt is made as late as it can be.
       const Duration wait = std::min<Duration>(jittered(pause), left - short_attempt_ / 2);
       deadline::enter_phase("waiting to ask the SPIFFE Workload API again");
