@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "certificate_fields.hpp"
+#include "openssl_start.hpp"
 #include "pem_block.hpp"
 #include "private_key.hpp"
 
@@ -96,7 +97,7 @@ Status check_leaf(const X509& leaf, TimePoint now, ClientCertificate& checked) {
 
 Result<ClientCertificate> check_client_certificate(std::string_view certificates,
                                                    const SecretString& private_key, TimePoint now) {
-  start_openssl();
+  TRY(start_openssl());
   TRY_ASSIGN(const SecretString certificate_text, unwrap(certificates, "the certificate"));
   TRY_ASSIGN(const SecretString key_text, unwrap(private_key.reveal(), "the private key"));
   TRY_ASSIGN(std::vector<Certificate> chain, read_certificates(certificate_text.reveal()));

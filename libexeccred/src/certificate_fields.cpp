@@ -60,10 +60,6 @@ TimePoint bounded(sys_seconds time) {
 
 }  // namespace
 
-void start_openssl() {
-  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, nullptr);
-}
-
 std::optional<Certificate> take_certificate(std::string_view& der) {
   const auto* const begin = reinterpret_cast<const unsigned char*>(der.data());
   const auto* at = begin;

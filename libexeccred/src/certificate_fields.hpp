@@ -23,9 +23,6 @@ struct Certificate {
   std::string der = {};
 };
 
-// Without its configuration file (OPENSSL_CONF names code to load). Comes before all else.
-void start_openssl();
-
 // The certificate that `der` starts with, which is taken off it.
 std::optional<Certificate> take_certificate(std::string_view& der);
 

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace execcred {
@@ -38,6 +39,11 @@ std::optional<std::string_view> Environment::get(std::string_view name) const {
     return value.empty() ? std::nullopt : std::optional(value);
   }
   return std::nullopt;
+}
+
+bool Environment::has_names_with(std::string_view prefix) const {
+  return std::ranges::any_of(
+      entries_, [prefix](const std::string_view entry) { return entry.starts_with(prefix); });
 }
 
 }  // namespace execcred

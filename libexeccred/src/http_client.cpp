@@ -5,6 +5,7 @@
 #include "http_request.hpp"
 #include "http_route.hpp"
 #include "http_tls.hpp"
+#include "openssl_start.hpp"
 
 #include <execcred/http.hpp>
 #include <execcred/text.hpp>
@@ -32,9 +33,9 @@ Error broken(std::string message) {
   return Error{.kind = Error::Kind::internal, .message = std::move(message)};
 }
 
-// Before libcurl does it: no configuration file (it can load code), and no tables of error texts,
-// which take a tenth of a request's time to fill.
+// Before libcurl does it, which would have libssl fill its table of error texts.
 Status start_libraries() {
+  TRY(start_openssl());
   static const bool kIsReady = [] {
     constexpr std::uint64_t kOptions = OPENSSL_INIT_NO_LOAD_SSL_STRINGS |
                                        OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS |

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http_failure.hpp"
+#include "root_survey.hpp"
 
 #include <execcred/text.hpp>
 
@@ -109,14 +110,36 @@ Error wrong_name(const HttpFailure& failure) {
 std::string trust_hint(const HttpFailure& failure) {
   const TlsEvents& events = failure.tls->events();
   const std::string issuer = in_quotes(events.issuer);
-  return failure.tls->uses_system_roots()
-             ? "the system's CA certificates do not know " + issuer + ": pass its certificate"
-             : "the CA certificates that were given do not know " + issuer;
+  if (!failure.tls->uses_system_roots()) {
+    return "the CA certificates that were given do not know " + issuer;
+  }
+  return "the system's CA certificates, of " + survey_roots(system_root_paths()).text +
+         ", do not know " + issuer + ": pass its certificate";
+}
+
+bool is_trust_problem(int problem) {
+  switch (problem) {
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Known only now where there are files that hold no certificate.
+bool has_no_roots(const HttpFailure& failure) {
+  return failure.tls->uses_system_roots() && is_trust_problem(failure.tls->events().verify_error) &&
+         survey_roots(system_root_paths()).certificates == 0;
 }
 
 Error not_verified(const HttpFailure& failure) {
   const TlsEvents& events = failure.tls->events();
   const int problem = events.verify_error;
+  if (has_no_roots(failure)) return no_roots(system_root_paths());
   std::string what = X509_verify_cert_error_string(problem);
   std::string hint;
   switch (problem) {
@@ -131,14 +154,8 @@ Error not_verified(const HttpFailure& failure) {
       hint = "that of " + in_quotes(events.subject) + " begins at " + events.not_before +
              "; check the clock";
       break;
-    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
-    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
-      hint = trust_hint(failure);
-      break;
     default:
+      if (is_trust_problem(problem)) hint = trust_hint(failure);
       break;
   }
   return failed("cannot verify " + peer_of(failure) + ": " + what, hint);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "openssl_start.hpp"
 #include "private_key.hpp"
 
 #include <execcred/base64.hpp>
@@ -10,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include <openssl/crypto.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/rsa.h>
@@ -184,7 +184,7 @@ Result<std::string> joined_coordinates(const std::string& der, int bytes) {
 }  // namespace
 
 Result<SigningKey> SigningKey::read(const SecretString& pem, std::string_view algorithm) {
-  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, nullptr);
+  TRY(start_openssl());
   if (trim(pem.reveal()).empty()) return unfit("the private key is missing or empty");
   TRY_ASSIGN(PrivateKey found, read_private_key(pem));
   TRY_ASSIGN(const Algorithm* const chosen, choose_algorithm(*found.key, algorithm));

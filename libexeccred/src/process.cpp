@@ -80,6 +80,16 @@ struct Plan {
   sigset_t no_signals;
 };
 
+// At its end from the start. An empty root has no /dev/null.
+int open_empty_input() {
+  const int null = open("/dev/null", O_RDONLY);
+  if (null >= 0) return null;
+  std::array<int, 2> ends = {};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
+  close(ends[1]);
+  return ends[0];
+}
+
 // Runs in the child, on memory shared with the parent, so: system calls alone.
 [[noreturn]] void become(const Plan& plan, volatile int& problem) {
   struct sigaction action = {};
@@ -88,7 +98,7 @@ struct Plan {
   setpgid(0, 0);
   // Not left behind when this process ends, however it ends.
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  const int input = open("/dev/null", O_RDONLY);
+  const int input = open_empty_input();
   const bool is_ready = getppid() == plan.parent && input >= 0 && dup2(input, STDIN_FILENO) >= 0 &&
                         dup2(plan.output, STDOUT_FILENO) >= 0 &&
                         dup2(plan.error_output, STDERR_FILENO) >= 0;

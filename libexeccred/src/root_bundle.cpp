@@ -5,6 +5,7 @@
 #include <execcred/text.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -40,7 +41,10 @@ std::optional<Block> next_block(std::string_view& rest) {
     if (!starts_a_line || label_end == std::string_view::npos) continue;
     const std::string_view label = rest.substr(0, label_end);
     const std::string_view body = rest.substr(label_end + kDashes.size());
-    const std::size_t end = body.find(kDashes);
+    std::size_t end = body.find(kDashes.front());
+    while (end != std::string_view::npos && !body.substr(end).starts_with(kDashes)) {
+      end = body.find(kDashes.front(), end + 1);
+    }
     if (end == std::string_view::npos || !body.substr(end).starts_with(kEnd)) continue;
     if (!body.substr(end + kEnd.size()).starts_with(label)) continue;
     rest = body.substr(end + kEnd.size());
@@ -48,14 +52,49 @@ std::optional<Block> next_block(std::string_view& rest) {
   }
 }
 
-// The bytes of base64 in lines; of its first `most` characters, as far as these are whole groups.
-std::optional<std::string> decode_lines(std::string_view text,
-                                        std::size_t most = std::string_view::npos) {
-  std::string digits(text.substr(0, most));
+// The bytes of base64 in lines.
+std::optional<std::string> decode_lines(std::string_view text) {
+  std::string digits(text);
   const auto is_between = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
   digits.erase(std::remove_if(digits.begin(), digits.end(), is_between), digits.end());
-  if (most < text.size()) digits.resize(digits.size() / 4 * 4);
   return decode_base64(digits);
+}
+
+constexpr std::uint8_t kBetween = 64;
+constexpr std::uint8_t kNoDigit = 65;
+
+constexpr std::array<std::uint8_t, 256> kDigitValues = [] {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::array<std::uint8_t, 256> values = {};
+  values.fill(kNoDigit);
+  for (const char c : {' ', '\t', '\n', '\v', '\f', '\r'}) {
+    values.at(static_cast<unsigned char>(c)) = kBetween;
+  }
+  for (std::uint8_t i = 0; i < kDigits.size(); ++i) {
+    values.at(static_cast<unsigned char>(kDigits[i])) = i;
+  }
+  return values;
+}();
+
+// The bytes that the front of base64 in lines stands for, up to the first character that is none of
+// it. It runs over each root of the system's, so it does less than decode_base64.
+std::string decode_front(std::string_view front) {
+  std::string bytes(front.size() / 4 * 3 + 3, '\0');
+  std::size_t size = 0;
+  std::uint32_t bits = 0;
+  int digits = 0;
+  for (const char c : front) {
+    const std::uint8_t value = kDigitValues[static_cast<unsigned char>(c)];
+    if (value == kBetween) continue;
+    if (value == kNoDigit) break;
+    bits = bits << 6 | value;
+    if (++digits < 4) continue;
+    for (const int shift : {16, 8, 0}) bytes[size++] = static_cast<char>(bits >> shift);
+    digits = 0;
+  }
+  bytes.resize(size);
+  return bytes;
 }
 
 struct Element {
@@ -113,13 +152,12 @@ Bytes subject_of(Bytes certificate) {
 
 // Most subjects end within the first hundreds of bytes, and decoding is most of the work.
 std::string decode_subject(std::string_view text) {
-  constexpr std::size_t kFront = 800;  // characters
-  for (const std::size_t most : {kFront, std::string_view::npos}) {
-    const std::optional<std::string> der = decode_lines(text, most);
-    const Bytes subject = der ? subject_of(*der) : Bytes();
-    if (!subject.empty()) return std::string(subject);
+  constexpr std::size_t kFront = 520;  // characters
+  for (std::size_t most = kFront;; most *= 4) {
+    const std::string der = decode_front(text.substr(0, most));
+    const Bytes subject = subject_of(der);
+    if (!subject.empty() || most >= text.size()) return std::string(subject);
   }
-  return {};
 }
 
 // Names are equal to OpenSSL also where case, white space or the type of string differ, but finding

@@ -165,6 +165,7 @@ Status Settings::add_profile_value(const Option& option, Setting& setting, std::
 }
 
 Status Settings::read_environment(const Environment& environment) {
+  if (!environment.has_names_with(environment_name(""))) return {};
   for (const Option& option : options_.all()) {
     if (!option.has_environment) continue;
     const std::string name = environment_name(option.name);

@@ -2,6 +2,7 @@
 #include "system_roots.hpp"
 
 #include "root_bundle.hpp"
+#include "root_survey.hpp"
 
 #include <execcred/file.hpp>
 #include <execcred/text.hpp>
@@ -18,8 +19,6 @@
 
 namespace execcred {
 namespace {
-
-constexpr std::size_t kMaxBundle = 16 * 1024 * 1024;
 
 // What one X509_LOOKUP owns.
 class LazyBundle {
@@ -41,7 +40,7 @@ class LazyBundle {
  private:
   const RootBundle& bundle() {
     for (auto path = paths_.bundles.begin(); !bundle_ && path != paths_.bundles.end(); ++path) {
-      Result<std::string> pem = read_untrusted_file(*path, kMaxBundle);
+      Result<std::string> pem = read_untrusted_file(*path, kMaxRootBundle);
       if (pem) bundle_.emplace(std::move(pem).value());
     }
     if (!bundle_) bundle_.emplace(std::string());
@@ -85,27 +84,31 @@ bool is_hash_link(std::string_view name) {
          std::all_of(name.begin() + 9, name.end(), is_digit);
 }
 
-bool has_hash_links(const std::string& directory) {
-  DIR* const stream = opendir(directory.c_str());
-  if (stream == nullptr) return false;
-  bool found = false;
-  for (const dirent* entry = readdir(stream); entry != nullptr && !found; entry = readdir(stream)) {
-    found = is_hash_link(static_cast<const char*>(entry->d_name));
-  }
-  closedir(stream);
-  return found;
-}
-
 bool can_read(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
 
+bool has_hash_links(const std::string& directory) { return count_hash_links(directory) > 0; }
+
 }  // namespace
+
+std::size_t count_hash_links(const std::string& directory) {
+  DIR* const stream = opendir(directory.c_str());
+  if (stream == nullptr) return 0;
+  std::size_t count = 0;
+  for (const dirent* entry = readdir(stream); entry != nullptr; entry = readdir(stream)) {
+    const std::string name = static_cast<const char*>(entry->d_name);
+    if (is_hash_link(name) && can_read(directory + "/" + name)) ++count;
+  }
+  closedir(stream);
+  return count;
+}
 
 const RootPaths& system_root_paths() {
   static const RootPaths kPaths = {
       .directories = {"/etc/ssl/certs", "/etc/pki/tls/certs"},
       .bundles = {"/etc/ssl/certs/ca-certificates.crt",                 // Debian, Alpine, Arch
                   "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // Fedora, RHEL
-                  "/etc/pki/tls/certs/ca-bundle.crt",                   // CentOS
+                  "/etc/pki/tls/certs/ca-bundle.crt",                   // older Fedora, RHEL
+                  "/etc/pki/tls/cacert.pem",                            // OpenELEC
                   "/etc/ssl/ca-bundle.pem",                             // SUSE
                   "/var/lib/ca-certificates/ca-bundle.pem",             // SUSE
                   "/etc/ssl/cert.pem"}};                                // Alpine, BSD
@@ -115,10 +118,7 @@ const RootPaths& system_root_paths() {
 Status add_roots(X509_STORE& store, const RootPaths& paths) {
   if (std::none_of(paths.bundles.begin(), paths.bundles.end(), can_read) &&
       std::none_of(paths.directories.begin(), paths.directories.end(), has_hash_links)) {
-    return Error{.kind = Error::Kind::configuration,
-                 .message = "the system has no CA certificates to verify servers with",
-                 .hint = "install the package ca-certificates, mount " + paths.bundles.front() +
-                         ", or pass the CA's certificate"};
+    return no_roots(paths);
   }
   X509_LOOKUP* const directories = X509_STORE_add_lookup(&store, X509_LOOKUP_hash_dir());
   X509_LOOKUP* const bundles = X509_STORE_add_lookup(&store, lookup_method());

@@ -7,10 +7,13 @@
 
 #include <openssl/x509.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace execcred {
+
+inline constexpr std::size_t kMaxRootBundle = 16 * 1024 * 1024;  // a larger file is none
 
 struct RootPaths {
   std::vector<std::string> directories = {};  // with OpenSSL's hash links (002c0b4f.0)
@@ -19,6 +22,9 @@ struct RootPaths {
 
 // Where the distributions keep them. No environment variable changes that.
 const RootPaths& system_root_paths();
+
+// OpenSSL's hash links in a directory that lead to files which can be read.
+std::size_t count_hash_links(const std::string& directory);
 
 // Lets the store look into the directories, and for a subject that none of them has, into the
 // bundle, which is not read before. `paths` must outlive the store. Fails (configuration) where

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "certificate_fields.hpp"
+#include "openssl_start.hpp"
 #include "pem_block.hpp"
 #include "private_key.hpp"
 
@@ -141,7 +142,7 @@ Status check_key(const X509& leaf, std::string_view der) {
 }
 
 Result<X509Svid> check(const X509SvidMessage& message, TimePoint now) {
-  start_openssl();
+  TRY(start_openssl());
   TRY_ASSIGN(const std::vector<Certificate> chain,
              read_certificates(message.certificates, kMaxChain, "the X.509-SVID"));
   X509Svid svid;

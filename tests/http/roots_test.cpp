@@ -2,10 +2,9 @@
 // The system's roots, of which only what is needed is decoded: every verdict must be the one that
 // OpenSSL gives with the whole bundle loaded.
 #include "root_bundle.hpp"
-#include "support/tls_identity.hpp"
-#include "system_roots.hpp"
 #include "unit/expect.hpp"
 #include "unit/temp_dir.hpp"
+#include "verdict.hpp"
 
 #include <doctest/doctest.h>
 #include <openssl/pem.h>
@@ -17,35 +16,6 @@
 
 namespace execcred::test {
 namespace {
-
-// The error of verifying a chain for a TLS server, X509_V_OK for none.
-int verdict(X509_STORE& store, const std::vector<const Identity*>& chain) {
-  X509_STORE_set_flags(&store, X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
-  STACK_OF(X509)* const others = sk_X509_new_null();
-  for (std::size_t i = 1; i < chain.size(); ++i) sk_X509_push(others, chain[i]->certificate.get());
-  X509_STORE_CTX* const context = X509_STORE_CTX_new();
-  X509_STORE_CTX_init(context, &store, chain.front()->certificate.get(), others);
-  X509_STORE_CTX_set_default(context, "ssl_server");
-  X509_verify_cert(context);
-  const int error = X509_STORE_CTX_get_error(context);
-  X509_STORE_CTX_free(context);
-  sk_X509_free(others);
-  return error;
-}
-
-int verdict_of_whole(const std::string& bundle, const std::vector<const Identity*>& chain) {
-  const StoreOwner store(X509_STORE_new());
-  X509_STORE_load_file(store.get(), bundle.c_str());
-  return verdict(*store, chain);
-}
-
-int verdict_of_lazy(const RootPaths& paths, const std::vector<const Identity*>& chain) {
-  const StoreOwner store(X509_STORE_new());
-  REQUIRE(add_roots(*store, paths));
-  const int first = verdict(*store, chain);
-  CHECK(verdict(*store, chain) == first);  // now from the store's own cache
-  return first;
-}
 
 // Some other roots, so that what is looked for is not all there is.
 std::string crowd() {
@@ -61,15 +31,6 @@ std::string with_crlf(const std::string& text) {
   std::string changed;
   for (const char c : text) changed += c == '\n' ? std::string("\r\n") : std::string(1, c);
   return changed;
-}
-
-// "BEGIN TRUSTED CERTIFICATE", good for or rejected for TLS servers.
-std::string trusted_pem(const Identity& ca, bool is_rejected) {
-  const X509Owner copy(X509_dup(ca.certificate.get()));
-  ASN1_OBJECT* const purpose = OBJ_nid2obj(NID_server_auth);
-  is_rejected ? X509_add1_reject_object(copy.get(), purpose)
-              : X509_add1_trust_object(copy.get(), purpose);
-  return written_by([&](BIO* out) { return PEM_write_bio_X509_AUX(out, copy.get()); });
 }
 
 struct Bundle {

@@ -71,8 +71,9 @@ TEST_CASE("tls: the hint tells the times, or the CA that is missing") {
   const StreamServer unknown(answers(ok_reply("x")), {.identity = &foreign});
   CHECK(ask(unknown, trusting(ca)).error().hint ==
         "the CA certificates that were given do not know 'CN=another CA'");
-  CHECK(ask(unknown).error().hint ==
-        "the system's CA certificates do not know 'CN=another CA': pass its certificate");
+  const std::string hint = ask(unknown).error().hint;
+  CHECK(hint.starts_with("the system's CA certificates, of '"));
+  CHECK(hint.ends_with("), do not know 'CN=another CA': pass its certificate"));
 }
 
 TEST_CASE("tls: a certificate that is given itself is believed, root or not") {

@@ -43,6 +43,21 @@ void add_extension(X509& certificate, X509& issuer, int nid, const std::string& 
                   "add an extension");
 }
 
+void add_extensions(X509& certificate, X509& issuer, const IdentityOptions& options) {
+  bool has_constraints = false;
+  for (const Extension& extension : options.extensions) {
+    add_extension(certificate, issuer, extension.nid, extension.value);
+    has_constraints = has_constraints || extension.nid == NID_basic_constraints;
+  }
+  if (!has_constraints) {
+    add_extension(certificate, issuer, NID_basic_constraints,
+                  options.is_ca ? "critical,CA:TRUE" : "critical,CA:FALSE");
+  }
+  if (!options.alternative_names.empty() && !options.is_ca) {
+    add_extension(certificate, issuer, NID_subject_alt_name, options.alternative_names);
+  }
+}
+
 }  // namespace
 
 Identity make_identity(const IdentityOptions& options) {
@@ -57,18 +72,14 @@ Identity make_identity(const IdentityOptions& options) {
   X509& certificate = *made.certificate;
   X509& issuer = options.issuer == nullptr ? certificate : *options.issuer->certificate;
   EVP_PKEY* const signer = options.issuer == nullptr ? made.key.get() : options.issuer->key.get();
-  X509_set_version(&certificate, 2);
+  X509_set_version(&certificate, options.is_version_1 ? X509_VERSION_1 : X509_VERSION_3);
   set_serial(certificate);
   set_name(certificate, options);
   X509_gmtime_adj(X509_getm_notBefore(&certificate), options.begins);
   X509_gmtime_adj(X509_getm_notAfter(&certificate), options.ends);
   X509_set_pubkey(&certificate, made.key.get());
   X509_set_issuer_name(&certificate, X509_get_subject_name(&issuer));
-  add_extension(certificate, issuer, NID_basic_constraints,
-                options.is_ca ? "critical,CA:TRUE" : "critical,CA:FALSE");
-  if (!options.alternative_names.empty() && !options.is_ca) {
-    add_extension(certificate, issuer, NID_subject_alt_name, options.alternative_names);
-  }
+  if (!options.is_version_1) add_extensions(certificate, issuer, options);
   require_openssl(X509_sign(&certificate, signer, options.sha1 ? EVP_sha1() : EVP_sha256()) != 0,
                   "sign a certificate");
   made.pem = written_by([&](BIO* out) { return PEM_write_bio_X509(out, &certificate); });

@@ -5,6 +5,7 @@
 #include "openssl_handles.hpp"
 
 #include <string>
+#include <vector>
 
 namespace execcred::test {
 
@@ -15,17 +16,25 @@ struct Identity {
   std::string key_pem = {};
 };
 
+struct Extension {
+  int nid = 0;
+  std::string value = {};  // as in openssl.cnf
+};
+
 struct IdentityOptions {
   std::string common_name = "test server";
   std::string alternative_names = "IP:127.0.0.1,DNS:localhost";  // empty: no such extension
   long begins = -3600;                                           // seconds from now
   long ends = 86400;
   bool is_ca = false;
+  bool is_version_1 = false;         // without extensions
   const Identity* issuer = nullptr;  // nullptr: signed by itself
   const Identity* key_of = nullptr;  // whose key to use, instead of a new one
   int rsa_bits = 0;                  // 0: ECDSA P-256
   bool sha1 = false;
   bool printable_name = false;  // the common name as PrintableString instead of UTF8String
+  // Besides the usual ones; basicConstraints instead of the usual one.
+  std::vector<Extension> extensions = {};
 };
 
 // Throws std::runtime_error when OpenSSL fails.

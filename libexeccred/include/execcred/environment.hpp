@@ -25,6 +25,8 @@ class Environment {
 
   // An empty variable counts as unset. Where a name stands twice, the first counts, as in getenv.
   std::optional<std::string_view> get(std::string_view name) const;
+  // `prefix` holds no "=".
+  bool has_names_with(std::string_view prefix) const;
 
   // As NAME=VALUE, in the order in which they came.
   const std::vector<std::string>& entries() const { return entries_; }

@@ -136,7 +136,7 @@ class OptionSet {
 
  private:
   // One allocation for a plugin of the usual size: its pages are a part of what a start costs.
-  static constexpr std::size_t kUsualSize = 20;
+  static constexpr std::size_t kUsualSize = 64;
 
   OptionBuilder add(Option option);
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "openssl_start.hpp"
+
+#ifdef EXECCRED_STATIC_TLS
+#include "openssl_provider.hpp"
+#endif
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace execcred {
+namespace {
+
+// What certificates are signed with. By these names X.509 finds digests; ciphers are found by
+// others. Registering all of both would take a tenth of the time of a request over TLS.
+bool register_digests() {
+  const std::array digests = {EVP_sha1(), EVP_sha224(), EVP_sha256(), EVP_sha384(), EVP_sha512()};
+  return std::ranges::all_of(digests,
+                             [](const EVP_MD* digest) { return EVP_add_digest(digest) == 1; });
+}
+
+bool narrow_algorithms() {
+#ifdef EXECCRED_STATIC_TLS
+  return load_narrow_provider();
+#else
+  return true;
+#endif
+}
+
+}  // namespace
+
+Status start_openssl() {
+  static const bool kIsReady = [] {
+    constexpr std::uint64_t kOptions =
+        OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS | OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT |
+        OPENSSL_INIT_NO_ADD_ALL_CIPHERS | OPENSSL_INIT_NO_ADD_ALL_DIGESTS;
+    return OPENSSL_init_crypto(kOptions, nullptr) == 1 && register_digests() && narrow_algorithms();
+  }();
+  if (kIsReady) return {};
+  return Error{.kind = Error::Kind::internal, .message = "cannot start OpenSSL"};
+}
+
+}  // namespace execcred
