@@ -98,11 +98,29 @@ copy_protozero() {
   cp -r /usr/include/protozero "$MUSL/include/"
 }
 
-# An object and no archive, so that the linker prefers it to what libc++abi has.
+# Objects and no archive, so that the linker prefers them to what Zig's libraries have.
 build_runtime() {
-  "$MUSL/bin/c++" -std=c++20 -O2 -g0 -fPIE -ffunction-sections -fdata-sections \
-    -fstack-protector-strong -Wall -Wextra -Werror \
-    -c "$EXECCRED_ROOT/cmake/toolchains/musl_runtime.cpp" -o "$MUSL/lib/runtime.o"
+  local unit
+  for unit in runtime malloc; do
+    "$MUSL/bin/c++" -std=c++20 -O2 -g0 -fPIE -ffunction-sections -fdata-sections \
+      -fstack-protector-strong -fno-builtin-malloc -Wall -Wextra -Werror \
+      -c "$EXECCRED_ROOT/cmake/toolchains/musl_$unit.cpp" -o "$MUSL/lib/$unit.o"
+  done
+}
+
+# A linker script that puts what a run executes, and the constants of all but OpenSSL and curl, side by
+# side: each stretch of 64 KB that is touched costs a page fault. A name that no longer exists does no
+# harm; tests/bench/function_order.sh writes the list anew.
+write_order() {
+  {
+    echo 'SECTIONS { .text.first : {'
+    echo '  *libcompiler_rt.a:*(.text .text.*) *libzigc.a:*(.text .text.*)'
+    sed 's/.*/  *(.text.&)/' "$EXECCRED_ROOT/cmake/toolchains/function_order.txt"
+    echo '} } INSERT BEFORE .text;'
+    echo 'SECTIONS { .rodata.first : {'
+    printf '  *%s*(.rodata .rodata.*)\n' libexeccred main.cpp.o libc.a: libc++ libzigc.a: libcompiler_rt.a:
+    echo '} } INSERT BEFORE .rodata;'
+  } >"$MUSL/lib/order.ld"
 }
 
 # musl_prefix ARCH: sets MUSL to the prefix, made anew when anything that it is made of changed. What
@@ -133,6 +151,7 @@ musl_prefix() {
   build_nghttp2
   copy_protozero
   build_runtime
+  write_order
   tls_libraries "$1"
   printf '%s\n' "$key" >"$MUSL/key"
 }
