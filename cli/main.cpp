@@ -2,6 +2,7 @@
 // execcred: the command line for people who set up clusters, mappings and plugins.
 #include "cache.hpp"
 #include "get.hpp"
+#include "install.hpp"
 #include "kubeconfig.hpp"
 #include "lint.hpp"
 #include "migrate.hpp"
@@ -34,14 +35,16 @@ std::unique_ptr<Command> make() {
   return std::make_unique<T>();
 }
 
-constexpr std::array<Entry, 6> kCommands = {
+constexpr std::array<Entry, 7> kCommands = {
     {{"get", "Run the plugin of a ClusterProfile, print the credential.", make<Get>},
      {"resolve", "Show what would run for each ClusterProfile, and why.", make<Resolve>},
      {"kubeconfig", "Write one kubeconfig for a whole inventory.", make<Kubeconfig>},
      {"lint", "Tell all that is wrong with mappings, ClusterProfiles and kubeconfigs.", make<Lint>},
      {"migrate", "Make users of other plugins, in a kubeconfig or mapping, ours.", make<Migrate>},
      {"cache", "Show what plugins keep in their cache, or remove it.", make<Cache>,
-      "list|clear|path"}}};
+      "list|clear|path"},
+     {"install", "Copy the plugins into a directory, as an init container does.", make<Install>,
+      "DIR"}}};
 
 std::string help() {
   std::string text =

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -24,61 +25,18 @@ Error cannot_write(const fs::path& path, const std::string& why, std::string hin
                .hint = std::move(hint)};
 }
 
-// A signal that ended the process between creation and rename would leave the new file behind.
-class SignalsHeld {
- public:
-  SignalsHeld() {
-    sigset_t ending;
-    sigemptyset(&ending);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGALRM}) sigaddset(&ending, signal);
-    pthread_sigmask(SIG_BLOCK, &ending, &before_);
+constexpr std::string_view kRandomLetters = "XXXXXX";  // mkostemp's
+
+// False with errno set at the first failure.
+bool fill(int file, std::string_view content, mode_t mode) {
+  while (!content.empty()) {
+    const ssize_t count = write(file, content.data(), content.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    content.remove_prefix(static_cast<std::size_t>(count));
   }
-  SignalsHeld(const SignalsHeld&) = delete;
-  SignalsHeld& operator=(const SignalsHeld&) = delete;
-  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_ = {};
-};
-
-// The file that is written first; removed unless it was renamed.
-class NewFile {
- public:
-  explicit NewFile(const fs::path& target)
-      : path_((target.has_parent_path() ? target.parent_path() / "" : fs::path()) /
-              ("." + target.filename().native() + ".XXXXXX")),
-        text_(path_.native()),
-        file_(mkostemp(text_.data(), O_CLOEXEC)) {}
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-  ~NewFile() {
-    if (file_ && !is_renamed_) unlink(text_.c_str());
-  }
-
-  explicit operator bool() const { return static_cast<bool>(file_); }
-
-  // False with errno set at the first failure.
-  bool fill(std::string_view content) const {
-    while (!content.empty()) {
-      const ssize_t count = write(file_.get(), content.data(), content.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return false;
-      content.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return fsync(file_.get()) == 0;
-  }
-
-  bool rename_to(const fs::path& target) {
-    is_renamed_ = std::rename(text_.c_str(), target.c_str()) == 0;
-    return is_renamed_;
-  }
-
- private:
-  fs::path path_;
-  std::string text_;  // with the letters that mkostemp put in
-  FileDescriptor file_;
-  bool is_renamed_ = false;
-};
+  return fchmod(file, mode) == 0 && fsync(file) == 0;
+}
 
 void sync_directory(const fs::path& target) {
   const fs::path directory = target.has_parent_path() ? target.parent_path() : fs::path(".");
@@ -101,6 +59,56 @@ Status check_target(const fs::path& path, bool& exists) {
 
 }  // namespace
 
+NewFile::NewFile(const fs::path& target)
+    : target_(target),
+      path_(((target.has_parent_path() ? target.parent_path() / "" : fs::path()) /
+             ("." + target.filename().native() + "." + std::string(kRandomLetters)))
+                .native()) {}
+
+NewFile::NewFile(NewFile&& other) noexcept
+    : target_(std::move(other.target_)), path_(std::exchange(other.path_, {})) {}
+
+NewFile::~NewFile() {
+  if (!path_.empty()) unlink(path_.c_str());
+}
+
+Result<NewFile> NewFile::write(const fs::path& target, std::string_view content, mode_t mode) {
+  NewFile created(target);
+  // Closed at the end: a program that somebody has open for writing cannot be executed.
+  const FileDescriptor file(mkostemp(created.path_.data(), O_CLOEXEC));
+  if (!file) created.path_.clear();
+  if (!file || !fill(file.get(), content, mode)) {
+    return cannot_write(target, system_message(errno));
+  }
+  return created;
+}
+
+Status NewFile::take_place() {
+  if (std::rename(path_.c_str(), target_.c_str()) != 0) {
+    return cannot_write(target_, system_message(errno));
+  }
+  path_.clear();
+  sync_directory(target_);
+  return {};
+}
+
+bool NewFile::is_name(std::string_view name, std::string_view target_name) {
+  const std::string before = "." + std::string(target_name) + ".";
+  if (!name.starts_with(before)) return false;
+  name.remove_prefix(before.size());
+  return name.size() == kRandomLetters.size() &&
+         std::all_of(name.begin(), name.end(), is_alphanumeric);
+}
+
+SignalsHeld::SignalsHeld() {
+  sigset_t ending;
+  sigemptyset(&ending);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGALRM}) sigaddset(&ending, signal);
+  pthread_sigmask(SIG_BLOCK, &ending, &before_);
+}
+
+SignalsHeld::~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
 Result<Written> replace_file(const fs::path& path, std::string_view content) {
   bool exists = false;
   TRY(check_target(path, exists));
@@ -109,11 +117,8 @@ Result<Written> replace_file(const fs::path& path, std::string_view content) {
     if (current && *current == content) return Written::unchanged;
   }
   const SignalsHeld held;
-  NewFile file(path);
-  if (!file || !file.fill(content) || !file.rename_to(path)) {
-    return cannot_write(path, system_message(errno));
-  }
-  sync_directory(path);
+  TRY_ASSIGN(NewFile file, NewFile::write(path, content, S_IRUSR | S_IWUSR));
+  TRY(file.take_place());
   return Written::replaced;
 }
 

@@ -5,10 +5,55 @@
 
 #include <execcred/result.hpp>
 
+#include <sys/types.h>
+
+#include <csignal>
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace execcred {
+
+// A file under a name of its own, beside the one whose place it takes at the end. Until then it is
+// removed with its owner; of a process that was killed it stays, and is_name() tells it.
+class NewFile {
+ public:
+  // Whole, and on the disk, with these permissions whatever the umask is. Fails (configuration).
+  static Result<NewFile> write(const std::filesystem::path& target, std::string_view content,
+                               mode_t mode);
+
+  NewFile(NewFile&& other) noexcept;
+  NewFile& operator=(NewFile&& other) = delete;
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  ~NewFile();
+
+  const std::string& path() const { return path_; }
+  // Whatever has the target's name (a running program, a symbolic link itself) loses it. Fails
+  // (configuration).
+  Status take_place();
+
+  // Whether a file of that name would have been written for this target.
+  static bool is_name(std::string_view name, std::string_view target_name);
+
+ private:
+  explicit NewFile(const std::filesystem::path& target);
+
+  std::filesystem::path target_;
+  std::string path_;  // empty once there is nothing to remove
+};
+
+// Signals that would end the process wait while it lives, so that no new file is left behind.
+class SignalsHeld {
+ public:
+  SignalsHeld();
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+  ~SignalsHeld();
+
+ private:
+  sigset_t before_ = {};
+};
 
 enum class Written { replaced, unchanged };
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "install.hpp"
+
+#include "install_directory.hpp"
+#include "install_files.hpp"
+
+#include <execcred/deadline.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// All plugins need well below a second; a file system that does not answer must not hold a Pod's
+// start for ever.
+constexpr std::chrono::minutes kLimit(5);
+constexpr std::string_view kTimeoutHint = "see whether the directory's file system answers";
+
+using Row = std::array<std::string, 4>;
+
+Row row_of(const InstalledPlugin& plugin) {
+  return {std::string(plugin.done), plugin.name, std::to_string(plugin.size), plugin.digest};
+}
+
+std::string report(const std::vector<InstalledPlugin>& plugins) {
+  std::vector<Row> rows = {{"DONE", "PLUGIN", "BYTES", "SHA256"}};
+  for (const InstalledPlugin& plugin : plugins) rows.push_back(row_of(plugin));
+  std::array<std::size_t, 4> widths = {};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+      text += row[i] + std::string(widths[i] + 2 - row[i].size(), ' ');
+    }
+    text += row.back() + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+void Install::add_options(OptionSet& options) {
+  options.add_operands(directories_);
+  options
+      .add("plugin", plugins_, "NAME",
+           "Only this one, such as execcred-token-file; else all that lie beside execcred")
+      .no_environment();
+}
+
+Result<Outcome> Install::run() {
+  if (directories_.size() != 1) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = directories_.empty()
+                                ? "no directory is given"
+                                : std::to_string(directories_.size()) + " directories are given",
+                 .hint = "execcred install DIR, where DIR is there already"};
+  }
+  deadline::start(kProgram, kLimit, kTimeoutHint);
+  TRY_ASSIGN(const fs::path source, own_directory());
+  TRY_ASSIGN(const std::vector<std::string> names, choose_plugins(source, plugins_));
+  TRY_ASSIGN(const InstallDirectory target, InstallDirectory::open(directories_.front()));
+  TRY(target.check_is_not(source));
+  TRY_ASSIGN(const std::vector<InstalledPlugin> done, install_plugins(source, names, target));
+  return Outcome{.text = SecretString(report(done))};
+}
+
+}  // namespace execcred::cli

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred install: directories that cannot be installed into, and moments at which it may end.
+#include "installation.hpp"
+#include "syscall_stops.hpp"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+
+using namespace blackbox;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uid_t kStranger = 54321;
+
+void become_stranger() {
+  if (setgroups(0, nullptr) != 0 || setgid(kStranger) != 0 || setuid(kStranger) != 0) _exit(1);
+}
+
+// One error line with the text, a hint where one is asked for, and nothing on standard output.
+void check_refused(const Outcome& outcome, const std::string& message,
+                   const std::string& hint = "") {
+  CHECK_MESSAGE(outcome.exit_code == 2, describe(outcome));
+  CHECK(outcome.output.empty());
+  CHECK_MESSAGE(outcome.error_output.starts_with("execcred: error: " + message + "\n"),
+                describe(outcome));
+  CHECK_MESSAGE(has_text(outcome, "\n  hint: " + hint), describe(outcome));
+}
+
+// Runs the command in a small file system on the directory, then lists what is there. The last line
+// of the output is the exit code.
+Outcome run_on_tmpfs(const Installation& release, const char* options, unsigned long flags) {
+  const std::string script = "cd / && '" + release.program() + "' install '" + release.directory() +
+                             "'; code=$?; ls -A '" + release.directory() + "'; echo \"exit $code\"";
+  Command command{.arguments = {"/bin/sh", "-c", script}, .environment = {"PATH=/usr/bin:/bin"}};
+  command.before_exec = [&release, options, flags] {
+    hide_behind_tmpfs(release.directory(), options, flags);
+  };
+  return run(command);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cli");
+
+TEST_CASE("install: a directory that is missing, none, or two") {
+  const Installation release;
+  const std::string missing = release.sandbox().at("missing");
+  check_refused(release.run({missing}),
+                "cannot open the directory '" + missing + "': No such file or directory",
+                "make it first (mkdir), or mount an emptyDir volume there\n");
+  const std::string file = release.sandbox().write("file", "x");
+  for (const std::string& path : {file, file + "/below"}) {
+    check_refused(release.run({path}), "cannot open the directory '" + path + "': Not a directory",
+                  "name a directory\n");
+  }
+  CHECK(release.run({""}).exit_code == 2);
+  check_refused(run({.arguments = {release.program(), "install"}}), "no directory is given");
+  check_refused(release.run({release.directory(), missing}), "2 directories are given");
+  CHECK_FALSE(fs::exists(missing));
+  CHECK(read_text(file) == "x");
+}
+
+TEST_CASE("install: a directory of somebody else's, which this user may not write to") {
+  const Installation release;
+  chmod(release.directory().c_str(), 0555);
+  Command command = release.command();
+  if (geteuid() == 0) command.before_exec = become_stranger;
+  const std::string path = release.installed("execcred-a");
+  check_refused(run(command), "cannot write '" + path + "': Permission denied", "let user ");
+  CHECK(release.listing().empty());
+}
+
+TEST_CASE("install: a plugin that this user may not read") {
+  const Installation release;
+  release.put("execcred-b", "x", 0111);
+  Command command = release.command();
+  chmod(release.directory().c_str(), 0777);
+  if (geteuid() == 0) command.before_exec = become_stranger;
+  check_refused(
+      run(command),
+      "cannot read '" + release.sandbox().at("release/execcred-b") + "': Permission denied",
+      "let user ");
+  CHECK(release.listing().empty());
+}
+
+TEST_CASE("install: onto a full file system, nothing of a plugin is left") {
+  struct Case {
+    const char* options;
+    std::string plugin, why;
+  };
+  for (const Case& c : {Case{"size=8k", "execcred-b", "No space left on device"},
+                        Case{"size=24k", "execcred-b", "No space left on device"},
+                        Case{"nr_inodes=1", "execcred-a", "No space left on device"},
+                        Case{"nr_inodes=2", "execcred-b", "No space left on device"}}) {
+    CAPTURE(c.options);
+    const Installation release;
+    const Outcome outcome = run_on_tmpfs(release, c.options, 0);
+    if (outcome.exit_code == kNoMount) {
+      MESSAGE("skipped: no small file system can be mounted here");
+      return;
+    }
+    CHECK_MESSAGE(outcome.output == "exit 2\n", describe(outcome));
+    CHECK_MESSAGE(has_text(outcome, "execcred: error: cannot write '" +
+                                        release.installed(c.plugin) + "': " + c.why + "\n"),
+                  describe(outcome));
+    CHECK(has_text(outcome, "\n  hint: "));
+  }
+  const Installation release;
+  const Outcome large = run_on_tmpfs(release, "size=1m", 0);
+  CHECK_MESSAGE(has_text(large, "\nexeccred-a\nexeccred-b\nexit 0\n"), describe(large));
+}
+
+TEST_CASE("install: onto a read-only file system") {
+  const Installation release;
+  const Outcome outcome = run_on_tmpfs(release, "size=1m", MS_RDONLY);
+  if (outcome.exit_code == kNoMount) {
+    MESSAGE("skipped: no read-only file system can be mounted here");
+    return;
+  }
+  CHECK_MESSAGE(outcome.output == "exit 2\n", describe(outcome));
+  CHECK_MESSAGE(has_text(outcome, "': Read-only file system\n  hint: let user "),
+                describe(outcome));
+}
+
+TEST_CASE("install: a limit on the size of files is an error, not a death") {
+  const Installation release;
+  Command command = release.command();
+  command.before_exec = [] {
+    const rlimit limit = {.rlim_cur = 10'000, .rlim_max = 10'000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  };
+  check_refused(run(command),
+                "cannot write '" + release.installed("execcred-b") + "': File too large");
+  CHECK(release.listing().empty());
+}
+
+TEST_CASE("install: something else has a plugin's name: that is told, and nothing is installed") {
+  const Installation release;
+  const std::string path = release.installed("execcred-b");
+  fs::create_directory(path);
+  check_refused(release.run(), "cannot write '" + path + "': it is a directory",
+                "remove it, or name another directory\n");
+  CHECK(release.listing() == "execcred-b ");
+  fs::remove(path);
+  REQUIRE(mkfifo(path.c_str(), 0644) == 0);
+  check_refused(release.run(), "cannot write '" + path + "': it is no regular file");
+  CHECK(release.listing() == "execcred-b ");
+}
+
+TEST_CASE("install: the directory that the plugins are in already") {
+  const Installation release;
+  const std::string source = release.sandbox().at("release");
+  const std::string link = release.sandbox().at("link");
+  fs::create_directory_symlink(source, link);
+  for (const std::string& path : {source, link, source + "/../release/"}) {
+    check_refused(release.run({path}), "'" + path + "' is where the plugins are already",
+                  "name another directory");
+  }
+  CHECK((status_of(source + "/execcred-a").st_mode & 07777U) == 0755U);
+}
+
+TEST_CASE("install: no plugin beside execcred") {
+  const Installation release;
+  fs::remove(release.sandbox().at("release/execcred-a"));
+  fs::remove(release.sandbox().at("release/execcred-b"));
+  check_refused(release.run(),
+                "there is no plugin beside execcred, in '" + release.sandbox().at("release") + "'");
+  check_refused(release.run({"--plugin=execcred-a", release.directory()}),
+                "there is no plugin 'execcred-a' in '" + release.sandbox().at("release") + "'");
+}
+
+// What a reader sees at each system call is what a kill at that moment would leave.
+TEST_CASE("install: whenever it ends, a plugin's name has the old program or the new, whole") {
+  const Installation release;
+  check_installs(release.run());
+  const std::string before = read_text(release.installed("execcred-b"));
+  release.put("execcred-a", "#!/bin/sh\necho A\n");
+  release.put("execcred-b", std::string(40'000, 'B'));
+  int stops = 0;
+  int torn = 0;
+  int mixed = 0;
+  const Outcome outcome = run_with_stops(release.command(), [&] {
+    ++stops;
+    const std::string content = read_text(release.installed("execcred-b"));
+    const bool is_new = release.has("execcred-b");
+    if (content != before && !is_new) ++torn;
+    // The first is the first to take its place, when both are written.
+    if (is_new && !release.has("execcred-a")) ++mixed;
+  });
+  check_installs(outcome);
+  CHECK(stops > 100);
+  CHECK(torn == 0);
+  CHECK(mixed == 0);
+  CHECK(release.has("execcred-b"));
+}
+
+TEST_CASE("install: killed in the middle, the next run leaves nothing of it") {
+  const Installation release;
+  release.put("execcred-b", std::string(4'000'000, 'b'));
+  {
+    Child killed(release.command());
+    REQUIRE(wait_until([&] { return release.listing().find(".execcred-") != std::string::npos; }));
+    kill(killed.pid(), SIGKILL);
+    killed.wait();
+  }
+  CHECK_FALSE(fs::exists(release.installed("execcred-b")));
+  check_installs(release.run());
+  CHECK(release.listing() == "execcred-a execcred-b ");
+  CHECK(release.has("execcred-b"));
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder with execcred and plugins beside it, as a release is unpacked, and one to install into.
+#pragma once
+
+#include "child_process.hpp"
+#include "sandbox.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace blackbox {
+
+class Installation {
+ public:
+  // With the plugins execcred-a and execcred-b, and an empty directory.
+  Installation();
+
+  // execcred install ARGUMENTS, with the directory as the last where none are given.
+  Command command(std::vector<std::string> arguments = {}) const;
+  Outcome run(std::vector<std::string> arguments = {}) const;
+
+  // A file beside execcred.
+  void put(std::string_view name, std::string_view content, mode_t mode = 0755) const;
+
+  std::string program() const { return sandbox_.at("release/execcred"); }
+  std::string directory() const { return sandbox_.at("plugins"); }
+  std::string installed(std::string_view name) const;
+  // The names of all that is in the directory, sorted, each followed by a space.
+  std::string listing() const;
+  // Neither missing, nor of another content or mode than the plugin.
+  bool has(std::string_view name) const;
+
+  const Sandbox& sandbox() const { return sandbox_; }
+
+ private:
+  Sandbox sandbox_;
+};
+
+inline void check_installs(const Outcome& outcome) {
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+}
+
+inline bool has_text(const Outcome& outcome, std::string_view text) {
+  return (outcome.output + outcome.error_output).find(text) != std::string::npos;
+}
+
+// Without following a symbolic link.
+struct stat status_of(const std::string& path);
+
+// In a child before exec: a mount namespace of its own, in which a file system of memory hides what
+// was at `path`. Ends the child with kNoMount where that is not permitted.
+inline constexpr int kNoMount = 125;
+void hide_behind_tmpfs(const std::string& path, const char* options, unsigned long flags = 0);
+
+}  // namespace blackbox

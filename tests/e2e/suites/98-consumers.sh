@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# The manifests of config/consumers, put to the API server as they are shipped: it takes each, keeps
+# what it may drop in silence, and warns of nothing that the Pod Security Standard "restricted"
+# forbids. What the init containers install is what the mappings run, and the roles allow that and
+# no more.
+
+# shellcheck source=tests/e2e/lib/suite.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
+
+EXECCRED=$EXECCRED_BIN/execcred
+CONSUMERS=$EXECCRED_ROOT/config/consumers
+NAMESPACES=(fleet fleet-system kueue-system argocd headlamp)
+IMAGE=registry.example/execcred:0.1.0
+
+admin_run() { run kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" "$@"; }
+
+# is_patch FILE: whether it says nothing of a whole object's selector.
+is_patch() { grep -q '^  template:' "$1" && ! grep -q '^  selector:' "$1"; }
+
+# put FILE: as a user would, but without keeping it. The object is on standard output.
+put() {
+  local kind name namespace
+  if is_patch "$1"; then
+    kind=$(sed -n 's/^kind: //p' "$1")
+    name=$(sed -n 's/^  name: //p' "$1")
+    namespace=$(sed -n 's/^  namespace: //p' "$1")
+    admin_run -n "$namespace" patch "$kind" "$name" --patch-file "$1" --dry-run=server -o json
+  else
+    admin_run apply --dry-run=server --validate=strict -f "$1" -o json
+  fi
+}
+
+the_api_server_takes() { # FILE
+  put "$CONSUMERS/$1"
+  expect_success
+  expect_silent_stderr
+}
+
+# pod FILTER: of the object on standard output.
+expect_of_pod() { expect_json ".spec.template.spec | $1" "$2"; }
+
+# What both ways have in common: a volume that the controller reads and cannot write.
+expect_plugins_mounted() {
+  expect_of_pod '[.containers[0].volumeMounts[] | select(.name == "plugins")] |
+    map("\(.mountPath) \(.readOnly)") | join(",")' "/plugins true"
+}
+
+the_image_is_a_volume() { # FILE
+  put "$CONSUMERS/$1"
+  expect_success
+  # A field behind a feature gate that is off would be dropped, without a word.
+  expect_of_pod '.volumes[] | select(.name == "plugins") | .image.reference' "$IMAGE"
+  expect_of_pod '[.initContainers[]?] | length' 0
+  expect_plugins_mounted
+}
+
+commands_of_mapping() { # FOLDER
+  grep -ohE '/plugins/execcred-[a-z-]+' "$CONSUMERS/$1/mapping.yaml" | sort -u
+}
+
+# The init container's own command, with only the paths of this machine.
+the_init_container_installs_what_the_mapping_runs() { # FILE
+  local -a words
+  local word command=("$EXECCRED_BIN/execcred")
+  put "$CONSUMERS/$1"
+  expect_success
+  expect_of_pod '.initContainers[0].image' "$IMAGE"
+  expect_of_pod '.initContainers[0].command[0]' /execcred
+  expect_of_pod '.volumes[] | select(.name == "plugins") | .emptyDir | type' object
+  expect_plugins_mounted
+  mapfile -t words < <(jq -r '.spec.template.spec.initContainers[0].command[1:][]' stdout)
+  mkdir plugins
+  for word in "${words[@]}"; do
+    [ "$word" != /plugins ] || word=$PWD/plugins
+    command+=("$word")
+  done
+  run "${command[@]}"
+  expect_success
+  expect_equal "what is installed" "$(commands_of_mapping "${1%/*}")" \
+    "$(find plugins -type f -perm 0555 -printf '/plugins/%f\n' | sort)"
+}
+
+lint_is_silent() { # FOLDER
+  run "$EXECCRED" lint --no-files "$CONSUMERS/$1/mapping.yaml" "$CONSUMERS/$1/clusterprofile.yaml"
+  expect_success
+  expect_in stdout "0 errors, 0 warnings in 2 files"
+}
+
+# mapping_of FOLDER: the file that the controller reads.
+mapping_of() {
+  admin create --dry-run=client -o json -f "$CONSUMERS/$1/mapping.yaml" | jq -r '.data[]'
+}
+
+the_mapping_is_for_the_profile() { # FOLDER
+  mapping_of "$1" >mapping.json
+  run "$EXECCRED" resolve -m mapping.json -f "$CONSUMERS/$1/clusterprofile.yaml" -o json
+  expect_success
+  expect_equal "the command" "$(commands_of_mapping "$1")" "$(jq -r '.. | .command? // empty' stdout)"
+}
+
+the_cluster_secret_is_what_resolve_writes() {
+  mapping_of argocd >mapping.json
+  "$EXECCRED" resolve -m mapping.json -f "$CONSUMERS/argocd/clusterprofile.yaml" -o argocd-secret \
+    >secret.yaml 2>notes
+  local file
+  for file in secret.yaml "$CONSUMERS/argocd/cluster.yaml"; do
+    run kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" apply --dry-run=server -o json -f "$file"
+    expect_success
+    jq -S '{name: .metadata.name, type, 
+      data: (.data | map_values(@base64d) | .config |= fromjson)}' stdout >"${file##*/}.json"
+  done
+  diff secret.yaml.json cluster.yaml.json
+}
+
+can() { # ACCOUNT VERB RESOURCE NAMESPACE: prints yes or no.
+  admin auth can-i "$2" "$3" -n "$4" --as "system:serviceaccount:$1" || true
+}
+
+the_role_allows() { # FOLDER ACCOUNT NAMESPACE SECRET
+  admin apply -f "$CONSUMERS/$1/rbac.yaml" >/dev/null
+  if [ "$1" != argocd ]; then
+    expect_equal "listing ClusterProfiles" yes \
+      "$(can "$2" list clusterprofiles.multicluster.x-k8s.io "$3")"
+    expect_equal "writing ClusterProfiles" no \
+      "$(can "$2" update clusterprofiles.multicluster.x-k8s.io "$3")"
+  fi
+  expect_equal "listing Secrets" no "$(can "$2" list secrets "$3")"
+  [ -n "$4" ] || return 0
+  expect_equal "the cluster's Secret" yes "$(can "$2" get "secrets/$4" "$3")"
+  expect_equal "another Secret" no "$(can "$2" get secrets/another "$3")"
+}
+
+# broken FILE SED: a copy with the change.
+broken() {
+  sed -E "$2" "$CONSUMERS/$1" >broken.yaml
+  ! cmp -s "$CONSUMERS/$1" broken.yaml || unexpected "the change to be one"
+}
+
+a_broken_copy_is_refused() { # FILE SED TEXT
+  broken "$1" "$2"
+  put broken.yaml
+  expect_failure
+  expect_in stderr "$3"
+}
+
+an_open_container_is_warned_of() { # FILE
+  broken "$1" 's/drop: \[ALL\]/drop: []/'
+  put broken.yaml
+  expect_success
+  expect_in stderr "would violate PodSecurity" "unrestricted capabilities"
+}
+
+a_broken_mapping_is_told() { # FOLDER
+  broken "$1/mapping.yaml" 's,/plugins/execcred,plugins/execcred,'
+  run "$EXECCRED" lint --no-files broken.yaml
+  expect_status 2
+  expect_in stdout "no absolute path"
+}
+
+for namespace in "${NAMESPACES[@]}"; do
+  admin create namespace "$namespace" >/dev/null
+  admin label namespace "$namespace" pod-security.kubernetes.io/warn=restricted >/dev/null
+done
+admin create -f "$E2E_DIR/manifests/consumers.yaml" >/dev/null
+
+while IFS= read -r file; do
+  check "the API server takes $file" the_api_server_takes "$file"
+done < <(cd "$CONSUMERS" && find . -name '*.yaml' -printf '%P\n' | sort)
+while IFS= read -r file; do
+  case $file in
+    *image-volume.yaml) check "$file: the image stays a volume" the_image_is_a_volume "$file" ;;
+    *) check "$file: what it installs is what the mapping runs" \
+      the_init_container_installs_what_the_mapping_runs "$file" ;;
+  esac
+done < <(cd "$CONSUMERS" && find . -name '*image-volume.yaml' -printf '%P\n' -o \
+  -name '*init-container.yaml' -printf '%P\n' | sort)
+for folder in controller multicluster-runtime kueue argocd headlamp; do
+  check "$folder: lint finds nothing" lint_is_silent "$folder"
+  check "$folder: lint finds a broken mapping" a_broken_mapping_is_told "$folder"
+  [ "$folder" = kueue ] ||
+    check "$folder: the mapping is for the ClusterProfile" the_mapping_is_for_the_profile "$folder"
+done
+check "argocd: the cluster's Secret is what execcred resolve writes" \
+  the_cluster_secret_is_what_resolve_writes
+check "controller: its role" the_role_allows controller fleet-system:fleet-controller fleet ""
+check "multicluster-runtime: its role" \
+  the_role_allows multicluster-runtime fleet:multicluster-controller fleet spoke-1-kubeconfig
+check "kueue: its role" \
+  the_role_allows kueue kueue-system:kueue-controller-manager kueue-system spoke-1
+check "headlamp: its role" the_role_allows headlamp headlamp:headlamp headlamp spoke-1-headlamp
+for account in argocd-application-controller argocd-server; do
+  check "argocd: the role of $account" \
+    the_role_allows argocd "argocd:$account" argocd spoke-1-argocd
+done
+check "a volume that is not there is refused" a_broken_copy_is_refused \
+  controller/init-container.yaml 's/^        - name: plugins$/        - name: other/' "Not found"
+check "a misspelled field is refused" a_broken_copy_is_refused \
+  controller/image-volume.yaml 's/pullPolicy/pullPolicies/' 'unknown field'
+check "a wrong pull policy is refused" a_broken_copy_is_refused \
+  kueue/image-volume.yaml 's/IfNotPresent/Sometimes/' "Unsupported value"
+for file in headlamp/init-container.yaml argocd/server-init-container.yaml; do
+  check "$file: capabilities that stay would be told" an_open_container_is_warned_of "$file"
+done
