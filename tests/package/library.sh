@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What cmake --install gives to a program that uses the library. Sourced by checks.sh.
+
+PACKAGE_TESTS=$EXECCRED_ROOT/tests/package
+WARNINGS=(-Wall -Wextra -Wpedantic -Werror)
+USER_OF_TOKEN=system:serviceaccount:fleet-system:fleet-controller
+
+pc() { PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig pkg-config "$@"; }
+
+# All that tells other programs where something is, and so could name a place that is not there.
+names_no_place_of() {
+  ! grep -rF "${@/#/-e}" --include='*.cmake' --include='*.pc' --include='*.hpp' "$PREFIX"
+}
+headers_are_the_public_ones() {
+  diff <(cd "$PREFIX/include/execcred" && ls) \
+    <({ cd "$EXECCRED_ROOT/libexeccred/include/execcred" && ls && echo version.hpp; } | sort)
+}
+headers_compile_alone() {
+  # shellcheck disable=SC2016
+  find "$PREFIX/include/execcred" -name '*.hpp' -print0 |
+    xargs -0 -n 8 -P "$EXECCRED_JOBS" bash -c '
+      include=$1
+      shift
+      for header; do
+        echo "#include \"$header\"" |
+          g++ -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Werror "-I$include" -x c++ - ||
+          exit 255
+      done' bash "$PREFIX/include"
+}
+
+# configure SOURCE BUILD [ARGUMENT...]: a project that looks for the package, as its users have it.
+configure() {
+  cmake -G Ninja -S "$1" -B "$2" "-DCMAKE_PREFIX_PATH=$PREFIX" -DCMAKE_BUILD_TYPE=Release "${@:3}" \
+    >"$2.log" 2>&1
+}
+builds_with_cmake() {
+  { configure "$PACKAGE_TESTS/controller" "$1" && cmake --build "$1" >>"$1.log" 2>&1; } ||
+    { cat "$1.log" && return 1; }
+}
+builds_with_pkg_config() {
+  local flags
+  read -ra flags <<<"$(pc --cflags --libs execcred)"
+  g++ -std=c++20 -O2 "${WARNINGS[@]}" "$PACKAGE_TESTS/controller/controller.cpp" -o "$1" "${flags[@]}"
+}
+
+# refuses MESSAGE SOURCE BUILD ARGUMENT...: configuring fails, and says why.
+refuses() {
+  local message=$1
+  shift
+  ! configure "$@" || { echo "it was configured" && return 1; }
+  tr -s ' \n' ' ' <"$2.log" | grep -qF "$message" || { cat "$2.log" && return 1; }
+}
+
+# project TEXT DIR: a project that consists of find_package.
+project() {
+  mkdir -p "$2"
+  printf 'cmake_minimum_required(VERSION 3.25)\nproject(user LANGUAGES CXX)\n%s\n' "$1" \
+    >"$2/CMakeLists.txt"
+}
+
+# Nothing that an archive needs may be missing from what CMake and pkg-config say of it: here all of
+# the archive is linked, where a program takes only what it uses.
+each_library_links_whole_by_cmake() {
+  # shellcheck disable=SC2016
+  project 'find_package(execcred 0.1 REQUIRED)
+    file(WRITE ${CMAKE_BINARY_DIR}/main.cpp "int main() {}")
+    foreach(name ${execcred_components})
+      add_executable(whole-${name} ${CMAKE_BINARY_DIR}/main.cpp)
+      target_link_libraries(whole-${name} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,execcred::${name}>)
+    endforeach()' "$1"
+  { configure "$1" "$1/build" && cmake --build "$1/build" >>"$1/build.log" 2>&1; } ||
+    { cat "$1/build.log" && return 1; }
+}
+links_whole_by_pkg_config() {
+  local archive=$PREFIX/lib/libexeccred_$1.a flags
+  read -ra flags <<<"$(pc --libs "execcred-$1")"
+  echo 'int main() {}' | g++ -x c++ - -x none -o "$2" -Wl,--whole-archive "$archive" \
+    -Wl,--no-whole-archive "${flags[@]}"
+}
+
+# The mapping names the plugin of the installed tree.
+write_controller_files() {
+  make_input "$1"
+  cat >"$1/mapping.json" <<END
+{"providers": [{"name": "token-file", "execConfig": {
+  "apiVersion": "client.authentication.k8s.io/v1",
+  "command": "$PREFIX/bin/execcred-token-file",
+  "args": ["--token-file=$1/volume/token", "--allow-server=https://spoke-1.example.com:6443"],
+  "provideClusterInfo": true, "interactiveMode": "Never"}}]}
+END
+  # What the mapping does not know is passed over.
+  cp "$EXECCRED_ROOT/config/examples/clusterprofile-access-providers.yaml" "$1/profiles.yaml"
+}
+controller_gets_credential() {
+  local line token pattern
+  token=$(cat "$2/volume/token")
+  pattern="^fleet/spoke-1 at https://spoke-1\.example\.com:6443 by token-file: $USER_OF_TOKEN until "
+  line=$("$1" "$2/mapping.json" "$2/profiles.yaml") || return 1
+  [[ $line =~ ${pattern}[0-9-]{10}T[0-9:]{8}Z$ && $line != *"$token"* ]] ||
+    { echo "$line" && return 1; }
+}
+# The plugin's exit code and its words are the controller's.
+controller_tells_failure() {
+  local status=0
+  sed 's|volume/token|nope|' "$2/mapping.json" >"$2/broken.json"
+  "$1" "$2/broken.json" "$2/profiles.yaml" >"$2/stdout" 2>"$2/stderr" || status=$?
+  [ "$status" -eq 2 ] && [ ! -s "$2/stdout" ] && grep -qF "cannot read '$2/nope'" "$2/stderr"
+}
+
+check_controller() {
+  local name=$1 binary=$2 input=$3
+  check "$name: gets a credential, with the installed plugin" \
+    controller_gets_credential "$binary" "$input"
+  check "$name: tells why it gets none" controller_tells_failure "$binary" "$input"
+}
+
+# check_library SCRATCH: the tree is tested at another place than where it was installed.
+check_library() {
+  local scratch=$1 archive name
+  step "testing what cmake --install gives"
+  PREFIX=$scratch/moved/here
+  cmake --install "$BUILD" --prefix "$scratch/installed" >/dev/null
+  mkdir "$scratch/moved"
+  mv "$scratch/installed" "$PREFIX"
+  check "it has the public headers, and no other" headers_are_the_public_ones
+  check "each header compiles alone" headers_compile_alone
+  check "no file names where it was built or installed" \
+    names_no_place_of "$EXECCRED_ROOT" "$scratch/installed" "$PREFIX"
+  check "each library links whole, by CMake" each_library_links_whole_by_cmake "$scratch/whole"
+  for archive in "$PREFIX"/lib/libexeccred_*.a; do
+    name=${archive##*/libexeccred_}
+    name=${name%.a}
+    check "$name links whole, by pkg-config" links_whole_by_pkg_config "$name" "$scratch/whole-$name"
+  done
+  mkdir "$scratch/controller-input"
+  write_controller_files "$scratch/controller-input"
+  check "a controller builds with CMake" builds_with_cmake "$scratch/controller"
+  check_controller "built with CMake" "$scratch/controller/controller" "$scratch/controller-input"
+  check "a controller builds with pkg-config" builds_with_pkg_config "$scratch/controller-by-pc"
+  check_controller "built with pkg-config" "$scratch/controller-by-pc" "$scratch/controller-input"
+  check_refusals "$scratch"
+}
+
+check_refusals() {
+  project 'find_package(execcred 0.2 REQUIRED)' "$1/newer"
+  check "another minor version is refused" \
+    refuses 'compatible with requested version "0.2"' "$1/newer" "$1/newer/build"
+  project 'find_package(execcred 0.1 REQUIRED COMPONENTS core nonsense)' "$1/unknown"
+  check "an unknown component is refused" refuses 'there is no component nonsense' "$1/unknown" "$1/unknown/build"
+  project 'set(ENV{PKG_CONFIG_LIBDIR} /nonexistent)
+    find_package(execcred 0.1 REQUIRED COMPONENTS inventory)' "$1/without"
+  check "a missing library is named" \
+    refuses 'pkg-config does not find yaml-0.1, which the component inventory needs' \
+    "$1/without" "$1/without/build"
+  project 'set(ENV{PKG_CONFIG_LIBDIR} /nonexistent)
+    find_package(execcred 0.1 REQUIRED COMPONENTS core cache)' "$1/alone"
+  check "core and cache need no other library" configure "$1/alone" "$1/alone/build"
+}
