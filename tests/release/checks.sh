@@ -7,6 +7,16 @@
 . "$EXECCRED_ROOT/tests/bench/input.sh"
 # shellcheck source=tests/release/conformance.sh
 . "$EXECCRED_ROOT/tests/release/conformance.sh"
+# shellcheck source=tests/release/runtime.sh
+. "$EXECCRED_ROOT/tests/release/runtime.sh"
+# shellcheck source=tests/release/install.sh
+. "$EXECCRED_ROOT/tests/release/install.sh"
+# shellcheck source=tests/release/package.sh
+. "$EXECCRED_ROOT/tests/release/package.sh"
+# shellcheck source=tests/release/image.sh
+. "$EXECCRED_ROOT/tests/release/image.sh"
+# shellcheck source=tests/release/verify.sh
+. "$EXECCRED_ROOT/tests/release/verify.sh"
 
 CHECK_PACKAGES=(binutils openssl coreutils)
 MAX_TOKEN_FILE_BYTES=1200000
@@ -117,9 +127,9 @@ check_token_file() {
   fi
 }
 
-# check_binaries ARCH DIR: all that is in dist/ARCH.
+# check_binaries ARCH DIR PROGRAM: dist/ARCH, which has only this program or, with *, all of them.
 check_binaries() {
-  local arch=$1 binary name
+  local arch=$1 program=$3 binary name
   INPUT=$2
   need_packages "${CHECK_PACKAGES[@]}"
   runner_for "$arch"
@@ -137,6 +147,18 @@ check_binaries() {
     check "$name: names no path of the build" names_no_path_of "$binary"
     check "$name: --version" tells_version "$binary"
   done
-  check_token_file "$arch" "$EXECCRED_ROOT/dist/$arch/execcred-token-file"
-  check_federation "$arch"
+  # shellcheck disable=SC2053
+  [[ execcred-token-file != $program ]] ||
+    check_token_file "$arch" "$EXECCRED_ROOT/dist/$arch/execcred-token-file"
+  # shellcheck disable=SC2053
+  [[ execcred-oidc-federation != $program ]] || check_federation "$arch"
+}
+
+# check_release ARCH: what all binaries together are for. After check_binaries.
+check_release() {
+  check_runtime "$1"
+  check_install "$1"
+  check_package "$1"
+  check_rootfs "$1"
+  check_image "$1"
 }

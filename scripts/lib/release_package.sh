@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What is published of a release: a tarball and a root file system for each architecture, their
+# SBOM, sums of it all and the sums' signature. Sourced by scripts/release, after
+# release_components.sh.
+
+RELEASE_VERSION=$(sed -n 's/^project(execcred VERSION \([0-9.]*\).*/\1/p' \
+  "$EXECCRED_ROOT/CMakeLists.txt")
+
+# The commit's time, where a commit is known: a release is the same bytes whenever it is built.
+source_time() {
+  git -c safe.directory="$EXECCRED_ROOT" -C "$EXECCRED_ROOT" log -1 --format=%ct 2>/dev/null || echo 0
+}
+
+release_name() { echo "execcred-$RELEASE_VERSION-linux-$1"; }
+
+# Images have Go's names of the architectures.
+rootfs_name() { echo "execcred-$RELEASE_VERSION-rootfs-${1/x86_64/amd64}.tar.gz"; }
+
+# archive DIR MEMBER: everything that depends on who packs, when and where is set.
+archive() {
+  tar -c --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
+    "--mtime=@$SOURCE_DATE_EPOCH" -C "$1" "$2" | gzip -9n
+}
+
+# stage ARCH DIR: what the tarball and the root file system hold.
+stage() {
+  install -d -m 755 "$2" "$2/licenses"
+  install -m 555 "$EXECCRED_ROOT/dist/$1"/* "$2/"
+  licence_texts "$2/licenses"
+  cp "$EXECCRED_ROOT/LICENSE" "$2/LICENSE"
+  components | python3 "$EXECCRED_ROOT/scripts/lib/release_sbom.py" --arch "$1" \
+    --build "$EXECCRED_ROOT/build/release-$1" --binaries "$EXECCRED_ROOT/dist/$1" \
+    --version "$RELEASE_VERSION" --epoch "$SOURCE_DATE_EPOCH" >"$2/execcred.spdx.json"
+  chmod 444 "$2/LICENSE" "$2/execcred.spdx.json" "$2"/licenses/*
+}
+
+# pack_arch ARCH INTO
+pack_arch() {
+  local name work
+  name=$(release_name "$1")
+  work=$(mktemp -d)
+  stage "$1" "$work/$name"
+  archive "$work" "$name" >"$2/$name.tar.gz"
+  archive "$work/$name" . >"$2/$(rootfs_name "$1")"
+  cp "$work/$name/execcred.spdx.json" "$2/$name.spdx.json"
+  chmod 644 "$2"/*
+  rm -rf "$work"
+}
+
+# check_signing_key KEY: asked before the build, which takes long. A key with a passphrase would stop
+# a release half-way, to ask for it.
+check_signing_key() {
+  [ -z "$1" ] || [[ $(openssl pkey -in "$1" -passin pass: -noout -text 2>/dev/null) == ED25519* ]] ||
+    fail "EXECCRED_SIGNING_KEY: '$1' is not an Ed25519 private key in PEM without passphrase;" \
+      "'openssl genpkey -algorithm ed25519' makes one"
+}
+
+# sum_and_sign DIR KEY: an empty KEY leaves it unsigned.
+sum_and_sign() {
+  (cd "$1" && export LC_ALL=C && sha256sum -- execcred-* >SHA256SUMS)
+  if [ -z "$2" ]; then
+    echo "not signed: EXECCRED_SIGNING_KEY names no key, so scripts/verify will refuse this release"
+    return
+  fi
+  openssl pkeyutl -sign -rawin -inkey "$2" -in "$1/SHA256SUMS" -out "$1/SHA256SUMS.sig"
+  echo "signed by the key $(openssl pkey -in "$2" -pubout -outform DER | tail -c 32 | base64)"
+}
+
+# pack ARCH...: replaces dist/release.
+pack() {
+  local arch release=$EXECCRED_ROOT/dist/release file
+  rm -rf "$release"
+  mkdir -p "$release"
+  step "packing"
+  for arch in "$@"; do pack_arch "$arch" "$release"; done
+  sum_and_sign "$release" "${EXECCRED_SIGNING_KEY:-}"
+  for file in "$release"/*; do
+    printf 'dist/release/%-40s %9d bytes\n' "${file##*/}" "$(stat -c %s "$file")"
+  done
+}

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What is published for an architecture: the tarball, the root file system, and the SBOM. Sourced by
+# checks.sh.
+
+# Text that only this library brings into a binary.
+declare -A LIBRARY_TEXT=(
+  [libcurl]='Stream error in the HTTP/2 framing layer'
+  [LibYAML]='did not find expected <document start>'
+  [nghttp2]='PRI \* HTTP/2\.0'
+  [OpenSSL]='OpenSSL [0-9]+\.[0-9]+\.[0-9]+')
+
+# listing FILE: mode, owner and path of all that an archive holds, from its own root.
+listing() { tar -tvf "$1" --numeric-owner | awk '{ print $1, $2, $6 }' | LC_ALL=C sort -k 3; }
+
+has_form_of_release() {
+  listing "$1" | awk '
+    $2 != "0/0" { print "owner: " $0; bad = 1 }
+    $1 !~ /^(drwxr-xr-x|-r-xr-xr-x|-r--r--r--)$/ { print "mode: " $0; bad = 1 }
+    $1 ~ /^-r-x/ && $3 !~ /\/execcred(-[a-z-]+)?$/ { print "executable: " $0; bad = 1 }
+    END { exit bad }'
+}
+
+has_binaries_of() {
+  local folder=$1 unpacked=$2 binary count=0
+  for binary in "$folder"/*; do
+    cmp "$binary" "$unpacked/${binary##*/}" || return 1
+    count=$((count + 1))
+  done
+  [ "$count" -eq "$(find "$unpacked" -maxdepth 1 -type f -perm -u+x | wc -l)" ]
+}
+
+# The root file system's ./NAME is the tarball's FOLDER/NAME.
+has_same_layout() {
+  diff <(listing "$1" | sed 's|\./|/|') <(listing "$2" | sed "s| $3/| /|")
+}
+
+# One for each component that the SBOM names, and no empty one.
+has_licence_texts() {
+  diff <(sbom_components "$1/execcred.spdx.json" | cut -f1 | sort -u) \
+    <(find "$1/licenses" -type f -size +0 -printf '%f\n' | sed 's/\.txt$//' | sort) &&
+    cmp "$1/LICENSE" "$EXECCRED_ROOT/LICENSE"
+}
+
+# sbom_components SBOM: name, version and the binaries that have it.
+sbom_components() {
+  python3 - "$1" <<'END'
+import json, sys
+document = json.load(open(sys.argv[1]))
+files = {file["SPDXID"]: file["fileName"].removeprefix("./") for file in document["files"]}
+for package in document["packages"]:
+    if package["SPDXID"].startswith("SPDXRef-Component-"):
+        users = [files[link["spdxElementId"]] for link in document["relationships"]
+                 if link["relationshipType"] == "STATIC_LINK"
+                 and link["relatedSpdxElement"] == package["SPDXID"]]
+        print(package["name"], package["versionInfo"], " ".join(users), sep="\t")
+END
+}
+
+# The judge is SPDX's own tool.
+is_valid_spdx() {
+  python_packages "$EXECCRED_ROOT/tests/release/requirements/spdx.txt"
+  "$VENV/bin/pyspdxtools" --infile "$1" >"$INPUT/spdx.log" 2>&1 || {
+    cat "$INPUT/spdx.log"
+    return 1
+  }
+}
+
+has_sums_of() {
+  local sbom=$1 folder=$2
+  python3 -c 'import json, sys
+for file in json.load(open(sys.argv[1]))["files"]:
+    for sum in file["checksums"]:
+        if sum["algorithm"] == "SHA256":
+            print(sum["checksumValue"], "", file["fileName"].removeprefix("./"))' "$sbom" |
+    diff - <(cd "$folder" && LC_ALL=C sha256sum -- *)
+}
+
+# What has a library's text must be said to have the library. The other way round, the linker may
+# have found no use for what it was given.
+names_linked_libraries() {
+  local sbom=$1 folder=$2 library found said
+  for library in "${!LIBRARY_TEXT[@]}"; do
+    found=$(cd "$folder" && grep -lEa -e "${LIBRARY_TEXT[$library]}" -- * | sort)
+    said=$(sbom_components "$sbom" | awk -F '\t' -v name="$library" '$1 == name { print $3 }' |
+      tr ' ' '\n' | sort)
+    if [ -z "$found" ] || [ -n "$(comm -23 <(echo "$found") <(echo "$said"))" ]; then
+      printf '%s is in:\n%s\nbut the SBOM says:\n%s\n' "$library" "$found" "$said"
+      return 1
+    fi
+  done
+}
+
+# The smallest has what every program has, and nothing else.
+lists_no_more_for_token_file() {
+  [ "$(sbom_components "$1" | awk -F '\t' '$3 ~ /(^| )execcred-token-file( |$)/ { print $1 }' |
+    LC_ALL=C sort | paste -sd' ')" = "libc++ libc++abi libunwind musl zig" ]
+}
+
+# The version that is compiled in is the one that the SBOM tells.
+tells_version_of_openssl() {
+  local version
+  version=$(sbom_components "$1" | awk -F '\t' '$1 == "OpenSSL" { print $2 }')
+  [ "OpenSSL $version" = "$(grep -haoE "${LIBRARY_TEXT[OpenSSL]}" "$2"/* | sort -u)" ]
+}
+
+# With another user's umask, time zone, locale and temporary folder, from files of another time.
+packs_the_same() {
+  local again=$1/again file
+  mkdir "$again" "$1/tmp"
+  (
+    umask 077
+    find "$EXECCRED_ROOT/dist/$2" -type f -exec touch {} +
+    export TZ=Pacific/Auckland LC_ALL=C.UTF-8 TMPDIR=$1/tmp
+    pack_arch "$2" "$again"
+  )
+  for file in "$again"/*; do
+    cmp "$file" "$EXECCRED_ROOT/dist/release/${file##*/}" || return 1
+  done
+}
+
+# check_package ARCH: what dist/release has for it.
+check_package() {
+  local arch=$1 release=$EXECCRED_ROOT/dist/release work=$INPUT/package name sbom
+  name=$(release_name "$arch")
+  sbom=$release/$name.spdx.json
+  step "testing what is published for $arch"
+  mkdir -p "$work"
+  tar -xzf "$release/$name.tar.gz" -C "$work"
+  check "$arch tarball: owner 0, modes 0555 and 0444" has_form_of_release "$release/$name.tar.gz"
+  check "$arch tarball: has the binaries of dist/$arch, each with the same bytes" \
+    has_binaries_of "$EXECCRED_ROOT/dist/$arch" "$work/$name"
+  check "$arch tarball: has the licence and those of all components" has_licence_texts "$work/$name"
+  check "$arch rootfs: the same layout" \
+    has_same_layout "$release/$(rootfs_name "$arch")" "$release/$name.tar.gz" "$name"
+  check "$arch SBOM: the tarball has the same" cmp "$sbom" "$work/$name/execcred.spdx.json"
+  check "$arch SBOM: is valid SPDX 2.3, says SPDX's tool" is_valid_spdx "$sbom"
+  check "$arch SBOM: has the SHA-256 of every binary" has_sums_of "$sbom" "$EXECCRED_ROOT/dist/$arch"
+  check "$arch SBOM: knows which binaries have which library" \
+    names_linked_libraries "$sbom" "$EXECCRED_ROOT/dist/$arch"
+  check "$arch SBOM: lists no library for execcred-token-file" lists_no_more_for_token_file "$sbom"
+  check "$arch SBOM: tells the version that OpenSSL has" \
+    tells_version_of_openssl "$sbom" "$EXECCRED_ROOT/dist/$arch"
+  check "$arch: packing again gives the same bytes" packs_the_same "$work" "$arch"
+}

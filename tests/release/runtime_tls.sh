@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Whom the release binaries believe, with a system's whole bundle, and whom OpenSSL's own client
+# does, which loads all of it: the release's OpenSSL has only what TLS needs, so every kind of key and
+# signature is tried. (That a common name is no name is ours alone, and tested in tests/http.) Sourced
+# by runtime.sh.
+
+TLS_DOMAIN=tls.test
+tls_names=()
+
+# new_key FILE KIND
+new_key() {
+  case $2 in
+    rsa-pss*) openssl genpkey -algorithm RSA-PSS -pkeyopt "rsa_keygen_bits:${2#rsa-pss}" ;;
+    rsa*) openssl genpkey -algorithm RSA -pkeyopt "rsa_keygen_bits:${2#rsa}" ;;
+    ed25519) openssl genpkey -algorithm ED25519 ;;
+    *) openssl genpkey -algorithm EC -pkeyopt "ec_paramgen_curve:$2" ;;
+  esac >"$1" 2>/dev/null
+}
+
+# new_ca NAME KIND [OPTION...]: a root among those of the system.
+new_ca() {
+  local path=$RUNTIME/tls/ca-$1
+  new_key "$path.key" "$2"
+  openssl req -x509 -config "$RUNTIME/tls/request.cnf" -key "$path.key" -subj "/CN=${CA_NAME:-$1} CA" \
+    -days 30 -addext "basicConstraints=critical,CA:${IS_CA:-TRUE}" -addext subjectKeyIdentifier=hash \
+    -out "$path.crt" "${@:3}"
+  cat "$path.crt" >>"$RUNTIME/bundle.crt"
+}
+
+# new_server NAME CA KIND [OPTION...]: one that shows a certificate for NAME.tls.test, unless
+# EXTENSIONS says otherwise. `-` signs it by its own key.
+new_server() {
+  local host=$1.$TLS_DOMAIN path=$RUNTIME/tls/$1 signer=(-signkey "$RUNTIME/tls/$1.key") identifier=''
+  if [ "$2" != - ]; then
+    signer=(-CA "$RUNTIME/tls/ca-$2.crt" -CAkey "$RUNTIME/tls/ca-$2.key")
+    identifier=authorityKeyIdentifier=keyid:always
+  fi
+  new_key "$path.key" "$3"
+  openssl req -new -config "$RUNTIME/tls/request.cnf" -key "$path.key" -subj "/CN=$host" -out "$path.csr"
+  openssl x509 -req -in "$path.csr" "${signer[@]}" -set_serial "0x$(openssl rand -hex 8)" -days 20 \
+    -extfile <(printf '%s\n' "$identifier" "${EXTENSIONS-subjectAltName=DNS:$host}") \
+    -out "$path.crt" "${@:4}" 2>/dev/null
+  cat "$path.crt" "$path.key" >"$RUNTIME/tls/$host.pem"
+  tls_names+=("$1")
+}
+
+make_good_servers() {
+  local kind digest
+  new_ca ec prime256v1
+  new_ca ec384 secp384r1 -sha384
+  new_ca rsa rsa2048
+  new_ca rsa4096 rsa4096 -sha512
+  new_ca ed25519 ed25519
+  for kind in prime256v1 secp384r1 secp521r1 rsa2048 rsa3072 rsa-pss2048 ed25519; do
+    new_server "ec-$kind" ec "$kind"
+  done
+  for digest in sha256 sha384 sha512; do
+    new_server "rsa-$digest" rsa rsa2048 "-$digest"
+    new_server "ec384-$digest" ec384 prime256v1 "-$digest"
+  done
+  new_server rsa-pss-signed rsa rsa2048 -sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:digest
+  new_server rsa4096 rsa4096 prime256v1
+  new_server by-ed25519 ed25519 prime256v1
+  CA_NAME=ec new_ca renewed prime256v1
+  new_server namesake renewed prime256v1
+  EXTENSIONS="subjectAltName=DNS:*.$TLS_DOMAIN" new_server wildcard ec prime256v1
+  new_ca here prime256v1 -addext "nameConstraints=critical,permitted;DNS:$TLS_DOMAIN"
+  new_server constrained here prime256v1
+}
+
+make_bad_servers() {
+  new_server expired ec prime256v1 -days -1
+  new_server self-signed - prime256v1
+  new_server short-key ec rsa1024
+  new_server sha1 rsa rsa2048 -sha1
+  EXTENSIONS=subjectAltName=DNS:other.test new_server other-name ec prime256v1
+  EXTENSIONS="subjectAltName=DNS:client.$TLS_DOMAIN
+extendedKeyUsage=clientAuth" new_server client ec prime256v1
+  new_ca there prime256v1 -addext "nameConstraints=critical,permitted;DNS:there.test"
+  new_server constrained-away there prime256v1
+  IS_CA=FALSE new_ca leaf prime256v1
+  new_server by-leaf leaf prime256v1
+  new_ca weak rsa1024
+  new_server by-weak weak prime256v1
+  cp "$RUNTIME/bundle.crt" "$RUNTIME/bundle.known"
+  new_ca unknown prime256v1
+  mv "$RUNTIME/bundle.known" "$RUNTIME/bundle.crt"
+  new_server unknown unknown prime256v1
+}
+
+make_tls_servers() {
+  local name
+  mkdir "$RUNTIME/tls"
+  printf '[req]\ndistinguished_name = none\n[none]\n' >"$RUNTIME/tls/request.cnf"
+  make_good_servers
+  make_bad_servers
+  for name in "${tls_names[@]}"; do echo "$name.$TLS_DOMAIN A 127.0.0.1"; done >>"$RUNTIME/zone"
+}
+
+# What OpenSSL's client says by the same rules, with the same bundle loaded whole.
+openssl_believes() {
+  as_root nsenter --target "$NETWORK_PID" --net openssl s_client -connect 127.0.0.1:443 \
+    -servername "$1" -verify_hostname "$1" -CAfile "$RUNTIME/bundle.crt" -no-CApath \
+    -no-CAstore -partial_chain -trusted_first -auth_level 2 -verify_return_error -brief \
+    </dev/null >"$RUNTIME/judge" 2>&1
+}
+
+# Succeeds where both say the same.
+agrees_with_openssl() {
+  local host=$1.$TLS_DOMAIN
+  if openssl_believes "$host"; then
+    believed=$((believed + 1))
+    asks "$host"
+  else
+    refused=$((refused + 1))
+    grep -q 'verify error' "$RUNTIME/judge" || { cat "$RUNTIME/judge" && return 1; }
+    fails_with 3 "cannot verify https://$host:443" -- "${FEDERATION[@]}" "--token-url=https://$host/token"
+  fi
+}
+
+# All of one mind would tell nothing.
+judged_both_ways() { [ "$believed" -gt 15 ] && [ "$refused" -gt 8 ]; }
+
+check_tls() {
+  local name="$1 execcred-oidc-federation, confined: as OpenSSL with the bundle loaded whole"
+  local server believed=0 refused=0
+  use_plugin "$1" execcred-oidc-federation
+  for server in "${tls_names[@]}"; do check "$name: $server" agrees_with_openssl "$server"; done
+  check "$name: $believed believed, $refused refused" judged_both_ways
+}

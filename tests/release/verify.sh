@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# scripts/verify accepts what was signed and refuses everything else. Sourced by checks.sh.
+
+VERIFY_USERS=(/bin/sh bash 'busybox sh')
+
+# verifies STATUS TEXT ARGUMENT...: that exit code, and one line that begins with the text.
+verifies() {
+  local wanted=$1 text=$2 status=0
+  shift 2
+  # shellcheck disable=SC2086
+  (cd "$VERIFY_DIR" && ${VERIFY_SHELL:-/bin/sh} ./verify "$@") >"$VERIFY_DIR/output" 2>&1 ||
+    status=$?
+  if [ "$status" -eq "$wanted" ] && [ "$(wc -l <"$VERIFY_DIR/output")" -eq 1 ] &&
+    [[ $(cat "$VERIFY_DIR/output") == "verify: $text"* ]]; then
+    return
+  fi
+  echo "exit code $status, and it said:"
+  sed 's/^/  /' "$VERIFY_DIR/output"
+  return 1
+}
+
+# refused WHAT TEXT COMMAND...: a copy of the release in which the command, run there, changed
+# something. Nobody but the key's owner can make new sums.
+refused() {
+  local what=$1 text=$2 copy=$VERIFY_DIR/changed
+  shift 2
+  rm -rf "$copy"
+  cp -a "$VERIFY_DIR/release" "$copy"
+  (cd "$copy" && "$@")
+  check "verify: refused: $what" verifies 1 "refused: $text" --key key.pub changed
+}
+
+change_one_byte() { printf '\x01' | dd of="$1" bs=1 seek=100 conv=notrunc status=none; }
+sum_again() { sha256sum -- execcred-* >SHA256SUMS; }
+change_and_sum_again() { change_one_byte "$1" && sum_again; }
+sign_with() { openssl pkeyutl -sign -rawin -inkey "$1" -in SHA256SUMS -out SHA256SUMS.sig; }
+change_and_sign_with() { change_and_sum_again "$1" && sign_with "$2"; }
+replace_by_link() { mv "$1" "$VERIFY_DIR/elsewhere" && ln -s "$VERIFY_DIR/elsewhere" "$1"; }
+swap() { mv "$1" between && mv "$2" "$1" && mv between "$2"; }
+# add_to_sums LINE: as the key's owner could by mistake.
+add_to_sums() { echo "$1" >>SHA256SUMS && sign_with "$VERIFY_DIR/key.pem"; }
+# A second name for a file, of a version that nobody published.
+rename_in_sums() { mv "$1" "$2" && sed -i "s/$1/$2/" SHA256SUMS; }
+
+make_signed_release() {
+  local key
+  install -m 755 "$EXECCRED_ROOT/scripts/verify" "$VERIFY_DIR/verify"
+  cp -r "$EXECCRED_ROOT/dist/release" "$VERIFY_DIR/release"
+  for key in key other; do
+    openssl genpkey -algorithm ed25519 -out "$VERIFY_DIR/$key.pem"
+    openssl pkey -in "$VERIFY_DIR/$key.pem" -pubout -out "$VERIFY_DIR/$key.pub"
+  done
+  openssl genpkey -algorithm ed448 | openssl pkey -pubout -out "$VERIFY_DIR/ed448.pub"
+  sum_and_sign "$VERIFY_DIR/release" "$VERIFY_DIR/key.pem" >/dev/null
+}
+
+check_genuine() {
+  local first=$1 VERIFY_SHELL
+  for VERIFY_SHELL in "${VERIFY_USERS[@]}"; do
+    check "verify: genuine, with $VERIFY_SHELL and no other file" \
+      verifies 0 'genuine: all ' --key key.pub release
+  done
+  unset VERIFY_SHELL
+  check "verify: genuine: one file of several" verifies 0 "genuine: $first" --key key.pub release "$first"
+  mkdir "$VERIFY_DIR/part"
+  cp "$VERIFY_DIR"/release/{SHA256SUMS,SHA256SUMS.sig,"$first"} "$VERIFY_DIR/part/"
+  check "verify: genuine: one file that was downloaded alone" \
+    verifies 0 "genuine: $first" --key key.pub part "$first"
+  check "verify: refused: a part that should be all" verifies 1 'refused: ' --key key.pub part
+  check "verify: refused: a file that the release has not" \
+    verifies 1 "refused: 'nope'" --key key.pub release nope
+}
+
+check_refused() {
+  local first=$1 second=$2
+  refused "a changed file" "$first was changed" change_one_byte "$first"
+  refused "two files that swapped their names" "$first was changed" swap "$first" "$second"
+  refused "an empty file" "$first was changed" truncate -s 0 "$first"
+  refused "a missing file" "$first is missing" rm "$first"
+  refused "a symbolic link to the same bytes" "$first is missing, or not" replace_by_link "$first"
+  refused "a file too many" 'the directory has a file that is not of this release: extra' touch extra
+  refused "a hidden file too many" 'the directory has a file that is not' touch .hidden
+  refused "a folder too many" 'the directory has a file that is not' mkdir folder
+  refused "a file whose name has two lines" 'the directory has a file that is not' \
+    touch "$first"$'\n'"$second"
+  refused "a changed file with new sums" 'the signature' change_and_sum_again "$first"
+  refused "a renamed file with new sums" 'the signature' rename_in_sums "$first" execcred-9.9.9
+  refused "a changed file with new sums, signed by another key" 'the signature' \
+    change_and_sign_with "$first" "$VERIFY_DIR/other.pem"
+  refused "sums that lack a line" 'the signature' sed -i 2d SHA256SUMS
+  refused "no sums" 'SHA256SUMS is missing' rm SHA256SUMS
+  refused "no signature" 'SHA256SUMS.sig is missing' rm SHA256SUMS.sig
+  refused "an empty signature" 'the signature' truncate -s 0 SHA256SUMS.sig
+  refused "a changed signature" 'the signature' dd if=/dev/zero of=SHA256SUMS.sig bs=1 count=8 \
+    conv=notrunc status=none
+  refused "half a signature" 'the signature' truncate -s 32 SHA256SUMS.sig
+  refused "a signed sum of a file elsewhere" 'SHA256SUMS has a line' \
+    add_to_sums "$(printf '%064d' 0)  ../key.pem"
+  refused "two signed sums of one file" 'SHA256SUMS names a file twice' \
+    add_to_sums "$(printf '%064d' 0)  $first"
+  check "verify: refused: another key" verifies 1 'refused: the signature' --key other.pub release
+}
+
+check_usage() {
+  check "verify: exit code 2: no key" verifies 2 'error: --key is missing' release
+  check "verify: exit code 2: no such key" verifies 2 "error: cannot read the key 'no.pub'" \
+    --key no.pub release
+  check "verify: exit code 2: a key of another kind" verifies 2 "error: 'ed448.pub' is not an Ed25519" \
+    --key ed448.pub release
+  check "verify: exit code 2: a private key" verifies 2 "error: 'key.pem' is not" --key key.pem release
+  check "verify: exit code 2: no directory" verifies 2 'error: the release' --key key.pub
+  check "verify: exit code 2: no such directory" verifies 2 "error: no directory 'no'" \
+    --key key.pub no
+  check "verify: exit code 2: an unknown option" verifies 2 "error: unknown option '--force'" \
+    --force --key key.pub release
+}
+
+# check_verify DIR
+check_verify() {
+  local first second
+  VERIFY_DIR=$1
+  need_packages busybox dash openssl
+  step "testing scripts/verify"
+  mkdir "$VERIFY_DIR"
+  make_signed_release
+  { read -r first && read -r second; } < <(cd "$VERIFY_DIR/release" && ls -- *.gz)
+  check_genuine "$first"
+  check_refused "$first" "$second"
+  check_usage
+}
