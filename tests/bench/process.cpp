@@ -55,27 +55,8 @@ pid_t spawn(const Command& command, Capture capture, int pipe_end) {
   return pid;
 }
 
-std::string read_to_end(int fd) {
-  std::string text;
-  char buffer[65536];
-  for (;;) {
-    const ssize_t count = read(fd, buffer, sizeof buffer);
-    if (count > 0) text.append(buffer, static_cast<size_t>(count));
-    if (count == 0) return text;
-    if (count < 0 && errno != EINTR) fail(std::string("cannot read: ") + std::strerror(errno));
-  }
-}
-
 double microseconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_usec);
-}
-
-std::optional<long> status_field_kb(pid_t pid, const std::string& field) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(field + ":")) return leading_number<long>(line.substr(field.size() + 1));
-  }
-  return std::nullopt;
 }
 
 [[noreturn]] void exec_traced(const std::vector<char*>& argv, const std::vector<char*>& env) {
@@ -86,50 +67,92 @@ std::optional<long> status_field_kb(pid_t pid, const std::string& field) {
 
 }  // namespace
 
-Outcome run(const Command& command, Capture capture) {
+Running start(const Command& command, Capture capture) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) fail(std::string("cannot make a pipe: ") + strerror(errno));
-
-  Outcome outcome;
-  rusage usage{};
-  const auto start = std::chrono::steady_clock::now();
   const pid_t pid = spawn(command, capture, ends[1]);
   close(ends[1]);
-  outcome.output = read_to_end(ends[0]);
-  while (wait4(pid, &outcome.wait_status, 0, &usage) < 0 && errno == EINTR) {
+  return {.pid = pid, .output = ends[0]};
+}
+
+std::string read_to_end(int output) {
+  std::string text;
+  char buffer[65536];
+  for (;;) {
+    const ssize_t count = read(output, buffer, sizeof buffer);
+    if (count > 0) text.append(buffer, static_cast<size_t>(count));
+    if (count < 0 && errno != EINTR) fail(std::string("cannot read: ") + std::strerror(errno));
+    if (count == 0) break;
+  }
+  close(output);
+  return text;
+}
+
+Exited wait_for_any() {
+  Exited exited;
+  while ((exited.pid = waitpid(-1, &exited.wait_status, 0)) < 0) {
+    if (errno != EINTR) fail(std::string("cannot wait: ") + std::strerror(errno));
+  }
+  return exited;
+}
+
+Outcome run(const Command& command, Capture capture) {
+  Outcome outcome;
+  rusage usage{};
+  const auto begin = std::chrono::steady_clock::now();
+  const Running running = start(command, capture);
+  outcome.output = read_to_end(running.output);
+  while (wait4(running.pid, &outcome.wait_status, 0, &usage) < 0 && errno == EINTR) {
   }
   const auto end = std::chrono::steady_clock::now();
-  close(ends[0]);
 
-  outcome.wall_us = std::chrono::duration<double, std::micro>(end - start).count();
+  outcome.wall_us = std::chrono::duration<double, std::micro>(end - begin).count();
   outcome.cpu_us = microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
   outcome.page_faults = usage.ru_minflt + usage.ru_majflt;
   return outcome;
 }
 
-// Not rusage's ru_maxrss: after a vfork it starts at the size of the parent, which is larger
-// than a small static program. So the program is stopped as it exits, and asked for its peak.
-std::optional<long> peak_rss_kb(const Command& command) {
+std::optional<pid_t> hold_at_exit(const Command& command) {
   const auto argv = c_strings(command.argv);
   const auto env = c_strings(command.env);
   const pid_t pid = fork();
   if (pid < 0) fail(std::string("cannot fork: ") + std::strerror(errno));
   if (pid == 0) exec_traced(argv, env);
 
-  std::optional<long> peak;
   bool is_set_up = false;
   for (int status = 0; waitpid(pid, &status, 0) == pid && WIFSTOPPED(status);) {
-    int signal = WSTOPSIG(status);
-    if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXIT << 8)) {
-      peak = status_field_kb(pid, "VmHWM");
-      signal = 0;
-    } else if (!is_set_up) {
+    if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXIT << 8)) return pid;
+    const int signal = is_set_up ? WSTOPSIG(status) : 0;
+    if (!is_set_up) {
       ptrace(PTRACE_SETOPTIONS, pid, nullptr, PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL);
-      is_set_up = true;
-      signal = 0;
     }
+    is_set_up = true;
     ptrace(PTRACE_CONT, pid, nullptr, signal);
   }
+  return std::nullopt;
+}
+
+void let_exit(pid_t pid) {
+  ptrace(PTRACE_CONT, pid, nullptr, 0);
+  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+std::optional<long> memory_field_kb(pid_t pid, const std::string& file, const std::string& field) {
+  std::ifstream fields("/proc/" + std::to_string(pid) + "/" + file);
+  for (std::string line; std::getline(fields, line);) {
+    if (line.starts_with(field + ":")) return leading_number<long>(line.substr(field.size() + 1));
+  }
+  return std::nullopt;
+}
+
+// Not rusage's ru_maxrss: after a vfork it starts at the size of the parent, which is larger
+// than a small static program. So the program is stopped as it exits, and asked for its peak.
+std::optional<long> peak_rss_kb(const Command& command) {
+  const auto pid = hold_at_exit(command);
+  if (!pid) return std::nullopt;
+  const auto peak = memory_field_kb(*pid, "status", "VmHWM");
+  let_exit(*pid);
   return peak;
 }
 

@@ -6,6 +6,8 @@
 // because a program's last write and the reader's wake-up are part of what a client waits for.
 #pragma once
 
+#include <sys/types.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +37,27 @@ enum class Capture {
 };
 
 Outcome run(const Command& command, Capture capture);
+
+// The steps of run, for several programs at a time.
+struct Running {
+  pid_t pid = -1;
+  int output = -1;  // the pipe's end, which read_to_end closes
+};
+struct Exited {
+  pid_t pid = -1;
+  int wait_status = 0;
+};
+Running start(const Command& command, Capture capture);
+std::string read_to_end(int output);
+Exited wait_for_any();
+
+// Runs the program until it exits, and leaves it stopped there with all of its memory; let_exit
+// must follow. Nothing where it ended unseen, which a program with threads may.
+std::optional<pid_t> hold_at_exit(const Command& command);
+void let_exit(pid_t pid);
+
+// A field of /proc/PID/FILE, in KB.
+std::optional<long> memory_field_kb(pid_t pid, const std::string& file, const std::string& field);
 
 // The largest resident set of the program's own process, in KB.
 std::optional<long> peak_rss_kb(const Command& command);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The figures, for people (one aligned table), for programs (JSON), and against limits.
+// What was measured, as JSON: tests/bench/report.py makes tables of it and checks the limits,
+// tests/bench/chart.py draws it.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "bulk.hpp"
 #include "inspect.hpp"
 
 namespace bench {
@@ -23,31 +26,27 @@ struct Figures {
   std::optional<long> stripped_bytes;
 };
 
-struct Limit {
-  double wall_ratio = 0;
-  long rss_kb = 0;
-};
-
 struct Row {
   std::string name;
+  std::string kind;  // floor, plugin or peer
   std::string command_line;
   std::string not_measured;  // the reason; empty where there are figures
+  std::string against;       // the name of the peer that does the same; may be empty
+  std::vector<std::pair<std::string, double>> limits;
   Figures figures;
-  std::optional<Limit> limit;
+  std::optional<Bulk> bulk;
 };
 
 struct Report {
   int rounds = 0;
+  int execs = 0;
   std::string repeat_with;
+  double load_before = 0;  // of the last minute, -1 if unknown
   std::vector<Row> rows;
   const Row* floor = nullptr;     // the C program: every other row's wall is divided by its wall
   const Row* go_floor = nullptr;  // the Go program; null where there is none
 };
 
-void print_table(const Report& report);
 void print_json(const Report& report);
-
-// Prints one line on stderr for every limit; false if one is missed or could not be measured.
-bool check_limits(const Report& report);
 
 }  // namespace bench

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154
+# The rows of scripts/bench that need nobody else's programs: the floors, and the plugins beside
+# servers of our own. Sourced after servers.sh and tests/e2e's libraries; subjects gets
+# execcred-bench's arguments.
+
+# What a row may cost: the times of the empty C program's wall, RSS and stripped size in KB; and how
+# many times less CPU and memory than the peer, where it is in the run.
+TOKEN_FILE_LIMITS=wallRatio=0.5,rssKilobytes=2048,strippedKilobytes=1228
+STATIC_GLIBC_LIMITS=wallRatio=1.2,rssKilobytes=2048
+FOLDER_LIMITS=wallRatio=0.6,rssKilobytes=4096
+CACHED_LIMITS=wallRatio=0.7,rssKilobytes=3072
+FEDERATION_LIMITS=$CACHED_LIMITS,strippedKilobytes=5120
+EXCHANGE_LIMITS=wallRatio=4,rssKilobytes=6144
+PRESIGN_LIMITS=wallRatio=1,rssKilobytes=3072,timesLessCpu=10,timesLessMemory=8
+JWT_SVID_LIMITS=wallRatio=1,rssKilobytes=2560,strippedKilobytes=4096
+X509_SVID_LIMITS=wallRatio=6,rssKilobytes=6144
+EKS_MODULE=sigs.k8s.io/aws-iam-authenticator
+EKS_PEER="aws-iam-authenticator $(module_version "$E2E_DIR/peers/eks/go.mod" "$EKS_MODULE") token (Go)"
+
+# gives PATTERN PROGRAM ARGUMENT...: the program prints what it is measured for.
+gives() {
+  local pattern=$1
+  shift
+  env -i PATH="$PATH" HOME="${HOME:-/}" KUBERNETES_EXEC_INFO="$KUBERNETES_EXEC_INFO" "$@" |
+    grep -E "$pattern" >/dev/null || fail "'$*' gave no credential"
+}
+
+# row NAME LIMITS PROGRAM ARGUMENT...: a plugin's; limits may be empty.
+row() {
+  local name=$1 limits=$2
+  shift 2
+  gives '"kind":"ExecCredential"' "$@"
+  subjects+=(--plugin "$name=$(printf '%q ' "$@")")
+  [ -z "$limits" ] || subjects+=(--limits "$limits")
+}
+
+# Of the row before. The report compares it with that peer.
+against() { subjects+=(--against "$1"); }
+in_bulk() { subjects+=(--bulk); }
+
+missing_row() { subjects+=(--missing "$1=$2"); }
+
+add_floors() {
+  local go musl_cc=$EXECCRED_ROOT/build/musl/$ARCH/bin/cc
+  gcc -O2 -s -o "$BENCH_BUILD/empty" "$BENCH_SOURCE/empty.c"
+  subjects+=(--floor "empty C program=$(printf %q "$BENCH_BUILD/empty")" --bulk)
+  if [ -x "$musl_cc" ]; then
+    ZIG_GLOBAL_CACHE_DIR=$CACHE/zig-cache "$musl_cc" -O2 -static -s -o "$BENCH_BUILD/empty-musl" \
+      "$BENCH_SOURCE/empty.c"
+    subjects+=(--other-floor "empty C program, static musl=$(printf %q "$BENCH_BUILD/empty-musl")")
+    in_bulk
+  else
+    missing_row "empty C program, static musl" "no compiler for it; scripts/release makes one"
+  fi
+  if go=$(any_go); then
+    GOTOOLCHAIN=local "$go" build -trimpath -ldflags='-s -w' -o "$BENCH_BUILD/hello" \
+      "$BENCH_SOURCE/hello.go"
+    subjects+=(--go "Go hello world=$(printf %q "$BENCH_BUILD/hello")" --bulk)
+  else
+    missing_row "Go hello world" "no go"
+  fi
+}
+
+# Prints the path of a Go that is here already; fails where there is none.
+any_go() {
+  local go
+  command -v go && return
+  for go in "$CACHE"/venv/go-*/lib/python3*/site-packages/go/bin/go; do
+    [ ! -x "$go" ] || { echo "$go" && return; }
+  done
+  return 1
+}
+
+add_plugins() {
+  add_files
+  add_federation
+  add_clouds
+  add_spiffe
+}
+
+add_files() {
+  row "token-file" "$TOKEN_FILE_LIMITS" "$BIN/execcred-token-file" \
+    --token-file="$input/volume/token"
+  in_bulk
+  row "token-file, server and audience checked" "$TOKEN_FILE_LIMITS" "$BIN/execcred-token-file" \
+    --token-file="$input/volume/token" --allow-server="https://*.${INPUT_HOST#*.}:6443" \
+    --audience="$INPUT_AUDIENCE"
+  row "token-file, static glibc" "$STATIC_GLIBC_LIMITS" \
+    "$EXECCRED_ROOT/build/static/bin/execcred-token-file" --token-file="$input/volume/token"
+  # libcurl and OpenSSL are in it, and must cost nothing.
+  row "static-secret, mounted Secret" "$FOLDER_LIMITS" "$BIN/execcred-static-secret" \
+    --secret-dir="$input/volume"
+}
+
+add_federation() {
+  local exchange=("$BIN/execcred-oidc-federation" --flow=token-exchange
+    --token-url="$(cat "$input/token-url")" --subject-token-file="$input/volume/token")
+  row "oidc-federation, cached" "$FEDERATION_LIMITS" "${exchange[@]}" \
+    --ca-file="$input/server-ca.pem" --cache-dir="$input/cache"
+  in_bulk
+  row "oidc-federation, TLS, a file with one CA" "$EXCHANGE_LIMITS" "${exchange[@]}" \
+    --ca-file="$input/server-ca.pem" --no-cache
+  if trust_as_system; then
+    row "oidc-federation, TLS, system's bundle" "$EXCHANGE_LIMITS" "${exchange[@]}" --no-cache
+    in_bulk
+  else
+    missing_row "oidc-federation, TLS, system's bundle" "no mount namespace; run as root"
+  fi
+}
+
+# Google's URLs are the token server's, and so is Entra's.
+google_files() {
+  local url=$1 key
+  cat >"$input/external-account.json" <<END
+{"type": "external_account", "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
+ "audience": "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q",
+ "token_url": "$url", "credential_source": {"file": "$input/volume/token"}}
+END
+  key=$(openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 2>/dev/null)
+  cat >"$input/service-account.json" <<END
+{"type": "service_account", "project_id": "project", "private_key_id": "key-1",
+ "private_key": "${key//$'\n'/\\n}\\n",
+ "client_email": "controller@project.iam.gserviceaccount.com", "token_uri": "$url"}
+END
+  chmod 600 "$input"/{external,service}-account.json
+}
+
+# What the clouds' plugins do without asking anybody.
+add_clouds() {
+  local url kind cached
+  url=$(cat "$input/token-url")
+  cached=(--ca-file="$input/server-ca.pem" --cache-dir="$input/cache")
+  row "aws, EKS presign" "$PRESIGN_LIMITS" AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE \
+    AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY "$BIN/execcred-aws" \
+    --cluster-id=spoke-1 --region=eu-central-1
+  against "$EKS_PEER"
+  in_bulk
+  google_files "$url"
+  for kind in external service; do
+    row "google, $kind account, cached" "$CACHED_LIMITS" "$BIN/execcred-google" \
+      --credentials-file="$input/$kind-account.json" --allow-endpoint="${url%/token}/*" \
+      "${cached[@]}"
+  done
+  row "azure, workload identity, cached" "$CACHED_LIMITS" "$BIN/execcred-azure" \
+    --identity=workload --tenant-id=0e7f5d2c-4a41-4b7c-9d37-1b1f0f7c2f5a \
+    --client-id=3f0c6a52-9d0e-4f7b-8a53-6f6a1d1c9b10 --authority-host="${url%/token}" \
+    --federated-token-file="$input/volume/token" "${cached[@]}"
+}
+
+add_spiffe() {
+  local ask=("$BIN/execcred-spiffe" --socket="unix://$input/agent.sock")
+  row "spiffe, JWT-SVID" "$JWT_SVID_LIMITS" "${ask[@]}" --type=jwt --audience=k8s
+  row "spiffe, X.509-SVID" "$X509_SVID_LIMITS" "${ask[@]}" --type=x509 --allow-empty-cn
+}
