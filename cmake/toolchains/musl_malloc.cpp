@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <cwchar>
 #include <tuple>
 
 #include <pthread.h>
@@ -183,6 +184,40 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t wanted) {
   if (found == nullptr) return errno;
   *memory = found;
   return 0;
+}
+
+void* memalign(std::size_t alignment, std::size_t wanted) {
+  return aligned_alloc(alignment, wanted);
+}
+
+void* valloc(std::size_t wanted) { return aligned_alloc(kPage, wanted); }
+
+void* reallocarray(void* memory, std::size_t count, std::size_t size) {
+  std::size_t wanted = 0;
+  if (__builtin_mul_overflow(count, size, &wanted)) return no_memory();
+  return realloc(memory, wanted);
+}
+
+std::size_t malloc_usable_size(void* memory) {
+  return memory == nullptr ? 0 : usable_size(*header_of(memory));
+}
+
+// Zig's take their memory from Zig's malloc, whatever is linked in its place.
+char* strndup(const char* text, std::size_t most) {
+  const std::size_t size = strnlen(text, most);
+  auto* const copy = static_cast<char*>(malloc(size + 1));
+  if (copy == nullptr) return nullptr;
+  std::memcpy(copy, text, size);
+  copy[size] = '\0';
+  return copy;
+}
+
+char* strdup(const char* text) { return strndup(text, std::strlen(text)); }
+
+wchar_t* wcsdup(const wchar_t* text) {
+  const std::size_t size = (std::wcslen(text) + 1) * sizeof(wchar_t);
+  auto* const copy = static_cast<wchar_t*>(malloc(size));
+  return copy == nullptr ? nullptr : static_cast<wchar_t*>(std::memcpy(copy, text, size));
 }
 
 // There is no lock in the functions above, so there is no second thread.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <cwchar>
 #include <map>
 #include <random>
 #include <string>
@@ -24,6 +25,13 @@
 #define realloc musl_realloc
 #define aligned_alloc musl_aligned_alloc
 #define posix_memalign musl_posix_memalign
+#define memalign musl_memalign
+#define valloc musl_valloc
+#define reallocarray musl_reallocarray
+#define malloc_usable_size musl_malloc_usable_size
+#define strndup musl_strndup
+#define strdup musl_strdup
+#define wcsdup musl_wcsdup
 #define pthread_create musl_pthread_create
 #include "../../cmake/toolchains/musl_malloc.cpp"
 #undef malloc
@@ -32,6 +40,13 @@
 #undef realloc
 #undef aligned_alloc
 #undef posix_memalign
+#undef memalign
+#undef valloc
+#undef reallocarray
+#undef malloc_usable_size
+#undef strndup
+#undef strdup
+#undef wcsdup
 #undef pthread_create
 
 namespace {
@@ -141,6 +156,18 @@ TEST_SUITE("musl malloc") {
     CHECK(musl_realloc(small, SIZE_MAX) == nullptr);
     musl_free(small);
     musl_free(nullptr);
+  }
+
+  TEST_CASE("copies of texts end where they should") {
+    char* const all = musl_strdup("spoke-1");
+    CHECK(std::string(all) == "spoke-1");
+    CHECK(musl_malloc_usable_size(all) >= 8);
+    char* const front = musl_strndup("spoke-1", 5);
+    CHECK(std::string(front) == "spoke");
+    wchar_t* const wide = musl_wcsdup(L"spoke");
+    CHECK(std::wcscmp(wide, L"spoke") == 0);
+    for (void* const memory : std::initializer_list<void*>{all, front, wide}) musl_free(memory);
+    CHECK(musl_reallocarray(nullptr, SIZE_MAX / 2, 3) == nullptr);
   }
 
   TEST_CASE("there is no second thread, since there is no lock") {
