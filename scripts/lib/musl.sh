@@ -108,18 +108,23 @@ build_runtime() {
   done
 }
 
-# A linker script that puts what a run executes, and the constants of all but OpenSSL and curl, side by
-# side: each stretch of 64 KB that is touched costs a page fault. A name that no longer exists does no
-# harm; tests/bench/function_order.sh writes the list anew.
+# A linker script that puts side by side what a run executes, and the constants and variables of all but
+# OpenSSL and curl: each stretch of 64 KB of the file, and each page of variables, that is touched costs a
+# page fault. A name that no longer exists does no harm; tests/bench/function_order.sh writes the list
+# anew. Plain .text is what start-up and libc have in assembler.
 write_order() {
+  local own=(libexeccred_core main.cpp.o libc.a: libc++ libzigc.a: libcompiler_rt.a:)
   {
-    echo 'SECTIONS { .text.first : {'
-    echo '  *libcompiler_rt.a:*(.text .text.*) *libzigc.a:*(.text .text.*)'
+    echo 'SECTIONS { .init : { KEEP(*(.init)) } .fini : { KEEP(*(.fini)) } .text.first : {'
+    echo '  *crt1.o(.text .text.*) *libc.a:*(.text)'
     sed 's/.*/  *(.text.&)/' "$EXECCRED_ROOT/cmake/toolchains/function_order.txt"
     echo '} } INSERT BEFORE .text;'
     echo 'SECTIONS { .rodata.first : {'
-    printf '  *%s*(.rodata .rodata.*)\n' libexeccred main.cpp.o libc.a: libc++ libzigc.a: libcompiler_rt.a:
+    printf '  *%s*(.rodata .rodata.*)\n' libexeccred "${own[@]}"
     echo '} } INSERT BEFORE .rodata;'
+    echo 'SECTIONS { .bss.first (NOLOAD) : {'
+    printf '  *%s*(.bss .bss.* COMMON)\n' "${own[@]}"
+    echo '} } INSERT BEFORE .bss;'
   } >"$MUSL/lib/order.ld"
 }
 
