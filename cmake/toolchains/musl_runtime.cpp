@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces two parts of the toolchain's runtime that cost a one-shot process more than its own work
-// does. Linked into every musl binary by the toolchain file.
+// Replaces three parts of the toolchain's runtime that cost a one-shot process more than its own
+// work does. Linked into every musl binary by the toolchain file.
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 
 namespace {
@@ -31,6 +32,16 @@ void sort_in_place(char* base, std::size_t count, std::size_t size, Compare comp
 }
 
 }  // namespace
+
+// libc++'s own lie in a section that the linker cannot place beside what calls them.
+void* operator new(std::size_t size) {
+  if (void* const memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+
+void operator delete(void* memory) noexcept { std::free(memory); }
+
+void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 
 extern "C" {
 

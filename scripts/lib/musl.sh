@@ -117,7 +117,7 @@ write_order() {
   {
     echo 'SECTIONS { .init : { KEEP(*(.init)) } .fini : { KEEP(*(.fini)) } .text.first : {'
     echo '  *crt1.o(.text .text.*) *libc.a:*(.text)'
-    sed 's/.*/  *(.text.&)/' "$EXECCRED_ROOT/cmake/toolchains/function_order.txt"
+    sed 's/.*/  *(.text.& .text.unlikely.&)/' "$EXECCRED_ROOT/cmake/toolchains/function_order.txt"
     echo '} } INSERT BEFORE .text;'
     echo 'SECTIONS { .rodata.first : {'
     printf '  *%s*(.rodata .rodata.*)\n' libexeccred "${own[@]}"
