@@ -71,8 +71,8 @@ constexpr std::array<std::uint8_t, 256> kDigitValues = [] {
   for (const char c : {' ', '\t', '\n', '\v', '\f', '\r'}) {
     values.at(static_cast<unsigned char>(c)) = kBetween;
   }
-  for (std::uint8_t i = 0; i < kDigits.size(); ++i) {
-    values.at(static_cast<unsigned char>(kDigits[i])) = i;
+  for (std::size_t i = 0; i < kDigits.size(); ++i) {
+    values.at(static_cast<unsigned char>(kDigits[i])) = static_cast<std::uint8_t>(i);
   }
   return values;
 }();

@@ -85,9 +85,16 @@ start_suites() {
   local file
   SUITE_PIDS=()
   for file in "${SUITES[@]}"; do
-    timeout --kill-after 10 "$SUITE_TIMEOUT" bash "$file" >"$E2E_RUN/$(suite_name "$file").out" 2>&1 &
+    run_suite "$file" "$E2E_RUN/$(suite_name "$file")" &
     SUITE_PIDS+=("$!")
   done
+}
+
+# run_suite FILE OUTPUT: the status is kept in a file, for bash may have forgotten it when it is asked.
+run_suite() {
+  local status=0
+  timeout --kill-after 10 "$SUITE_TIMEOUT" bash "$1" >"$2.out" 2>&1 || status=$?
+  echo "$status" >"$2.status"
 }
 
 # Prints each suite's lines as soon as it and those before it are done, then the sum.
@@ -96,9 +103,9 @@ report_suites() {
   for i in "${!SUITES[@]}"; do
     name=$(suite_name "${SUITES[i]}")
     output=$E2E_RUN/$name.out
-    status=0
-    wait "${SUITE_PIDS[i]}" || status=$?
-    [ "$status" -eq 0 ] || echo "not ok $name: the suite ended early, with status $status" >>"$output"
+    wait "${SUITE_PIDS[i]}" 2>/dev/null || true
+    status=$(cat "$E2E_RUN/$name.status" || echo unknown)
+    [ "$status" = 0 ] || echo "not ok $name: the suite ended early, with status $status" >>"$output"
     grep -qE '^(ok|not ok|skip) ' "$output" || echo "not ok $name: the suite checked nothing" >>"$output"
     cat "$output"
     passed=$((passed + $(grep -c '^ok ' "$output" || true)))
