@@ -39,7 +39,8 @@ Contents count(std::string_view pem) {
     const std::size_t next = pem.find(kBegin, at + kBegin.size());
     const std::string_view block = pem.substr(at, next - at);
     const bool starts_a_line = at == 0 || pem[at - 1] == '\n';
-    if (starts_a_line && block.substr(0, block.find('\n')).find(kCertificate) != block.npos) {
+    const std::string_view line = block.substr(0, block.find('\n'));
+    if (starts_a_line && line.find(kCertificate) != std::string_view::npos) {
       ++(is_certificate(block) ? contents.good : contents.malformed);
     }
     at = next;

@@ -96,7 +96,7 @@ std::size_t count_hash_links(const std::string& directory) {
   std::size_t count = 0;
   for (const dirent* entry = readdir(stream); entry != nullptr; entry = readdir(stream)) {
     const std::string name = static_cast<const char*>(entry->d_name);
-    if (is_hash_link(name) && can_read(directory + "/" + name)) ++count;
+    if (is_hash_link(name) && can_read(std::string(directory).append("/").append(name))) ++count;
   }
   closedir(stream);
   return count;
