@@ -4,7 +4,6 @@
 
 #include "openssl_owner.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +28,6 @@ class RootBundle {
     std::string_view text = {};  // base64 in lines, in pem_
     bool is_trusted_form = false;
     std::string subject = {};  // DER
-    std::optional<std::string> folded = {};
   };
 
   std::string pem_;

@@ -103,7 +103,7 @@ build_runtime() {
   local unit
   for unit in runtime malloc; do
     "$MUSL/bin/c++" -std=c++20 -O2 -g0 -fPIE -ffunction-sections -fdata-sections \
-      -fstack-protector-strong -fno-builtin-malloc -Wall -Wextra -Werror \
+      -fstack-protector-strong -fno-builtin-malloc -fno-builtin-memchr -Wall -Wextra -Werror \
       -c "$EXECCRED_ROOT/cmake/toolchains/musl_$unit.cpp" -o "$MUSL/lib/$unit.o"
   done
 }

@@ -7,7 +7,7 @@ import pathlib
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "packaging"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "scripts" / "packaging"))
 import program_help  # noqa: E402
 
 
