@@ -32,6 +32,18 @@ constexpr DecodeTable kUrlTable = decode_table(kUrl);
 bool decode_digits(std::string_view digits, const DecodeTable& table, std::string& bytes) {
   bytes.resize(digits.size() * 6 / 8);
   std::size_t size = 0;
+  const auto value_of = [&table](char c) {
+    return std::uint32_t{table[static_cast<unsigned char>(c)]};
+  };
+  for (; digits.size() >= 4; digits.remove_prefix(4)) {
+    const std::uint32_t first = value_of(digits[0]), second = value_of(digits[1]);
+    const std::uint32_t third = value_of(digits[2]), fourth = value_of(digits[3]);
+    if ((first | second | third | fourth) == kNone) return false;
+    const std::uint32_t group = first << 18U | second << 12U | third << 6U | fourth;
+    bytes[size++] = static_cast<char>(group >> 16U & 0xffU);
+    bytes[size++] = static_cast<char>(group >> 8U & 0xffU);
+    bytes[size++] = static_cast<char>(group & 0xffU);
+  }
   std::uint32_t bits = 0;
   unsigned count = 0;
   for (const char c : digits) {

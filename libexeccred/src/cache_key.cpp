@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "byte_scan.hpp"
+
 #include <execcred/cache_key.hpp>
 
 #include <algorithm>
@@ -11,15 +13,22 @@ constexpr std::string_view kFormat = "execcred-cache=1";
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 void append_encoded(std::string& out, std::string_view text, bool is_name) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f && c != '%' && (c != '=' || !is_name)) {
-      out.push_back(c);
-      continue;
-    }
+  const char mark = is_name ? '=' : '%';
+  const auto has_other = [mark](ByteWord word) {
+    return has_control(word) | has_byte(word, '%') | has_byte(word, mark);
+  };
+  const auto is_other = [mark](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '%' || c == mark;
+  };
+  for (;;) {
+    const std::size_t plain = plain_length(text, has_other, is_other);
+    out.append(text.substr(0, plain));
+    if (plain == text.size()) return;
+    const auto byte = static_cast<unsigned char>(text[plain]);
     out.push_back('%');
     out.push_back(kHexDigits[byte >> 4U]);
     out.push_back(kHexDigits[byte & 0xfU]);
+    text.remove_prefix(plain + 1);
   }
 }
 

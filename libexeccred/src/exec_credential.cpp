@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "byte_scan.hpp"
+
 #include <execcred/exec_credential.hpp>
 #include <execcred/json_reader.hpp>
 #include <execcred/rfc3339.hpp>
@@ -61,9 +63,7 @@ void append_escape(SecretString& out, unsigned unit) {
 // JSON text with \uXXXX for what is not ASCII: some clients read it in their locale's encoding.
 void append_ascii(SecretString& out, std::string_view json) {
   while (!json.empty()) {
-    const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
-    const auto end = std::find_if_not(json.begin(), json.end(), is_ascii);
-    const auto size = static_cast<std::size_t>(end - json.begin());
+    const std::size_t size = ascii_length(json);
     out.append(json.substr(0, size));
     json.remove_prefix(size);
     if (json.empty()) return;

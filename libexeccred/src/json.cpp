@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "byte_scan.hpp"
+
 #include <execcred/json.hpp>
 #include <execcred/secret.hpp>
 #include <execcred/text.hpp>
@@ -139,7 +141,7 @@ std::string fold_key(std::string_view name) {
 void write_string(std::string_view text, std::string& out, Escape escape) {
   out.push_back('"');
   while (!text.empty()) {
-    std::size_t plain = 0;
+    std::size_t plain = escape == Escape::minimal ? plain_json_length(text) : 0;
     while (plain < text.size() && !needs_escape(text[plain], escape)) ++plain;
     out.append(text.substr(0, plain));
     text.remove_prefix(plain);

@@ -22,7 +22,7 @@ char* SecretString::reserve(std::size_t size) {
   if (capacity_ - size_ < size) {
     SecretString larger;
     larger.capacity_ = std::max(size_ + size, 2 * capacity_);
-    larger.data_ = std::make_unique<char[]>(larger.capacity_);
+    larger.data_ = std::make_unique_for_overwrite<char[]>(larger.capacity_);
     if (size_ > 0) std::memcpy(larger.data_.get(), data_.get(), size_);
     larger.size_ = size_;
     swap(larger);

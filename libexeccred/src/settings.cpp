@@ -80,6 +80,11 @@ Result<std::vector<std::string>> read_variable(const Option& option, const std::
   return texts;
 }
 
+const Setting& unset() {
+  static const Setting kUnset;
+  return kUnset;
+}
+
 // A mapping whose last option lacks its value must not lose the boundary to it.
 bool may_be_value(std::string_view argument) {
   return !argument.starts_with("--") && argument != "-" + std::string(kBoundaryFlag);
@@ -224,7 +229,7 @@ Status Settings::read_variables(const Environment& environment) {
 
 Status Settings::check_profile_arguments() const {
   for (const Option& option : options_.all()) {
-    const bool is_behind = get(option.name).origin == Setting::Origin::profile_argument;
+    const bool is_behind = of(option).origin == Setting::Origin::profile_argument;
     if (is_behind && option.profile != Option::Profile::config_and_arguments) {
       return not_from_arguments(option);
     }
@@ -253,7 +258,7 @@ Status Settings::check_required() const {
 }
 
 Status Settings::check_given(const Option& option) const {
-  if (get(option.name).origin != Setting::Origin::unset) return {};
+  if (of(option).origin != Setting::Origin::unset) return {};
   std::string hint = "pass " + option.flag() + "=" + std::string(option.value_name);
   if (!option.variables.empty()) {
     hint.append(", or set ").append(option.variables.front());
@@ -264,16 +269,19 @@ Status Settings::check_given(const Option& option) const {
 }
 
 Setting& Settings::of(const Option& option) {
-  settings_.resize(options_.all().size());
-  return settings_[static_cast<std::size_t>(&option - options_.all().data())];
+  const std::vector<Option>& options = options_.all();
+  if (settings_.size() < options.size()) settings_.resize(options.size());
+  return settings_[static_cast<std::size_t>(&option - options.data())];
+}
+
+const Setting& Settings::of(const Option& option) const {
+  const auto index = static_cast<std::size_t>(&option - options_.all().data());
+  return index < settings_.size() ? settings_[index] : unset();
 }
 
 const Setting& Settings::get(std::string_view name) const {
-  static const Setting kUnset;
   const Option* option = options_.find(name);
-  if (option == nullptr) return kUnset;
-  const auto index = static_cast<std::size_t>(option - options_.all().data());
-  return index < settings_.size() ? settings_[index] : kUnset;
+  return option == nullptr ? unset() : of(*option);
 }
 
 }  // namespace execcred

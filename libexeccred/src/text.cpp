@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "byte_scan.hpp"
+
 #include <execcred/text.hpp>
 
 #include <algorithm>
@@ -85,14 +87,19 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 }
 
 bool has_control_character(std::string_view text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return byte(c) < 0x20 || byte(c) == 0x7f; });
+  const auto is_control = [](char c) { return byte(c) < 0x20 || byte(c) == 0x7f; };
+  return plain_length(text, has_control, is_control) < text.size();
 }
 
 std::size_t utf8_length(std::string_view text) { return decode_utf8(text).length; }
 
 bool is_visible_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+  return plain_length(
+             text,
+             [](ByteWord word) {
+               return has_non_ascii(word) | has_control(word) | has_byte(word, ' ');
+             },
+             [](char c) { return c <= ' ' || c >= '\x7f'; }) == text.size();
 }
 
 std::string printable(std::string_view text) {

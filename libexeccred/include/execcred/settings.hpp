@@ -84,6 +84,7 @@ class Settings {
   Status add_profile_value(const Option& option, Setting& setting, std::string value);
 
   Setting& of(const Option& option);
+  const Setting& of(const Option& option) const;
 
   const OptionSet& options_;
   std::vector<Setting> settings_;  // of each option, in their order
