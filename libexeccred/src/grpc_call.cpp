@@ -2,7 +2,6 @@
 #include "grpc_call.hpp"
 
 #include "grpc_reply.hpp"
-#include "http2_memory.hpp"
 
 #include <execcred/error.hpp>
 #include <execcred/text.hpp>
@@ -170,7 +169,7 @@ bool GrpcCall::start() {
   const OptionPtr option(made_option);
   nghttp2_option_set_max_deflate_dynamic_table_size(made_option, 0);
   nghttp2_session* made = nullptr;
-  if (nghttp2_session_client_new3(&made, callbacks.get(), this, made_option, http2_memory()) != 0) {
+  if (nghttp2_session_client_new2(&made, callbacks.get(), this, made_option) != 0) {
     return false;
   }
   session_.reset(made);

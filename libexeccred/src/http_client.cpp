@@ -24,6 +24,7 @@ namespace {
 using CurlOwner = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
 
 constexpr std::chrono::seconds kConnectTimeout(10);
+constexpr long kUploadBuffer = 16 * 1024;  // the least that libcurl takes; it clears all of it
 
 Error unusable(std::string message) {
   return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
@@ -202,6 +203,7 @@ void CurlClient::set_message(CurlOptions& options, const HttpRequest& request,
     options.set(CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
     options.set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
   }
+  options.set(CURLOPT_UPLOAD_BUFFERSIZE, kUploadBuffer);
   options.set(CURLOPT_CUSTOMREQUEST, request.method);
   // On a connection that the server closes meanwhile, libcurl would send the request again.
   if (!is_safe) options.set(CURLOPT_FRESH_CONNECT, 1);

@@ -3,6 +3,7 @@
 
 #ifdef EXECCRED_STATIC_TLS
 #include "openssl_provider.hpp"
+#include "openssl_random.hpp"
 #endif
 
 #include <openssl/crypto.h>
@@ -23,9 +24,17 @@ bool register_digests() {
                              [](const EVP_MD* digest) { return EVP_add_digest(digest) == 1; });
 }
 
+// The first algorithm that is fetched fills OpenSSL's map of names; what was registered before
+// would be written into it under each of its names, as text of its OID too.
+bool fill_names() {
+  EVP_MD* const digest = EVP_MD_fetch(nullptr, "SHA2-256", nullptr);
+  EVP_MD_free(digest);
+  return digest != nullptr;
+}
+
 bool narrow_algorithms() {
 #ifdef EXECCRED_STATIC_TLS
-  return load_narrow_provider();
+  return load_narrow_provider() && use_random_of_kernel();
 #else
   return true;
 #endif
@@ -38,7 +47,8 @@ Status start_openssl() {
     constexpr std::uint64_t kOptions =
         OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS | OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT |
         OPENSSL_INIT_NO_ADD_ALL_CIPHERS | OPENSSL_INIT_NO_ADD_ALL_DIGESTS;
-    return OPENSSL_init_crypto(kOptions, nullptr) == 1 && register_digests() && narrow_algorithms();
+    return OPENSSL_init_crypto(kOptions, nullptr) == 1 && narrow_algorithms() && fill_names() &&
+           register_digests();
   }();
   if (kIsReady) return {};
   return Error{.kind = Error::Kind::internal, .message = "cannot start OpenSSL"};
