@@ -38,8 +38,10 @@ constexpr std::size_t kMost = PTRDIFF_MAX - kLargest;
 
 // All in one place: each page that is touched costs as much as 500 instructions.
 struct Heap {
+  bool is_used;
   std::array<FreeBlock*, kLinear / kUnit + 1 + 4 * 7> lists;
-  char* at;  // what follows is unused, up to `end`
+  char* at;     // what follows is unused, up to `end`
+  char* fresh;  // what follows was never used, and so is zero
   char* end;
   char arena[kArena];
 };
@@ -87,6 +89,7 @@ bool add_chunk() {
   if (chunk == nullptr) return false;
   const std::size_t after = reinterpret_cast<std::uintptr_t>(chunk) % kUnit;
   heap.at = chunk + (kUnit - after) + kUnit - sizeof(Header);
+  heap.fresh = chunk;
   heap.end = chunk + (is_first ? kArena : kChunk);
   return true;
 }
@@ -95,6 +98,7 @@ void* new_block(std::size_t size) {
   if (static_cast<std::size_t>(heap.end - heap.at) < size && !add_chunk()) return no_memory();
   auto* const header = reinterpret_cast<Header*>(heap.at);
   heap.at += size;
+  heap.fresh = std::max(heap.fresh, heap.at);
   header->size = size;
   return header + 1;
 }
@@ -117,6 +121,7 @@ void* malloc(std::size_t wanted) {
   if (wanted > kMost) return no_memory();
   const std::size_t size = block_size(wanted);
   if (size > kLargest) return map_block(wanted);
+  heap.is_used = true;  // a page that is read before it is written faults twice
   FreeBlock*& list = heap.lists[list_of(size)];
   if (list == nullptr) return new_block(size);
   FreeBlock* const block = list;
@@ -148,9 +153,12 @@ void free(void* memory) {
 void* calloc(std::size_t count, std::size_t size) {
   std::size_t wanted = 0;
   if (__builtin_mul_overflow(count, size, &wanted)) return no_memory();
-  void* const memory = malloc(wanted);
-  // What was just mapped is zero.
-  if (memory != nullptr && header_of(memory)->size <= kLargest) std::memset(memory, 0, wanted);
+  const char* const fresh = heap.fresh;
+  auto* const memory = static_cast<char*>(malloc(wanted));
+  if (memory == nullptr) return nullptr;
+  // To write zeros over zeros would touch each page.
+  const bool is_fresh = memory >= fresh && memory < heap.end;
+  if (header_of(memory)->size <= kLargest && !is_fresh) std::memset(memory, 0, wanted);
   return memory;
 }
 

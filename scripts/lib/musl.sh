@@ -101,9 +101,9 @@ copy_protozero() {
 # Objects and no archive, so that the linker prefers them to what Zig's libraries have.
 build_runtime() {
   local unit
-  for unit in runtime malloc; do
+  for unit in runtime string malloc; do
     "$MUSL/bin/c++" -std=c++20 -O2 -g0 -fPIE -ffunction-sections -fdata-sections \
-      -fstack-protector-strong -fno-builtin-malloc -fno-builtin-memchr -Wall -Wextra -Werror \
+      -fstack-protector-strong -fno-builtin-{malloc,memchr,strlen} -Wall -Wextra -Werror \
       -c "$EXECCRED_ROOT/cmake/toolchains/musl_$unit.cpp" -o "$MUSL/lib/$unit.o"
   done
 }
@@ -111,13 +111,16 @@ build_runtime() {
 # A linker script that puts side by side what a run executes, and the constants and variables of all but
 # OpenSSL and curl: each stretch of 64 KB of the file, and each page of variables, that is touched costs a
 # page fault. A name that no longer exists does no harm; tests/bench/function_order.sh writes the list
-# anew. Plain .text is what start-up and libc have in assembler.
+# anew. Plain .text is what start-up, libc and TLS have in assembler.
 write_order() {
   local own=(libexeccred_core main.cpp.o libc.a: libc++ libzigc.a: libcompiler_rt.a:)
+  local assembler=(aesni-gcm- aesni-x86_64 aesv8- arm64cpuid armv8-mont ecp_nistz256- ghash keccak1600-
+    'sha1-[ax]' 'sha256-[ax]' 'sha512-[ax]' x25519- x86_64-mont. x86_64cpuid)
   {
     echo 'SECTIONS { .init : { KEEP(*(.init)) } .fini : { KEEP(*(.fini)) } .text.first : {'
     echo '  *crt1.o(.text .text.*) *libc.a:*(.text)'
     sed 's/.*/  *(.text.& .text.unlikely.&)/' "$EXECCRED_ROOT/cmake/toolchains/function_order.txt"
+    printf '  *libcrypto.a:libcrypto-lib-%s*(.text)\n' "${assembler[@]}"
     echo '} } INSERT BEFORE .text;'
     echo 'SECTIONS { .rodata.first : {'
     printf '  *%s*(.rodata .rodata.*)\n' libexeccred "${own[@]}"

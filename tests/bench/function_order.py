@@ -29,8 +29,8 @@ def aliases(program):
 
 def executed(profile, known):
     functions = {match[1].strip() for match in map(FUNCTION.match, profile.open()) if match}
-    # What runs before main has no name in the profile.
-    functions |= {"_start", "__libc_start_main"}
+    # What runs before main, and last, has no name in the profile.
+    functions |= {"_start", "__libc_start_main", "_Exit"}
     return {alias for name in functions for alias in known.get(name, ())}
 
 

@@ -11,7 +11,8 @@ set -euo pipefail
 . "$EXECCRED_ROOT/scripts/lib/cache.sh"
 # shellcheck disable=SC2034
 E2E_DIR=$EXECCRED_ROOT/tests/e2e
-for part in e2e/lib/toolchain e2e/lib/parts bench/input bench/servers bench/rows; do
+for part in e2e/lib/toolchain e2e/lib/parts e2e/lib/cluster bench/input bench/servers bench/rows \
+  bench/peers; do
   # shellcheck source=/dev/null
   . "$EXECCRED_ROOT/tests/$part.sh"
 done
@@ -39,7 +40,10 @@ row() {
     "$@" >/dev/null 2>&1
 }
 
-need_packages "${BUILD_PACKAGES[@]}" valgrind binutils openssl python3
+peer() { :; }
+
+need_packages "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}" valgrind binutils openssl python3 curl jq
+build_parts
 # set_strip ON|OFF: the profiles need the functions' names.
 set_strip() {
   cmake --preset "release-$ARCH" -DEXECCRED_STRIP="$1" >/dev/null
@@ -48,11 +52,14 @@ set_strip() {
 
 clean_up() {
   stop_servers
+  cluster_stop
   rm -rf "$input"
   set_strip ON
 }
 
 input=$(mktemp -d)
+# shellcheck disable=SC2034
+cluster=$input/cluster
 trap clean_up EXIT
 set_strip OFF
 build_preset static execcred-token-file
@@ -61,6 +68,7 @@ KUBERNETES_EXEC_INFO=$(cat "$input/exec-info.json")
 export KUBERNETES_EXEC_INFO
 start_servers
 add_plugins
+add_hub
 /usr/bin/python3 -B "$EXECCRED_ROOT/tests/bench/function_order.py" "$input" "$BIN" \
   >"$input/order"
 mv "$input/order" "$EXECCRED_ROOT/cmake/toolchains/function_order.txt"
