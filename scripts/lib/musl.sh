@@ -111,7 +111,7 @@ build_runtime() {
 # A linker script that puts side by side what a run executes, and the constants and variables of all but
 # OpenSSL and curl: each stretch of 64 KB of the file, and each page of variables, that is touched costs a
 # page fault. A name that no longer exists does no harm; tests/bench/function_order.sh writes the list
-# anew. Plain .text is what start-up, libc and TLS have in assembler.
+# anew. Plain .text is what start-up, libc and TLS have in assembler; Zig's own, when stripped, begin with .L.
 write_order() {
   local own=(libexeccred_core main.cpp.o libc.a: libc++ libzigc.a: libcompiler_rt.a:)
   local assembler=(aesni-gcm- aesni-x86_64 aesv8- arm64cpuid armv8-mont ecp_nistz256- ghash keccak1600-
@@ -119,7 +119,7 @@ write_order() {
   {
     echo 'SECTIONS { .init : { KEEP(*(.init)) } .fini : { KEEP(*(.fini)) } .text.first : {'
     echo '  *crt1.o(.text .text.*) *libc.a:*(.text)'
-    sed 's/.*/  *(.text.& .text.unlikely.&)/' "$EXECCRED_ROOT/cmake/toolchains/function_order.txt"
+    sed 's/.*/  *(.text.& .text..L& .text.unlikely.&)/' "$EXECCRED_ROOT/cmake/toolchains/function_order.txt"
     printf '  *libcrypto.a:libcrypto-lib-%s*(.text)\n' "${assembler[@]}"
     echo '} } INSERT BEFORE .text;'
     echo 'SECTIONS { .rodata.first : {'
