@@ -2,6 +2,7 @@
 // Functions of the C library that Zig's does byte by byte. Linked into every musl binary by the
 // toolchain file.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -61,12 +62,15 @@ void explicit_bzero(void* memory, std::size_t size) {
 
 // A bundle of CA certificates is 220 KB.
 void* memchr(const void* memory, int value, std::size_t size) {
+  using Vector = unsigned char __attribute__((vector_size(16)));
   const auto* at = static_cast<const unsigned char*>(memory);
   const auto wanted = static_cast<unsigned char>(value);
-  for (std::uint64_t word = 0; size >= sizeof(word); at += sizeof(word), size -= sizeof(word)) {
-    std::memcpy(&word, at, sizeof(word));
-    word ^= kOnes * wanted;  // a byte that is wanted is zero now
-    if (has_zero_byte(word)) break;
+  for (Vector bytes = {}; size >= sizeof(bytes); at += sizeof(bytes), size -= sizeof(bytes)) {
+    std::memcpy(&bytes, at, sizeof(bytes));
+    const auto is_wanted = bytes == wanted;
+    std::array<std::uint64_t, 2> halves = {};
+    std::memcpy(halves.data(), &is_wanted, sizeof(halves));
+    if ((halves[0] | halves[1]) != 0) break;
   }
   for (; size > 0; ++at, --size) {
     if (*at == wanted) return const_cast<unsigned char*>(at);

@@ -157,11 +157,14 @@ Result<std::string> read_untrusted_file(const fs::path& path, std::size_t max_by
         path, "it is " + std::string(file_kind_name(status.st_mode)) + ", not a regular file");
   }
   if (static_cast<std::size_t>(status.st_size) > max_bytes) return too_large(path, max_bytes);
-  return read_stream(file.get(), max_bytes, in_quotes(path.native()));
+  return read_stream(file.get(), max_bytes, in_quotes(path.native()),
+                     static_cast<std::size_t>(status.st_size));
 }
 
-Result<std::string> read_stream(int descriptor, std::size_t max_bytes, const std::string& name) {
+Result<std::string> read_stream(int descriptor, std::size_t max_bytes, const std::string& name,
+                                std::size_t expected) {
   std::string content;
+  content.reserve(expected);
   std::array<char, 16 * 1024> buffer = {};
   for (;;) {
     const ssize_t count = read(descriptor, buffer.data(), buffer.size());

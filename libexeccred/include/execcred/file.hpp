@@ -49,8 +49,10 @@ Result<std::vector<std::optional<SecretString>>> read_secret_directory(
 Result<std::string> read_untrusted_file(const std::filesystem::path& path, std::size_t max_bytes);
 
 // Reads to the end of an open descriptor that need not be a file (standard input).
-// `name` is how messages call it. Blocks until the writer closes it; the deadline ends that.
-Result<std::string> read_stream(int descriptor, std::size_t max_bytes, const std::string& name);
+// `name` is how messages call it. Blocks until the writer closes it; the deadline ends that. Memory
+// is taken for `expected` bytes at once.
+Result<std::string> read_stream(int descriptor, std::size_t max_bytes, const std::string& name,
+                                std::size_t expected = 0);
 
 // A descriptor that is closed when its owner goes.
 class FileDescriptor {
