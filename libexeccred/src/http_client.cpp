@@ -277,6 +277,7 @@ Result<HttpResponse> CurlClient::send(const HttpRequest& request) {
   TRY(options.status());
 
   CURLcode code = curl_easy_perform(curl_.get());
+  if (uses_tls_) TRY(tls_->load_roots());
   if (code == CURLE_OK && is_cut(request, reply)) code = CURLE_PARTIAL_FILE;
   Result<HttpResponse> result = code == CURLE_OK
                                     ? Result<HttpResponse>(std::move(reply.response()))

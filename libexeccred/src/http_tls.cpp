@@ -36,21 +36,31 @@ Error unusable(std::string message) {
   return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
 }
 
-Result<std::vector<X509Owner>> parse_certificates(std::string_view pem, const std::string& what) {
+constexpr const char* kCaPem = "the PEM of the CA";
+
+Result<std::vector<std::string>> parse_pem(std::string_view pem, const std::string& what) {
   if (pem.size() > kMaxPem) return unusable(what + " is larger than 1 MiB");
   Result<std::vector<std::string>> ders = parse_pem_certificates(pem);
   if (!ders) return unusable(what + " " + ders.error().message);
-  std::vector<X509Owner> certificates;
-  for (const std::string& der : *ders) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());
-    const unsigned char* const end = bytes + der.size();
-    X509Owner certificate(d2i_X509(nullptr, &bytes, static_cast<long>(der.size())));
-    if (certificate == nullptr || bytes != end) {
-      return unusable(what + " holds a malformed certificate");
-    }
-    certificates.push_back(std::move(certificate));
+  return ders;
+}
+
+Result<X509Owner> parse_certificate(const std::string& der, const std::string& what) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());
+  const unsigned char* const end = bytes + der.size();
+  X509Owner certificate(d2i_X509(nullptr, &bytes, static_cast<long>(der.size())));
+  if (certificate != nullptr && bytes == end) return certificate;
+  return unusable(what + " holds a malformed certificate");
+}
+
+Result<std::vector<X509Owner>> parse_chain(std::string_view pem, const std::string& what) {
+  TRY_ASSIGN(const std::vector<std::string> ders, parse_pem(pem, what));
+  std::vector<X509Owner> chain;
+  for (const std::string& der : ders) {
+    TRY_ASSIGN(X509Owner certificate, parse_certificate(der, what));
+    chain.push_back(std::move(certificate));
   }
-  return certificates;
+  return chain;
 }
 
 // Without it OpenSSL would ask on the terminal.
@@ -148,28 +158,48 @@ int server_index() {
 
 Result<std::unique_ptr<Tls>> Tls::make(const TlsSettings& settings) {
   std::unique_ptr<Tls> tls(new Tls);
-  TRY(tls->load_roots(settings.ca_certificates));
+  TRY(tls->set_roots(settings.ca_certificates));
   TRY(tls->load_client_certificate(settings));
   return tls;
 }
 
-Status Tls::load_roots(const std::string& pem) {
+Status Tls::set_roots(const std::string& pem) {
   store_.reset(X509_STORE_new());
   if (store_ == nullptr) return unusable("cannot set up the CA certificates");
   // A CA that is given is trusted although it is no root, as Go does.
   X509_STORE_set_flags(store_.get(), X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
   uses_system_roots_ = pem.empty();
   if (pem.empty()) return add_roots(*store_, system_root_paths());
-  TRY_ASSIGN(const std::vector<X509Owner> roots, parse_certificates(pem, "the PEM of the CA"));
-  for (const X509Owner& root : roots) X509_STORE_add_cert(store_.get(), root.get());
+  TRY_ASSIGN(roots_, parse_pem(pem, kCaPem));
   return {};
+}
+
+Status Tls::load_roots() {
+  for (const std::string& der : std::exchange(roots_, {})) {
+    Result<X509Owner> root = parse_certificate(der, kCaPem);
+    if (!root) {
+      bad_root_ = std::move(root).error();
+      break;
+    }
+    X509_STORE_add_cert(store_.get(), root->get());
+  }
+  if (bad_root_) return *bad_root_;
+  return {};
+}
+
+void Tls::use_waiting_time() {
+  if (uses_system_roots_) {
+    read_roots_ahead(*store_);
+  } else {
+    static_cast<void>(load_roots());  // on_verify and the client look at what came of it
+  }
 }
 
 Status Tls::load_client_certificate(const TlsSettings& settings) {
   if (settings.client_certificate.empty() && settings.client_key.empty()) return {};
   if (settings.client_certificate.empty()) return unusable("a client key needs its certificate");
   if (settings.client_key.empty()) return unusable("a client certificate needs its key");
-  TRY_ASSIGN(chain_, parse_certificates(settings.client_certificate, "the client's certificate"));
+  TRY_ASSIGN(chain_, parse_chain(settings.client_certificate, "the client's certificate"));
   TRY_ASSIGN(key_, parse_key(settings.client_key));
   if (X509_check_private_key(chain_.front().get(), key_.get()) == 1) return {};
   ERR_clear_error();
@@ -225,9 +255,9 @@ Tls& Tls::of(const SSL& ssl) {
 }
 
 int Tls::on_verify(int is_ok, X509_STORE_CTX* context) {
-  if (is_ok == 1) return 1;
   const auto* const ssl = static_cast<const SSL*>(
       X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  if (is_ok == 1) return of(*ssl).bad_root_ ? 0 : 1;
   TlsEvents& events = of(*ssl).events_;
   events.verify_error = X509_STORE_CTX_get_error(context);
   if (const X509* const certificate = X509_STORE_CTX_get_current_cert(context)) {
@@ -249,6 +279,10 @@ int Tls::on_client_certificate(SSL* ssl, X509** /*certificate*/, EVP_PKEY** /*ke
 void Tls::on_info(const SSL* ssl, int where, int value) {
   constexpr int kFatal = 2;
   constexpr int kCloseNotify = 0;
+  // The ClientHello is sent, and the server's part takes it as long as ours.
+  if (where == SSL_CB_CONNECT_LOOP && SSL_get_state(ssl) == TLS_ST_CW_CLNT_HELLO) {
+    of(*ssl).use_waiting_time();
+  }
   TlsEvents& events = of(*ssl).events_;
   const bool is_server = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), server_index()) != nullptr;
   if (where == SSL_CB_HANDSHAKE_DONE && is_server) events.is_connected = true;

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,11 @@ class Tls {
   // Sets up the SSL_CTX of the next handshake. It keeps a reference to this.
   bool set_up(SSL_CTX& context);
 
+  // Decodes the CA certificates that were given, unless that is done, which it is with the first
+  // handshake: it takes a tenth of a request, so it waits for a moment when nothing else is to do.
+  // Fails (configuration) where one is malformed; no server has been believed then.
+  Status load_roots();
+
   const TlsEvents& events() const { return events_; }
   // How many of the peers a handshake was begun with.
   std::size_t handshakes() const { return handshakes_; }
@@ -56,7 +62,8 @@ class Tls {
 
  private:
   Tls() = default;
-  Status load_roots(const std::string& pem);
+  Status set_roots(const std::string& pem);
+  void use_waiting_time();
   Status load_client_certificate(const TlsSettings& settings);
   bool use_client_certificate(SSL_CTX& context) const;
   bool set_up_server(SSL_CTX& context) const;
@@ -68,6 +75,8 @@ class Tls {
 
   StoreOwner store_;
   bool uses_system_roots_ = false;
+  std::vector<std::string> roots_;  // DER, not yet in the store
+  std::optional<Error> bad_root_;
   std::vector<X509Owner> chain_;  // leaf first
   KeyOwner key_;
   std::vector<Host> peers_;

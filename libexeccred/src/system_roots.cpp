@@ -20,6 +20,16 @@
 namespace execcred {
 namespace {
 
+bool is_hash_link(std::string_view name) {
+  const auto is_hex = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); };
+  return name.size() > 9 && name[8] == '.' && std::all_of(name.begin(), name.begin() + 8, is_hex) &&
+         std::all_of(name.begin() + 9, name.end(), is_digit);
+}
+
+bool can_read(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
+
+bool has_hash_links(const std::string& directory) { return count_hash_links(directory, 1) > 0; }
+
 // What one X509_LOOKUP owns.
 class LazyBundle {
  public:
@@ -35,6 +45,11 @@ class LazyBundle {
       }
     }
     return given_.size() > before ? given_[before].get() : nullptr;
+  }
+
+  void read_ahead() {
+    if (std::none_of(paths_.directories.begin(), paths_.directories.end(), has_hash_links))
+      bundle();
   }
 
  private:
@@ -66,6 +81,12 @@ void on_free(X509_LOOKUP* lookup) {
   delete static_cast<LazyBundle*>(X509_LOOKUP_get_method_data(lookup));
 }
 
+// Where a store says which bundle is its lookup's.
+int bundle_index() {
+  static const int kIndex = X509_STORE_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  return kIndex;
+}
+
 X509_LOOKUP_METHOD* lookup_method() {
   static X509_LOOKUP_METHOD* const kMethod = [] {
     X509_LOOKUP_METHOD* const method = X509_LOOKUP_meth_new("bundle");
@@ -78,23 +99,15 @@ X509_LOOKUP_METHOD* lookup_method() {
   return kMethod;
 }
 
-bool is_hash_link(std::string_view name) {
-  const auto is_hex = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); };
-  return name.size() > 9 && name[8] == '.' && std::all_of(name.begin(), name.begin() + 8, is_hex) &&
-         std::all_of(name.begin() + 9, name.end(), is_digit);
-}
-
-bool can_read(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
-
-bool has_hash_links(const std::string& directory) { return count_hash_links(directory) > 0; }
-
 }  // namespace
 
-std::size_t count_hash_links(const std::string& directory) {
+std::size_t count_hash_links(const std::string& directory, std::size_t at_most) {
   DIR* const stream = opendir(directory.c_str());
   if (stream == nullptr) return 0;
   std::size_t count = 0;
-  for (const dirent* entry = readdir(stream); entry != nullptr; entry = readdir(stream)) {
+  while (count < at_most) {
+    const dirent* const entry = readdir(stream);
+    if (entry == nullptr) break;
     const std::string name = static_cast<const char*>(entry->d_name);
     if (is_hash_link(name) && can_read(std::string(directory).append("/").append(name))) ++count;
   }
@@ -124,6 +137,7 @@ Status add_roots(X509_STORE& store, const RootPaths& paths) {
   X509_LOOKUP* const bundles = X509_STORE_add_lookup(&store, lookup_method());
   auto lazy = std::make_unique<LazyBundle>(paths);
   bool is_ready = directories != nullptr && bundles != nullptr &&
+                  X509_STORE_set_ex_data(&store, bundle_index(), lazy.get()) == 1 &&
                   X509_LOOKUP_set_method_data(bundles, lazy.get()) == 1;
   // NOLINTNEXTLINE(bugprone-unused-return-value): on_free's now
   if (is_ready) static_cast<void>(lazy.release());
@@ -133,6 +147,11 @@ Status add_roots(X509_STORE& store, const RootPaths& paths) {
   }
   if (is_ready) return {};
   return Error{.kind = Error::Kind::internal, .message = "cannot set up the system's CA lookup"};
+}
+
+void read_roots_ahead(const X509_STORE& store) {
+  auto* const lazy = static_cast<LazyBundle*>(X509_STORE_get_ex_data(&store, bundle_index()));
+  if (lazy != nullptr) lazy->read_ahead();
 }
 
 }  // namespace execcred

@@ -8,6 +8,7 @@
 #include <openssl/x509.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,14 @@ struct RootPaths {
 const RootPaths& system_root_paths();
 
 // OpenSSL's hash links in a directory that lead to files which can be read.
-std::size_t count_hash_links(const std::string& directory);
+std::size_t count_hash_links(const std::string& directory, std::size_t at_most = SIZE_MAX);
 
 // Lets the store look into the directories, and for a subject that none of them has, into the
 // bundle, which is not read before. `paths` must outlive the store. Fails (configuration) where
 // there is nothing to look into.
 Status add_roots(X509_STORE& store, const RootPaths& paths);
+
+// Reads the bundle now, where the first lookup is sure to need it: no directory has hash links.
+void read_roots_ahead(const X509_STORE& store);
 
 }  // namespace execcred

@@ -2,6 +2,9 @@
 // Whom the client believes to be the server, and what it says of the others.
 #include "client.hpp"
 
+#include <atomic>
+#include <memory>
+
 namespace execcred::test {
 namespace {
 
@@ -250,6 +253,29 @@ TEST_CASE("tls: a client key too weak for TLS is told as such") {
                                    .client_certificate = weak.pem,
                                    .client_key = SecretString(weak.key_pem)}}),
               Kind::configuration, "the client's certificate cannot be used");
+}
+
+TEST_CASE("tls: with a malformed one among the CA certificates no server is believed") {
+  constexpr const char* kMalformed =
+      "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  const Identity ca = make_ca("the CA");
+  const Identity identity = make_identity({.issuer = &ca});
+  for (const std::string& pem : {ca.pem + kMalformed, kMalformed + ca.pem}) {
+    std::atomic<int> requests = 0;
+    const StreamServer server(
+        [&requests](Stream& stream) {
+          if (!stream.read_request().empty()) ++requests;
+        },
+        {.identity = &identity});
+    HttpSettings settings;
+    settings.tls.ca_certificates = pem;
+    const std::unique_ptr<HttpClient> client = make_http_client(std::move(settings));
+    for (int i = 0; i < 2; ++i) {
+      check_fails(client->send({.url = server.url()}), Kind::configuration,
+                  "the PEM of the CA holds a malformed certificate");
+    }
+    CHECK(requests == 0);
+  }
 }
 
 TEST_CASE("tls: PEM that cannot be used is a matter of configuration, and no key is shown") {

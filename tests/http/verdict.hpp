@@ -50,6 +50,10 @@ inline int verdict_of_lazy(const RootPaths& paths, const Chain& chain) {
   REQUIRE(add_roots(*store, paths));
   const int first = verdict(*store, chain);
   CHECK(verdict(*store, chain) == first);  // now from the store's own cache
+  const StoreOwner ahead(X509_STORE_new());
+  REQUIRE(add_roots(*ahead, paths));
+  read_roots_ahead(*ahead);
+  CHECK(verdict(*ahead, chain) == first);
   return first;
 }
 
