@@ -119,6 +119,32 @@ agrees_with_openssl() {
   fi
 }
 
+# talks_to CODE TEXT OPTION...: to OpenSSL's own server, which knows no more than the options say; its
+# page is no discovery document.
+talks_to() {
+  local code=$1 text=$2 server url=https://wildcard.$TLS_DOMAIN:4443 path=$RUNTIME/tls/wildcard.$TLS_DOMAIN.pem
+  local log=$RUNTIME/narrow-server status=0
+  as_root nsenter --target "$NETWORK_PID" --net timeout 20 openssl s_server -www -naccept 1 \
+    -accept 127.0.0.1:4443 -cert "$path" -key "$path" "${@:3}" </dev/null >"$log" 2>&1 &
+  server=$!
+  wait_until 20 grep -q ACCEPT "$log" || { cat "$log" && return 1; }
+  fails_with "$code" "$text" -- "${FEDERATION[@]}" "--issuer-url=$url" || status=1
+  wait "$server" || true
+  return "$status"
+}
+
+# Groups and suites that the release's OpenSSL, which has no others, shall get along with.
+check_narrow_servers() {
+  local name="$1 execcred-oidc-federation, confined: a server that only knows" options
+  for options in '-tls1_3 -groups '{X25519,P-256,P-384,P-521} '-tls1_2 -groups '{X25519,P-256,P-384} \
+    '-tls1_3 -ciphersuites TLS_'{AES_128_GCM_SHA256,AES_256_GCM_SHA384,CHACHA20_POLY1305_SHA256} \
+    '-tls1_2 -cipher ECDHE-ECDSA-'{AES128-GCM-SHA256,AES256-GCM-SHA384,CHACHA20-POLY1305}; do
+    # shellcheck disable=SC2086
+    check "$name $options" talks_to 1 'is no valid JSON' $options
+  done
+  check "$name a group that nobody else has" talks_to 3 'refused TLS: handshake failure' -tls1_3 -groups X448
+}
+
 # All of one mind would tell nothing.
 judged_both_ways() { [ "$believed" -gt 15 ] && [ "$refused" -gt 8 ]; }
 
@@ -128,4 +154,5 @@ check_tls() {
   use_plugin "$1" execcred-oidc-federation
   for server in "${tls_names[@]}"; do check "$name: $server" agrees_with_openssl "$server"; done
   check "$name: $believed believed, $refused refused" judged_both_ways
+  check_narrow_servers "$1"
 }
