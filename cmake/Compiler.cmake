@@ -41,6 +41,9 @@ add_library(execcred_binary INTERFACE)
 if(EXECCRED_STATIC)
   target_link_options(execcred_binary INTERFACE -static-pie $<$<AND:${execcred_optimised},$<BOOL:${EXECCRED_STRIP}>>:-s>)
   if(EXECCRED_MUSL)
+    # They have one thread (musl_malloc.cpp).
+    target_compile_options(execcred_hardening INTERFACE
+      $<$<COMPILE_LANGUAGE:CXX>:-fno-threadsafe-statics>)
     target_link_libraries(execcred_binary INTERFACE ${EXECCRED_MUSL}/lib/malloc.o)
     target_link_options(execcred_binary INTERFACE -Wl,-T,${EXECCRED_MUSL}/lib/order.ld)
   endif()
