@@ -101,7 +101,7 @@ refuses_missing_file() {
 
 # A directory with the binary and the token, nothing else: no /dev, no /etc, no /proc.
 gives_token_in_empty_root() {
-  local root=$INPUT/root
+  local root=$INPUT/rootfs
   mkdir -p "$root"
   cp "$1" "$root/plugin"
   cp "$INPUT/volume/token" "$root/token"

@@ -14,7 +14,7 @@ INSTALL_MEMORY_KIB=65536
 # shellcheck disable=SC2016
 INIT_CONTAINER='
   folder=$1 uid=$2 memory=$3
-  mount --bind "$folder/root" "$folder/view"
+  mount --bind "$folder/rootfs" "$folder/view"
   mount -o remount,bind,ro,nosuid,nodev "$folder/view"
   mount -t tmpfs -o "size=$4,mode=$5" volume "$folder/view/plugins"
   for command in "${@:6}"; do
@@ -79,10 +79,10 @@ install_is_refused() {
 
 prepare_install() {
   need_packages "${INSTALL_PACKAGES[@]}"
-  mkdir -p "$INPUT/install/root/plugins" "$INPUT/install/view"
-  install -m 555 -t "$INPUT/install/root" "$EXECCRED_ROOT/dist/$1"/execcred*
-  install -m 444 "$INPUT/volume/token" "$INPUT/install/root/token"
-  chmod 755 "$INPUT/install/root"
+  mkdir -p "$INPUT/install/rootfs/plugins" "$INPUT/install/view"
+  install -m 555 -t "$INPUT/install/rootfs" "$EXECCRED_ROOT/dist/$1"/execcred*
+  install -m 444 "$INPUT/volume/token" "$INPUT/install/rootfs/token"
+  chmod 755 "$INPUT/install/rootfs"
   gcc -O2 -Wall -Wextra -Werror -static -o "$INPUT/install/confined" \
     "$EXECCRED_ROOT/tests/release/confined.c"
 }

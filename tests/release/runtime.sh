@@ -75,7 +75,7 @@ gives_cached_credential() {
   local cached=(--flow=token-exchange --subject-token-file=/token --cache-dir=/cache
     --token-url=https://idp.fleet.test/token)
   gives_credential -- "${cached[@]}" || return 1
-  printf 'nameserver %s\n' "$NO_DNS" >"$RUNTIME/root/etc/resolv.conf"
+  printf 'nameserver %s\n' "$NO_DNS" >"$RUNTIME/rootfs/etc/resolv.conf"
   gives_credential -- "${cached[@]}"
 }
 
@@ -160,7 +160,7 @@ check_confined() {
 # The emulator is a second file in the root; a filter or a bound would be for it.
 check_emulated() {
   skip "$1, confined: system calls, little memory, each plugin" "they would be the emulator's"
-  install -m 555 "$(command -v "${RUNNER[0]}")" "$RUNTIME/root/emulator"
+  install -m 555 "$(command -v "${RUNNER[0]}")" "$RUNTIME/rootfs/emulator"
   PLUGIN=/plugin
   CONFINE=(/usr/sbin/chroot "--userspec=$ARBITRARY_UID:$ARBITRARY_UID" "$RUNTIME/view" /emulator)
   use_plugin "$1" execcred-oidc-federation

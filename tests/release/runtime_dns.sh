@@ -3,7 +3,7 @@
 # How names are resolved in a root that has /etc/resolv.conf and /etc/hosts alone. Sourced by runtime.sh.
 
 # resolv_conf LINE...
-resolv_conf() { printf '%s\n' "$@" >"$RUNTIME/root/etc/resolv.conf"; }
+resolv_conf() { printf '%s\n' "$@" >"$RUNTIME/rootfs/etc/resolv.conf"; }
 forget_questions() { : >"$RUNTIME/dns.log"; }
 was_asked() { grep -qxF "$1" "$RUNTIME/dns.log"; }
 was_not_asked() { ! was_asked "$1"; }
@@ -58,7 +58,7 @@ without_answer() {
 }
 
 without_configuration() {
-  rm "$RUNTIME/root/etc/resolv.conf" "$RUNTIME/root/etc/hosts"
+  rm "$RUNTIME/rootfs/etc/resolv.conf" "$RUNTIME/rootfs/etc/hosts"
   gives_up 3 "timed out after 2s" "while asking the token endpoint" idp.fleet.test
 }
 

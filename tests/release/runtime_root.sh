@@ -75,7 +75,7 @@ END
 
 # Sets back what cases change: how names are resolved, and whom TLS trusts.
 reset_root() {
-  local root=$RUNTIME/root
+  local root=$RUNTIME/rootfs
   rm -rf "${root:?}/etc"
   install -d -m 755 "$root/etc/ssl/certs"
   printf 'nameserver %s\n' "$GOOD_DNS" >"$root/etc/resolv.conf"
@@ -84,15 +84,15 @@ reset_root() {
 }
 
 # use_plugin ARCH NAME: it alone is what the root has to run.
-use_plugin() { install -m 555 "$EXECCRED_ROOT/dist/$1/$2" "$RUNTIME/root/plugin"; }
+use_plugin() { install -m 555 "$EXECCRED_ROOT/dist/$1/$2" "$RUNTIME/rootfs/plugin"; }
 
 # add_program ARCH NAME...: beside it, for a plugin to run.
 add_program() {
   local arch=$1
   shift
-  install -m 555 -t "$RUNTIME/root" "${@/#/$EXECCRED_ROOT/dist/$arch/}"
+  install -m 555 -t "$RUNTIME/rootfs" "${@/#/$EXECCRED_ROOT/dist/$arch/}"
 }
-remove_program() { rm "${@/#/$RUNTIME/root/}"; }
+remove_program() { rm "${@/#/$RUNTIME/rootfs/}"; }
 
 # The namespace lives as long as a pipe to it is open: at the latest until this shell ends.
 start_network() {
@@ -101,7 +101,7 @@ start_network() {
   # shellcheck disable=SC2016
   exec {NETWORK}> >(as_root unshare --net --mount --propagation private bash -euc '
     ip link set lo up
-    mount --bind "$1/root" "$1/view"
+    mount --bind "$1/rootfs" "$1/view"
     mount -o remount,bind,ro,nosuid,nodev "$1/view"
     mount --bind "$1/cache" "$1/view/cache"
     PYTHONDONTWRITEBYTECODE=1 exec /usr/bin/python3 "$2/network.py" "$1"
@@ -117,22 +117,22 @@ stop_network() { exec {NETWORK}>&-; }
 
 start_agent() {
   build_preset dev spiffe-agent
-  "$EXECCRED_ROOT/build/dev/bin-test/spiffe-agent" --socket "$RUNTIME/root/agent.sock" &
+  "$EXECCRED_ROOT/build/dev/bin-test/spiffe-agent" --socket "$RUNTIME/rootfs/agent.sock" &
   AGENT_PID=$!
-  wait_until 20 test -S "$RUNTIME/root/agent.sock" || fail "the SPIFFE agent did not start"
-  chmod 777 "$RUNTIME/root/agent.sock"
+  wait_until 20 test -S "$RUNTIME/rootfs/agent.sock" || fail "the SPIFFE agent did not start"
+  chmod 777 "$RUNTIME/rootfs/agent.sock"
 }
 
 prepare_runtime() {
   RUNTIME=$INPUT/runtime
-  install -d -m 755 "$RUNTIME" "$RUNTIME/view" "$RUNTIME/root"
+  install -d -m 755 "$RUNTIME" "$RUNTIME/view" "$RUNTIME/rootfs"
   as_root install -d -m 700 -o "$ARBITRARY_UID" -g "$ARBITRARY_UID" "$RUNTIME/cache"
-  mkdir "$RUNTIME/root/cache"
+  mkdir "$RUNTIME/rootfs/cache"
   : >"$RUNTIME/dns.log"
   make_zone >"$RUNTIME/zone"
   make_server_identity
   make_tls_servers
-  make_inputs "$RUNTIME/root"
+  make_inputs "$RUNTIME/rootfs"
   reset_root
   gcc -O2 -Wall -Wextra -Werror -static -o "$RUNTIME/confined" "$EXECCRED_ROOT/tests/release/confined.c"
 }

@@ -11,9 +11,9 @@ NO_ROOTS="the system has no CA certificates to verify servers with"
 # place FILE PATH: the one CA file of the root.
 place() {
   remove_roots
-  install -D -m 644 "$1" "$RUNTIME/root/$2"
+  install -D -m 644 "$1" "$RUNTIME/rootfs/$2"
 }
-remove_roots() { rm -rf "$RUNTIME/root/etc/ssl" "$RUNTIME/root/etc/pki" "$RUNTIME/root/var"; }
+remove_roots() { rm -rf "$RUNTIME/rootfs/etc/ssl" "$RUNTIME/rootfs/etc/pki" "$RUNTIME/rootfs/var"; }
 
 uses_bundle_at() {
   place "$RUNTIME/bundle.crt" "$1"
@@ -22,7 +22,7 @@ uses_bundle_at() {
 
 # uses_hash_links_in DIRECTORY: as c_rehash makes them.
 uses_hash_links_in() {
-  local directory=$RUNTIME/root/$1
+  local directory=$RUNTIME/rootfs/$1
   remove_roots
   install -D -m 644 "$RUNTIME/root-ca.crt" "$directory/root-ca.pem"
   ln -s root-ca.pem "$directory/$(openssl x509 -noout -hash -in "$RUNTIME/root-ca.crt").0"
@@ -32,15 +32,15 @@ uses_hash_links_in() {
 # As in SUSE and Fedora: links to a directory that is elsewhere.
 uses_linked_directory() {
   remove_roots
-  install -D -m 644 "$RUNTIME/bundle.crt" "$RUNTIME/root/etc/pki/tls/certs/ca-bundle.crt"
-  install -d "$RUNTIME/root/etc/ssl"
-  ln -s ../pki/tls/certs "$RUNTIME/root/etc/ssl/certs"
+  install -D -m 644 "$RUNTIME/bundle.crt" "$RUNTIME/rootfs/etc/pki/tls/certs/ca-bundle.crt"
+  install -d "$RUNTIME/rootfs/etc/ssl"
+  ln -s ../pki/tls/certs "$RUNTIME/rootfs/etc/ssl/certs"
   asks idp.fleet.test
 }
 
 uses_given_file() {
   remove_roots
-  cp "$RUNTIME/root-ca.crt" "$RUNTIME/root/etc/ca.pem"
+  cp "$RUNTIME/root-ca.crt" "$RUNTIME/rootfs/etc/ca.pem"
   gives_credential -- "${FEDERATION[@]}" --token-url=https://idp.fleet.test/token --ca-file=/etc/ca.pem
 }
 
@@ -68,8 +68,8 @@ MALFORMED='-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
 
 cannot_read_bundle() {
   place "$RUNTIME/bundle.crt" "${BUNDLE_PATHS[0]}"
-  chmod 600 "$RUNTIME/root/${BUNDLE_PATHS[0]}"
-  as_root chown root "$RUNTIME/root/${BUNDLE_PATHS[0]}"
+  chmod 600 "$RUNTIME/rootfs/${BUNDLE_PATHS[0]}"
+  as_root chown root "$RUNTIME/rootfs/${BUNDLE_PATHS[0]}"
   fails_for_roots 2 "$NO_ROOTS" && verdict says "'/${BUNDLE_PATHS[0]}' (not readable)"
 }
 
@@ -97,8 +97,8 @@ tells_of_garbage() {
 
 ignores_variables() {
   remove_roots
-  install -d "$RUNTIME/root/etc/mine"
-  cp "$RUNTIME/root-ca.crt" "$RUNTIME/root/etc/mine/ca.pem"
+  install -d "$RUNTIME/rootfs/etc/mine"
+  cp "$RUNTIME/root-ca.crt" "$RUNTIME/rootfs/etc/mine/ca.pem"
   fails_for_roots 2 "$NO_ROOTS" SSL_CERT_FILE=/etc/mine/ca.pem SSL_CERT_DIR=/etc/mine \
     CURL_CA_BUNDLE=/etc/mine/ca.pem
 }
@@ -106,7 +106,7 @@ ignores_variables() {
 # check_roots_case WHAT COMMAND...: after which the root is as before.
 check_roots_case() {
   check "$@"
-  rm -rf "$RUNTIME/root/var"
+  rm -rf "$RUNTIME/rootfs/var"
   reset_root
 }
 
