@@ -16,7 +16,7 @@ constexpr std::string_view kOwnCache =
     "execcred-oidc-federation keeps a cache of its own (--cache-dir, --no-cache)";
 constexpr std::string_view kTls =
     "execcred-oidc-federation always verifies, and does not renegotiate";
-constexpr std::string_view kExchange = "kubelogin itself has not implemented it";
+constexpr std::string_view kExchange = "kubelogin knows the flag and has nothing behind it";
 
 constexpr std::array kFlags = std::to_array<Rule>({
     ask("grant-type"),

@@ -24,7 +24,7 @@ constexpr std::size_t kMaxPem = 1024 * 1024;
 constexpr const char* kTls13Suites =
     "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 // Keys of the first two are sent unasked. Every server of TLS 1.3 has P-256 (RFC 8446 section 9.1),
-// and a key of it costs a fifth of X25519's.
+// and a key of it costs a third of X25519's.
 #if OPENSSL_VERSION_NUMBER >= 0x30500000L
 constexpr const char* kGroups = "*X25519MLKEM768:*secp256r1:x25519:secp384r1:secp521r1";
 #else
