@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second half of access.hpp: running what was resolved.
 #include <execcred/access.hpp>
+#include <execcred/pem.hpp>
 #include <execcred/process.hpp>
 #include <execcred/text.hpp>
 
@@ -10,19 +11,6 @@
 
 namespace execcred {
 namespace {
-
-// client-go's os/exec keeps the last of each name; in a program, getenv finds the first.
-std::vector<std::string> last_of_each_name(const std::vector<std::string>& entries) {
-  std::set<std::string_view> names;
-  std::vector<std::string> kept;
-  // NOLINTNEXTLINE(modernize-loop-convert): <ranges> for one loop costs more than it shows
-  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-    const std::string_view name = std::string_view(*entry).substr(0, entry->find('='));
-    if (names.insert(name).second) kept.push_back(*entry);
-  }
-  std::reverse(kept.begin(), kept.end());
-  return kept;
-}
 
 std::vector<std::string> variables(const Access& access, const Environment& environment) {
   std::vector<std::string> entries = environment.entries();
@@ -65,6 +53,24 @@ Error failure(const Access& access, const Finished& finished) {
   return error;
 }
 
+Error unusable(std::string message) {
+  return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
+}
+
+// What every client would refuse, though the document is one.
+Status check_usable(const Credential& credential) {
+  if (credential.expires_at && *credential.expires_at <= SystemClock().now()) {
+    return unusable("status.expirationTimestamp is over");
+  }
+  if (credential.client_certificate.empty()) return {};
+  const Result<std::vector<std::string>> chain =
+      parse_pem_certificates(credential.client_certificate);
+  if (!chain) return unusable("status.clientCertificateData " + chain.error().message);
+  const std::string_view key = credential.client_key.reveal();
+  if (key.find("PRIVATE KEY-----") != std::string_view::npos) return {};
+  return unusable("status.clientKeyData is no private key in PEM");
+}
+
 }  // namespace
 
 Result<Credential> get_credential(const Access& access, const Environment& environment,
@@ -86,9 +92,9 @@ Result<Credential> get_credential(const Access& access, const Environment& envir
   }
   Result<Credential> credential =
       parse_exec_credential(finished->output.reveal(), access.exec.api_version);
-  if (credential && credential->expires_at && *credential->expires_at <= SystemClock().now()) {
-    credential =
-        Error{.kind = Error::Kind::no_credential, .message = "status.expirationTimestamp is over"};
+  if (credential) {
+    const Status usable = check_usable(*credential);
+    if (!usable) credential = usable.error();
   }
   return std::move(credential)
       .context("reading what " + in_quotes(access.exec.command) + " printed")

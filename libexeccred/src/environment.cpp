@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace execcred {
@@ -31,7 +32,8 @@ Environment Environment::take() {
 }
 
 std::optional<std::string_view> Environment::get(std::string_view name) const {
-  for (const std::string_view entry : entries_) {
+  for (auto at = entries_.rbegin(); at != entries_.rend(); ++at) {
+    const std::string_view entry = *at;
     if (entry.size() <= name.size() || entry[name.size()] != '=' || !entry.starts_with(name)) {
       continue;
     }
@@ -44,6 +46,18 @@ std::optional<std::string_view> Environment::get(std::string_view name) const {
 bool Environment::has_names_with(std::string_view prefix) const {
   return std::ranges::any_of(
       entries_, [prefix](const std::string_view entry) { return entry.starts_with(prefix); });
+}
+
+std::vector<std::string> last_of_each_name(const std::vector<std::string>& entries) {
+  std::set<std::string_view> names;
+  std::vector<std::string> kept;
+  // NOLINTNEXTLINE(modernize-loop-convert): <ranges> for one loop costs more than it shows
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    const std::string_view name = std::string_view(*entry).substr(0, entry->find('='));
+    if (names.insert(name).second) kept.push_back(*entry);
+  }
+  std::reverse(kept.begin(), kept.end());
+  return kept;
 }
 
 }  // namespace execcred

@@ -121,8 +121,8 @@ Status check_complete(const Credential& credential) {
   if (!has_certificate && credential.token.empty()) {
     return unusable("status holds neither a token nor a certificate");
   }
-  if (has_control_character(credential.token.reveal())) {
-    return unusable("status.token has a control character");
+  if (!credential.token.empty() && !is_visible_ascii(credential.token.reveal())) {
+    return unusable("status.token has a character that no HTTP header may hold");
   }
   return {};
 }

@@ -107,7 +107,9 @@ std::string format_rfc3339(std::chrono::sys_seconds time) {
 
 Result<TimePoint> parse_rfc3339(std::string_view text) {
   Fields fields(text);
-  const std::chrono::year year(fields.number(4, 1678, 2261));
+  // A TimePoint ends in 2262; what lies behind it, some write for "never".
+  constexpr std::chrono::year kLast(2261);
+  const std::chrono::year year(fields.number(4, 1678, 9999));
   fields.expect('-');
   const std::chrono::month month(static_cast<unsigned>(fields.number(2, 1, 12)));
   fields.expect('-');
@@ -122,6 +124,7 @@ Result<TimePoint> parse_rfc3339(std::string_view text) {
   const minutes offset = fields.zone();
   const std::chrono::year_month_day date(year, month, day);
   if (!fields.done() || !date.ok()) return malformed(text);
+  if (year > kLast) return TimePoint(std::chrono::sys_days(kLast / std::chrono::December / 31));
   return TimePoint(std::chrono::sys_days(date)) + hour + minute + second + fraction - offset;
 }
 

@@ -60,7 +60,7 @@ Result<TokenCommand> parse_token_command(const std::string& text) {
 }
 
 std::vector<std::string> environment_of_command(const Environment& environment) {
-  std::vector<std::string> entries = environment.entries();
+  std::vector<std::string> entries = last_of_each_name(environment.entries());
   std::erase_if(entries, [](const std::string& entry) {
     return entry.starts_with("KUBERNETES_EXEC_INFO=") || entry.starts_with("EXECCRED_");
   });

@@ -33,10 +33,8 @@ Texts Rig::arguments(const Ask& ask) const {
 }
 
 blackbox::Command Rig::command(const Ask& ask) const {
-  // What a case gives comes first, and so counts.
-  Texts variables =
-      ask.variables + Texts{"HOME=" + sandbox.at("home"), "AWS_EC2_METADATA_DISABLED=true",
-                            "AWS_ENDPOINT_URL_STS=" + sts.url(), "AWS_CA_BUNDLE=" + ca_path};
+  Texts variables = {"HOME=" + sandbox.at("home"), "AWS_EC2_METADATA_DISABLED=true",
+                     "AWS_ENDPOINT_URL_STS=" + sts.url(), "AWS_CA_BUNDLE=" + ca_path};
   if (ask.has_keys) {
     variables.push_back(std::string("AWS_ACCESS_KEY_ID=") + kKeyId);
     variables.push_back("AWS_SECRET_ACCESS_KEY=" + secret);
@@ -46,8 +44,9 @@ blackbox::Command Rig::command(const Ask& ask) const {
     variables.push_back("KUBERNETES_EXEC_INFO=" +
                         blackbox::exec_info(blackbox::kV1, ask.server, member));
   }
+  // What a case gives comes last, and so counts.
   return {.arguments = Texts{EXECCRED_BIN "/execcred-aws"} + arguments(ask),
-          .environment = std::move(variables),
+          .environment = variables + ask.variables,
           .patience = ask.patience};
 }
 

@@ -57,11 +57,22 @@ TEST_CASE("get_credential: gives what the plugin printed") {
   REQUIRE(credential);
   CHECK(credential->token.reveal() == "t");
   CHECK(*credential->expires_at == *parse_rfc3339("2200-01-01T00:00:00Z"));
-  const Plugin pair(print(R"({"clientCertificateData":"C","clientKeyData":"K"})"));
+  const std::string certificate =
+      "-----BEGIN CERTIFICATE-----\\nAAAA\\n-----END CERTIFICATE-----\\n";
+  const std::string key = "-----BEGIN PRIVATE KEY-----\\nAAAA\\n-----END PRIVATE KEY-----\\n";
+  const auto pair_of = [](const std::string& one, const std::string& other) {
+    return print(R"({"clientCertificateData":")" + one + R"(","clientKeyData":")" + other + "\"}");
+  };
+  for (const std::string& text : {pair_of("C", key), pair_of(certificate, "K")}) {
+    const Result<Credential> refused = Plugin(text).run();
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == Error::Kind::no_credential);
+  }
+  const Plugin pair(pair_of(certificate, key));
   credential = pair.run();
   REQUIRE(credential);
-  CHECK(credential->client_certificate == "C");
-  CHECK(credential->client_key.reveal() == "K");
+  CHECK(credential->client_certificate.starts_with("-----BEGIN CERTIFICATE-----\n"));
+  CHECK(credential->client_key.reveal().ends_with("-----END PRIVATE KEY-----\n"));
   CHECK_FALSE(credential->expires_at);
   const Plugin noisy("echo noise >&2\n" + print(R"({"token":"t"})"));
   CHECK(noisy.run());

@@ -39,14 +39,16 @@ TEST_CASE("Environment: names are compared whole, and the value is all after the
   CHECK_FALSE(environment.get("ABC"));
 }
 
-TEST_CASE("Environment: the first of two counts, as in getenv, also where it is empty") {
-  CHECK(Environment({"A=1", "A=2"}).get("A") == "1");
-  CHECK_FALSE(Environment({"A=", "A=2"}).get("A"));
+TEST_CASE("Environment: the last of two counts, as clients append, also where it is empty") {
+  CHECK(Environment({"A=1", "A=2"}).get("A") == "2");
+  CHECK_FALSE(Environment({"A=2", "A="}).get("A"));
 }
 
 TEST_CASE("Environment: entries keep their order, and what is no NAME=VALUE is passed over") {
   const Environment environment({"Z=1", "garbage", "", "=x", "A=", "Z=2"});
   CHECK(environment.entries() == std::vector<std::string>{"Z=1", "A=", "Z=2"});
+  CHECK(environment.get("Z") == "2");
+  CHECK(last_of_each_name(environment.entries()) == std::vector<std::string>{"A=", "Z=2"});
   CHECK_FALSE(environment.get(""));
 }
 

@@ -140,6 +140,8 @@ TEST_CASE("parse_exec_credential: everything else is no credential, and is not s
           answer(R"({"token":"s3cret\n"})"),
           answer(R"({"token":"s3cret\u0000"})"),
           answer(R"({"token":"s3\rcret"})"),
+          answer(R"({"token":" s3cret"})"),
+          answer(R"({"token":"s3cret\u0080"})"),
           answer(R"({"token":"s3cret","token":"s3cret"})"),
           answer(R"({"clientCertificateData":"s3cret"})"),
           answer(R"({"clientKeyData":"s3cret"})"),

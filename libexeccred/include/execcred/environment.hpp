@@ -23,7 +23,8 @@ class Environment {
   // Copies the process's environment, then empties the process's own.
   static Environment take();
 
-  // An empty variable counts as unset. Where a name stands twice, the first counts, as in getenv.
+  // An empty variable counts as unset. Where a name stands twice, the last counts: a client appends
+  // KUBERNETES_EXEC_INFO and exec.env to its own environment.
   std::optional<std::string_view> get(std::string_view name) const;
   // `prefix` holds no "=".
   bool has_names_with(std::string_view prefix) const;
@@ -34,5 +35,8 @@ class Environment {
  private:
   std::vector<std::string> entries_;
 };
+
+// The entries that count, where a name stands twice: getenv in another program finds the first.
+std::vector<std::string> last_of_each_name(const std::vector<std::string>& entries);
 
 }  // namespace execcred
