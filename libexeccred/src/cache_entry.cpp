@@ -11,7 +11,7 @@
 namespace execcred {
 namespace {
 
-constexpr std::string_view kCredentialHeader = "execcred credential 1";
+constexpr std::string_view kCredentialHeader = "execcred credential 2";
 constexpr std::string_view kFailureHeader = "execcred failure 1";
 constexpr std::size_t kMaxContext = 16;
 
@@ -51,6 +51,7 @@ SecretString write_cached_credential(const CachedCredential& entry) {
   fields.add("created", nanoseconds_of(entry.created));
   fields.add("expires", nanoseconds_of(entry.expires));
   fields.add("reask-after", entry.reask_after.count());
+  fields.add("endless", std::int64_t{entry.credential.expires_at ? 0 : 1});
   fields.add("identity", entry.identity);
   fields.add("target", entry.target);
   fields.add("token", entry.credential.token.reveal());
@@ -66,14 +67,15 @@ std::optional<CachedCredential> parse_cached_credential(std::string_view text) {
   entry.created = read_time(fields, "created");
   entry.expires = read_time(fields, "expires");
   entry.reask_after = Duration(fields.number("reask-after"));
+  const std::int64_t endless = fields.number("endless");
   entry.identity = fields.field("identity");
   entry.target = fields.field("target");
   entry.credential.token.append(fields.field("token"));
   entry.credential.client_certificate = fields.field("client-certificate");
   entry.credential.client_key.append(fields.field("client-key"));
-  entry.credential.expires_at = entry.expires;
+  if (endless == 0) entry.credential.expires_at = entry.expires;
   entry.id = fields.checksum();
-  if (!fields.is_complete() || !is_usable(entry.credential)) return std::nullopt;
+  if (!fields.is_complete() || endless > 1 || !is_usable(entry.credential)) return std::nullopt;
   return entry;
 }
 

@@ -166,12 +166,14 @@ Result<FreshCredential> CacheRun::call(bool is_locked, Failure& failure) const {
   }
   debug("asking the provider");
   Result<FreshCredential> fresh = ask_(call);
-  if (!fresh) failure = record(fresh.error(), call.retry_after);
+  if (!fresh && !call.is_own_failure) failure = record(fresh.error(), call.retry_after);
   return fresh;
 }
 
 CacheRun::Failure CacheRun::record(Error error, std::optional<Duration> retry_after) const {
-  if (error.kind == Error::Kind::internal) return std::nullopt;
+  if (error.kind == Error::Kind::internal || error.kind == Error::Kind::configuration) {
+    return std::nullopt;
+  }
   CachedFailure failure =
       next_failure(read_failure(), std::move(error), retry_after, now(), options_.times);
   failure.key = key_;

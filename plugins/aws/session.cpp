@@ -115,7 +115,9 @@ Result<RoleSession> Journey::with_web_identity(const WebIdentity& identity) {
   TRY_ASSIGN(const SecretString token, read_web_identity(identity));
   TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(token));
   if (claims) {
-    TRY(check_lifetime(*claims, services_.clock.now())
+    Status checked = check_lifetime(*claims, services_.clock.now());
+    call_.is_own_failure = !checked;
+    TRY(std::move(checked)
             .context("looking at the web identity's token")
             .hint("check that whatever renews the token is still running"));
   }

@@ -135,7 +135,9 @@ Result<TokenReply> WorkloadIdentity::post(ProviderCall& call) const {
 }
 
 Result<FreshCredential> WorkloadIdentity::ask(ProviderCall& call) const {
-  TRY(check_assertion()
+  Status checked = check_assertion();
+  call.is_own_failure = !checked;
+  TRY(std::move(checked)
           .context("looking at the federated token in " +
                    in_quotes(options_.federated_token_file.native()))
           .hint("check that the kubelet still renews the token, and this machine's clock"));

@@ -113,7 +113,9 @@ Result<SecretString> Subject::fetch(const TlsSettings& tls, ProviderCall& call) 
 Result<SecretString> Subject::get(const TlsSettings& tls, ProviderCall& call) const {
   deadline::enter_phase("getting the subject token");
   TRY_ASSIGN(SecretString token, fetch(tls, call).context("getting the subject token"));
-  TRY(check_jwt(token, services_->clock.now())
+  Status checked = check_jwt(token, services_->clock.now());
+  call.is_own_failure = !token_.empty() && !checked;
+  TRY(std::move(checked)
           .context("looking at the subject token")
           .hint("check that whatever renews the subject token is still running"));
   return token;

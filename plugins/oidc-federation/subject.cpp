@@ -21,7 +21,7 @@ namespace {
 
 // Unlike Environment::get, which takes an empty variable for an unset one.
 Result<SecretString> read_variable(const Environment& environment, const std::string& name) {
-  for (const std::string& entry : environment.entries()) {
+  for (const std::string& entry : last_of_each_name(environment.entries())) {
     if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
       return SecretString(std::string_view(entry).substr(name.size() + 1));
     }
@@ -97,7 +97,9 @@ Result<SecretString> Subject::get(ProviderCall& call) const {
   }
   // What a refresh token looks like inside is its server's affair.
   if (options_.flow != Flow::refresh_token) {
-    TRY(check_jwt(token, services_.clock.now())
+    Status checked = check_jwt(token, services_.clock.now());
+    call.is_own_failure = is_local_ && !checked;
+    TRY(std::move(checked)
             .context("looking at the subject token")
             .hint("check that whatever renews the subject token is still running"));
   }

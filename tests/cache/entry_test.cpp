@@ -16,6 +16,7 @@ CachedCredential sample_credential() {
                          .identity = "controller",
                          .target = "https://spoke-1.example.com"};
   entry.credential.token = SecretString("eyJ.eyJ.sig");
+  entry.credential.expires_at = entry.expires;
   return entry;
 }
 
@@ -47,6 +48,15 @@ TEST_CASE("a credential is read as it was written") {
   CHECK(read->id == checksum_of(text.reveal()));
   CHECK(read->id != 0);
   CHECK(write_cached_credential(*read).reveal() == text.reveal());
+}
+
+TEST_CASE("a credential without an end has none when it is read, though its entry has") {
+  CachedCredential entry = sample_credential();
+  entry.credential.expires_at.reset();
+  const auto read = parse_cached_credential(write_cached_credential(entry).reveal());
+  REQUIRE(read);
+  CHECK_FALSE(read->credential.expires_at);
+  CHECK(read->expires == entry.expires);
 }
 
 TEST_CASE("a certificate with its key is kept, and half of a pair is refused") {

@@ -65,6 +65,15 @@ TEST_CASE("a token without an end is claimed for exactly now + --max-age") {
   }
 }
 
+TEST_CASE("a token without an end is claimed so by those that find it in the cache, too") {
+  Federation fed;
+  fed.idp.answer(reply_with("opaque-token", ""));
+  CHECK(is_about(claimed_seconds(fed.run({.arguments = {"--max-age=1h"}})), 3600));
+  CHECK(is_about(claimed_seconds(fed.run({.arguments = {"--max-age=3m"}})), 180));
+  CHECK(is_about(claimed_seconds(fed.run({})), 600));
+  CHECK(fed.idp.requests().size() == 1);
+}
+
 TEST_CASE("--max-age bounds no token that tells its own end") {
   Federation fed;
   CHECK(is_about(claimed_seconds(fed.run({.arguments = {"--max-age=1m"}})), claim_for(3600)));

@@ -76,6 +76,14 @@ TEST_CASE("file: what is no token in time is refused, and never sent") {
   CHECK(fed.idp.connections() == 0);
 }
 
+TEST_CASE("file: what was wrong with it is not remembered once it is mended") {
+  Federation fed;
+  fed.set_subject(new_subject(-60));
+  CHECK_FAILURE(fed.run({}), 1);
+  fed.set_subject(new_subject());
+  CHECK_SUCCESS(fed.run({}));
+}
+
 TEST_CASE(
     "file: one that cannot be opened, or is of the wrong kind, is a mistake of configuration") {
   Federation fed;

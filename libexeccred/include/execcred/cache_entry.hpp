@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the credential cache keeps in a file: a credential, or a provider's failure.
 //
-//   execcred credential 1
+//   execcred credential 2
 //   key 52
 //   …52 bytes…
 //   created 19
@@ -31,7 +31,7 @@ inline constexpr std::size_t kMaxCacheFile = 512 * 1024;
 struct CachedCredential {
   std::string key = {};  // CacheKey::text()
   TimePoint created = {};
-  TimePoint expires = {};
+  TimePoint expires = {};  // as an entry; the credential itself may have no end
   // The entry's age from which a client that asks again is taken to have been refused with it.
   Duration reask_after = std::chrono::seconds(10);
   std::string identity = {};  // whose it is, for people

@@ -26,7 +26,7 @@ struct CacheTimes {
   Duration first_reask = std::chrono::seconds(10);
   // No entry is believed longer, whatever the provider says.
   Duration longest_lifetime = std::chrono::hours(24);
-  // Of a credential without an end.
+  // Of the entry of a credential without an end.
   Duration endless_lifetime = std::chrono::minutes(10);
 };
 

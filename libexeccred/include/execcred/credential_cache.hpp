@@ -52,6 +52,8 @@ struct ProviderCall {
   bool may_retry = true;
   // To be set from a failing provider's Retry-After.
   std::optional<Duration> retry_after = std::nullopt;
+  // To be set where the call fails for this side's own files, before anybody is asked.
+  bool is_own_failure = false;
 };
 
 struct FreshCredential {
@@ -70,7 +72,8 @@ class CredentialCache {
 
   // Fails as `ask` does, or did a moment ago. `ask` may be called more than once, in turn, and is
   // not called at all for a hit. A failure is told to others by its kind: unavailable is asked
-  // again soon (within this run only if it is transient), internal is not kept.
+  // again soon (within this run only if it is transient). Internal ones, ones of configuration and
+  // own failures are not kept: whoever mends a file must not wait, and no provider was asked.
   Result<Credential> get(const CacheKey& key, const Ask& ask) const;
 
  private:
