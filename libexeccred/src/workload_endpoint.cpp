@@ -24,6 +24,9 @@ Result<WorkloadEndpoint> parse_unix(std::string_view text, std::string_view rest
   std::string_view path = rest;
   if (path.starts_with("//")) path.remove_prefix(2);
   if (path.empty()) return wrong(text, "has no path");
+  if (path.substr(0, path.find('/')).find('@') != std::string_view::npos) {
+    return wrong(text, "has user information");
+  }
   if (!path.starts_with('/')) {
     return wrong(text, "has a path that is not absolute",
                  "write three slashes: unix:///" + std::string(path));
@@ -40,6 +43,7 @@ Result<WorkloadEndpoint> parse_unix(std::string_view text, std::string_view rest
 Result<WorkloadEndpoint> parse_tcp(std::string_view text, std::string_view rest) {
   if (!rest.starts_with("//")) return wrong(text, "has no '//' behind its scheme");
   rest.remove_prefix(2);
+  if (rest.find('@') != std::string_view::npos) return wrong(text, "has user information");
   if (rest.find('/') != std::string_view::npos) return wrong(text, "has a path, which tcp has not");
   const std::size_t colon = rest.rfind(':');
   if (colon == std::string_view::npos || rest.ends_with(']')) return wrong(text, "has no port");
@@ -74,7 +78,6 @@ Result<WorkloadEndpoint> parse_workload_endpoint(std::string_view text) {
   if (text.find('?') != std::string_view::npos) return wrong(text, "has a query");
   if (text.find('#') != std::string_view::npos) return wrong(text, "has a fragment");
   if (text.find('%') != std::string_view::npos) return wrong(text, "has percent-encoding");
-  if (text.find('@') != std::string_view::npos) return wrong(text, "has user information");
   const std::string_view rest = text.substr(colon + 1);
   return scheme == "unix" ? parse_unix(text, rest) : parse_tcp(text, rest);
 }

@@ -14,6 +14,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -21,6 +22,14 @@ namespace execcred {
 namespace {
 
 using std::chrono::steady_clock;
+
+constexpr const char* kNamed = "SPIFFE_ENDPOINT_SOCKET or --socket names the agent's socket";
+
+// Connecting to a file or a folder is refused as it is where nobody listens any more.
+bool is_no_socket(const std::string& path) {
+  struct stat status = {};
+  return !path.empty() && ::stat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode);
+}
 
 Error failure(const WorkloadEndpoint& endpoint, int error_number) {
   Error error = {.kind = Error::Kind::unavailable,
@@ -34,6 +43,11 @@ Error failure(const WorkloadEndpoint& endpoint, int error_number) {
           "driver, or a hostPath)?";
       return error;
     case ECONNREFUSED:
+      if (is_no_socket(endpoint.path)) {
+        error.message = in_quotes(endpoint.path) + " is no socket";
+        error.hint = kNamed;
+        break;
+      }
       error.hint = "the agent has ended or is starting; see its log";
       return error;
     case EACCES:
@@ -46,7 +60,7 @@ Error failure(const WorkloadEndpoint& endpoint, int error_number) {
     case ELOOP:
     case ENAMETOOLONG:
     case EPROTOTYPE:
-      error.hint = "SPIFFE_ENDPOINT_SOCKET or --socket names the agent's socket";
+      error.hint = kNamed;
       break;
     default:
       return error;

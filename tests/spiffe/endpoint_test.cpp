@@ -106,6 +106,15 @@ TEST_CASE("endpoint: for a path that lacks its scheme or a slash, the right URI 
                 "unix:///run/spire/agent.sock");
 }
 
+TEST_CASE("endpoint: a file or a folder in the socket's place is a mistake, told at once") {
+  const blackbox::Sandbox sandbox;
+  for (const std::string& path : {sandbox.write("file", ""), sandbox.path().native()}) {
+    const Outcome outcome = run_at("unix://" + path);
+    CHECK_REFUSAL(outcome, 2, "is no socket");
+    CHECK(outcome.elapsed < blackbox::milliseconds(3000));
+  }
+}
+
 TEST_CASE("endpoint: none at all is told with both ways to name one") {
   const Outcome outcome = run_at("");
   CHECK_FAILURE(outcome, 2);

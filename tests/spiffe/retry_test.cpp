@@ -38,6 +38,20 @@ TEST_CASE("retry: permission denied twice, then an identity") {
   }
 }
 
+TEST_CASE("retry: so it is for a subject token, with a cache as well") {
+  WorkloadAgent agent({{.spiffe_id = kWorkload}});
+  const Peer peer(
+      grpc::first(2, grpc::says(grpc::failure(grpc::kPermissionDenied, "no identity issued")),
+                  agent.handler()));
+  CHECK_SUCCESS(blackbox::run(
+      {.arguments = {EXECCRED_BIN "/execcred-oidc-federation", "--flow=pass-through",
+                     "--subject=spiffe", "--socket=" + peer.server.uri(),
+                     std::string("--subject-audience=") + kAudience,
+                     "--cache-dir=" + peer.sandbox.at("cache")},
+       .environment = {}}));
+  CHECK(peer.server.connections() == 3);
+}
+
 TEST_CASE("retry: no identity until the deadline, told with what to register") {
   const Peer peer(grpc::failure(grpc::kPermissionDenied, "no identity issued"));
   const Ask ask = {.timeout = milliseconds(1000)};

@@ -36,6 +36,12 @@ TEST_CASE("parse_workload_endpoint: a Unix domain socket by its absolute path") 
   }
 }
 
+TEST_CASE("parse_workload_endpoint: an @ behind the first slash belongs to the path") {
+  const Result<WorkloadEndpoint> endpoint = parse_workload_endpoint("unix:///run/a@b.sock");
+  REQUIRE(endpoint);
+  CHECK(endpoint->path == "/run/a@b.sock");
+}
+
 TEST_CASE("parse_workload_endpoint: TCP by address and port") {
   struct Case {
     std::string text;
