@@ -26,7 +26,9 @@ std::string notes(const Option& option) {
   if (option.has_environment) notes.push_back(environment_name(option.name));
   for (const std::string_view variable : option.variables) notes.emplace_back(variable);
   if (!option.config_fields.empty()) {
-    notes.push_back("profile: " + join(option.config_fields, ", "));
+    std::vector<std::string> fields = option.config_fields;
+    if (!option.shared_field.empty()) fields.push_back(option.shared_field);
+    notes.push_back("profile: " + join(fields, ", "));
   }
   return notes.empty() ? std::string() : " (" + join(notes, "; ") + ")";
 }

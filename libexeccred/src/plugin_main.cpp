@@ -110,7 +110,8 @@ class Run {
 
  private:
   Result<SecretString> credential(const DebugLog& debug);
-  Result<ExecInfo> exec_info() const;
+  Result<SecretString> show_config(const DebugLog& debug);
+  Result<ExecInfo> exec_info(const DebugLog& debug) const;
   Result<std::string> read_exec_info() const;
   Status check_profile_audiences(const ExecInfo& info) const;
   Result<SecretString> ask_provider(const CredentialRequest& request, const DebugLog& debug);
@@ -140,24 +141,22 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
   TRY(settings_.store());
   deadline::start(plugin_.name, common_.timeout);
   deadline_ = std::chrono::steady_clock::now() + common_.timeout;
+  const DebugLog debug(std::string(plugin_.name), common_.debug);
+  if (common_.show_config) return show_config(debug);
   TRY(provider_.change_options(options_, settings_));
   TRY(settings_.check_profile_arguments());
-  return credential(DebugLog(std::string(plugin_.name), common_.debug));
+  return credential(debug);
 }
 
 Result<SecretString> Run::credential(const DebugLog& debug) {
   CredentialRequest request;
-  TRY_ASSIGN(request.info, exec_info());
-  debug(request.info.cluster ? "asked for " + redacted_url(request.info.cluster->server) + " in " +
-                                   std::string(full_name(request.info.version))
-                             : "asked in " + std::string(full_name(request.info.version)) +
-                                   ", without cluster information");
+  TRY_ASSIGN(request.info, exec_info(debug));
   if (request.info.cluster) TRY(settings_.read_config(request.info.cluster->config));
   TRY(settings_.read_variables(environment_));
   TRY(settings_.store());
+  request.settings = &settings_;
   request.cluster_name = common_.cluster_name;
   request.rules = common_.rules;
-  if (common_.show_config) return SecretString(settings_.show());
   TRY(settings_.check_required());
 
   deadline::enter_phase("checking the cluster");
@@ -169,6 +168,21 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
   if (!request.info.cluster) return document;
   return std::move(document).context("getting a credential for " +
                                      redacted_url(request.info.cluster->server));
+}
+
+// What would stop a run is told as well, and stops nothing here: who asks wants to find it.
+Result<SecretString> Run::show_config(const DebugLog& debug) {
+  const auto check = [this](const auto& result) {
+    if (!result) deadline::write_to_stderr(format_error(plugin_.name, result.error()));
+  };
+  check(provider_.change_options(options_, settings_));
+  check(settings_.check_profile_arguments());
+  const Result<ExecInfo> info = exec_info(debug);
+  check(info);
+  if (info && info->cluster) check(settings_.read_config(info->cluster->config));
+  check(settings_.read_variables(environment_));
+  check(settings_.store());
+  return SecretString(settings_.show());
 }
 
 Result<SecretString> Run::ask_provider(const CredentialRequest& request, const DebugLog& debug) {
@@ -191,7 +205,7 @@ Result<std::string> Run::read_exec_info() const {
   return read_file(common_.exec_info, kMaxExecInfo);
 }
 
-Result<ExecInfo> Run::exec_info() const {
+Result<ExecInfo> Run::exec_info(const DebugLog& debug) const {
   deadline::enter_phase("reading the client's document");
   std::string_view text = environment_.get("KUBERNETES_EXEC_INFO").value_or("");
   std::string read;
@@ -204,9 +218,15 @@ Result<ExecInfo> Run::exec_info() const {
                              : common_.exec_info == "-"
                                  ? "--exec-info from standard input"
                                  : "--exec-info " + in_quotes(common_.exec_info);
-  return parse_exec_info(text, common_.api_version)
-      .context("reading " + source)
-      .hint("it must be an ExecCredential of client.authentication.k8s.io/v1 or v1beta1");
+  TRY_ASSIGN(
+      ExecInfo info,
+      parse_exec_info(text, common_.api_version)
+          .context("reading " + source)
+          .hint("it must be an ExecCredential of client.authentication.k8s.io/v1 or v1beta1"));
+  debug((info.cluster ? "asked for " + redacted_url(info.cluster->server) : std::string("asked")) +
+        " in " + std::string(full_name(info.version)) +
+        (info.cluster ? "" : ", without cluster information"));
+  return info;
 }
 
 // Where an audience only narrows, the patterns count if there are any.
@@ -257,7 +277,14 @@ Result<std::string> CredentialRequest::expand(std::string_view option,
                                               std::string_view text) const {
   Result<std::string> expanded = expand_template(text, cluster_name, info);
   if (expanded) return expanded;
-  return std::move(expanded).context("expanding " + std::string(option) + " " + in_quotes(text));
+  return std::move(expanded).context("expanding " + as_typed(option) + " " + in_quotes(text));
+}
+
+std::string CredentialRequest::as_typed(std::string_view option) const {
+  constexpr std::string_view kDashes = "--";
+  const std::string_view name = option.substr(option.starts_with(kDashes) ? kDashes.size() : 0);
+  const bool is_set = settings != nullptr && settings->get(name).origin != Setting::Origin::unset;
+  return is_set ? settings->where_from(name) : std::string(option);
 }
 
 int plugin_main(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {

@@ -33,7 +33,7 @@ const Option* option_of_field(const OptionSet& options, std::string_view field) 
     if (contains(option.config_fields, field)) return &option;
   }
   for (const Option& option : options.all()) {
-    if (camel_case(option.name) == field) return &option;
+    if (camel_case(option.name) == field || contains(option.refused_fields, field)) return &option;
   }
   return nullptr;
 }
@@ -74,8 +74,9 @@ Result<std::vector<std::string>> read_variable(const Option& option, const std::
   std::vector<std::string> texts;
   for (const std::string_view text :
        option.is_repeatable ? split(value, ',') : std::vector<std::string_view>{value}) {
-    TRY(check_value(name, text));
-    if (!contains(texts, text)) texts.emplace_back(text);
+    const std::string_view item = option.is_repeatable ? trim(text) : text;
+    TRY(check_value(name, item));
+    if (!contains(texts, item)) texts.emplace_back(item);
   }
   return texts;
 }
@@ -208,6 +209,20 @@ Status Settings::read_config(const json::Value& config) {
     setting = {.origin = Setting::Origin::profile_config,
                .texts = std::move(texts),
                .config_field = member.name};
+  }
+  return read_shared_fields(config);
+}
+
+Status Settings::read_shared_fields(const json::Value& config) {
+  for (const Option& option : options_.all()) {
+    if (option.shared_field.empty() || of(option).origin != Setting::Origin::unset) continue;
+    const json::Value* const value = config.find(option.shared_field);
+    if (value == nullptr || value->is_null()) continue;
+    const std::string path = std::string(kConfigPath) + "." + option.shared_field;
+    TRY_ASSIGN(std::vector<std::string> texts, read_field(option, *value, path));
+    of(option) = {.origin = Setting::Origin::profile_config,
+                  .texts = std::move(texts),
+                  .config_field = option.shared_field};
   }
   return {};
 }

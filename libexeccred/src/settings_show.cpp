@@ -35,7 +35,7 @@ std::string Settings::where_from(std::string_view name) const {
     case Setting::Origin::variable:
       return std::string(setting.variable);
     case Setting::Origin::unset:
-      return option->default_text.empty() ? "unset" : "default";
+      return option->default_text.empty() ? "unset" : option->default_origin;
   }
   return {};
 }

@@ -43,7 +43,8 @@ void add_options(OptionSet& set, Options& options) {
                  "The name of the EKS cluster, or the id that its authenticator demands",
                  parse_cluster_id)
       .required()
-      .from_profile(Option::Profile::config_and_arguments, {"clusterId", "clusterName"});
+      .from_profile(Option::Profile::config_and_arguments, {"clusterId"})
+      .or_from_field("clusterName");
   set.add_parsed("region", options.region, "REGION", "Of the STS whose request is the token",
                  parse_region)
       .default_text("the profile's, the instance's")

@@ -78,8 +78,13 @@ TEST_CASE("a ClusterProfile names the cluster and its region, and nothing else")
     CHECK(verdict.problem == "");
     CHECK(verdict.region == "eu-west-1");
   }
-  CHECK_REFUSAL(with(R"({"clusterName":"one","clusterId":"two","region":"eu-west-1"})"), 2,
-                "leave one out");
+  // The name is that of every plugin, and the id is ours alone.
+  const Outcome both = with(R"({"clusterName":"one","clusterId":"spoke","region":"eu-west-1"})");
+  CHECK(rig.verdict(both, "spoke").problem == "");
+  const Outcome shown = rig.run(
+      {.cluster = "", .arguments = {"--show-config"}, .config = R"({"clusterName":"one"})"});
+  const std::string origin = "spec.cluster.config.clusterName";
+  CHECK(shown.output.find(origin) != shown.output.rfind(origin));  // of --cluster and --cluster-id
   for (const std::string field : {"roleArn", "sessionName", "externalId", "profile", "cacheDir"}) {
     CAPTURE(field);
     CHECK_FAILURE(with(R"({"clusterId":"spoke","region":"eu-west-1",")" + field + "\":\"xx\"}"), 2);

@@ -41,6 +41,14 @@ TEST_CASE("--show-config does its work where a run would fail: no file, expired,
   CHECK(shown(bare, "--token-file") == "- | unset");
   CHECK(shown(bare, "--timeout") == "8s | default");
   CHECK(run(token_file_command({"--show-config", "--token-file=/no/such"})).exit_code == 0);
+  const Outcome refused = run(token_file_command(
+      {"--show-config"},
+      {"KUBERNETES_EXEC_INFO=" + exec_info(kV1, kServer, R"(,"config":{"tokenFile":"/x"})")}));
+  CHECK_MESSAGE(refused.exit_code == 0, describe(refused));
+  CHECK(shown(refused, "--token-file") == "- | unset");
+  CHECK(refused.error_output.find("spec.cluster.config.tokenFile sets --token-file") !=
+        std::string::npos);
+  CHECK(run(token_file_command({"--show-config"}, {"KUBERNETES_EXEC_INFO={"})).exit_code == 0);
   const TokenFile expired(jwt_for(-5));
   CHECK(expired.run_for(kServer, {"--show-config", "--allow-server=https://other"}).exit_code == 0);
 }

@@ -56,6 +56,43 @@ TEST_CASE("settings: two spellings of one field that differ are refused, whateve
   }
 }
 
+TEST_CASE("settings: a spelling that is closed is refused by its name") {
+  TwoSpellings program;
+  program.options.change("key").refuses_fields({"secretKey"});
+  check_fails(program.read(R"({"secretKey":"k"})"), kConfiguration,
+              "spec.cluster.config.secretKey sets --key, which may not come");
+  program.options.change("key").from_profile(Option::Profile::config, {"secretKey"});
+  REQUIRE(program.read(R"({"secretKey":"k"})"));
+  CHECK(program.key == "k");
+}
+
+TEST_CASE("settings: another option's field counts where no field of its own does") {
+  for (const auto& [config, key] : std::vector<std::pair<std::string_view, std::string_view>>{
+           {R"({"name":"n"})", "n"},
+           {R"({"name":"n","key":"k"})", "k"},
+           {R"({"key":"k"})", "k"},
+           {R"({"secretName":"n"})", ""}}) {
+    CAPTURE(config);
+    TwoSpellings program;
+    program.options.change("key").from_profile().or_from_field("name");
+    REQUIRE(program.read(config));
+    CHECK(program.key == key);
+  }
+  TwoSpellings program;
+  program.options.change("key").from_profile().or_from_field("name");
+  REQUIRE(program.settings.read_arguments({"--key=flag"}));
+  REQUIRE(program.read(R"({"name":"n"})"));
+  CHECK(program.key == "flag");
+}
+
+TEST_CASE("settings: a default has the origin that its option tells") {
+  TwoSpellings program;
+  program.options.change("key").default_text("token", "--convention=x");
+  CHECK(program.settings.where_from("key") == "--convention=x");
+  const std::string shown = program.settings.show();
+  CHECK_MESSAGE(shown.find("token  --convention=x\n") != std::string::npos, shown);
+}
+
 TEST_CASE("settings: a flag wins over either spelling") {
   TwoSpellings program;
   REQUIRE(program.settings.read_arguments({"--secret-name=flag"}));

@@ -30,12 +30,15 @@ struct Option {
   std::string_view value_name = {};  // "PATH"; empty for a switch
   std::string_view help = {};
   std::string default_text = {};
+  std::string default_origin = "default";  // as --show-config tells it
   bool is_repeatable = false;
   bool is_required = false;
   bool has_environment = true;  // EXECCRED_<NAME>
   bool is_secret = false;       // --show-config says only that it is set
   Profile profile = Profile::never;
   std::vector<std::string> config_fields = {};  // its spellings in spec.cluster.config
+  std::string shared_field = {};  // another option's, which sets this one where no other field does
+  std::vector<std::string> refused_fields = {};  // further ones, which may not set it
   std::vector<std::string_view> variables =
       {};  // others' names for it; the first that is set counts
   // Reads the texts, one unless the option repeats, into the program's variable.
@@ -76,8 +79,11 @@ class OptionBuilder {
   OptionBuilder& short_name(char c) {
     return set([c](Option& o) { o.short_name = c; });
   }
-  OptionBuilder& default_text(std::string_view text) {
-    return set([text](Option& o) { o.default_text = text; });
+  OptionBuilder& default_text(std::string_view text, std::string_view origin = "default") {
+    return set([text, origin](Option& o) {
+      o.default_text = text;
+      o.default_origin = origin;
+    });
   }
   // May come from a ClusterProfile; its field is the name in camelCase unless given.
   OptionBuilder& from_profile(Option::Profile profile = Option::Profile::config_and_arguments,
@@ -87,6 +93,13 @@ class OptionBuilder {
       o.profile = Option::Profile::never;
       o.config_fields.clear();
     });
+  }
+  OptionBuilder& or_from_field(std::string_view field) {
+    return set([field](Option& o) { o.shared_field = field; });
+  }
+  // Spellings of it that are an error where they are not from_profile's.
+  OptionBuilder& refuses_fields(std::vector<std::string> fields) {
+    return set([&fields](Option& o) { o.refused_fields = std::move(fields); });
   }
 
  private:

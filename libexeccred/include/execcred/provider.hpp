@@ -43,9 +43,12 @@ struct CredentialRequest {
   ExecInfo info;
   std::string cluster_name;  // --cluster, or spec.cluster.config.clusterName; may be empty
   AccessRules rules;         // which the cluster has passed
+  const Settings* settings = nullptr;  // for messages
 
   // See template.hpp; `option` is named in errors.
   Result<std::string> expand(std::string_view option, std::string_view text) const;
+  // The flag, variable or field that set it; the option itself, "--key", where none did.
+  std::string as_typed(std::string_view option) const;
 };
 
 class Provider {

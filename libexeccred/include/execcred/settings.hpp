@@ -81,6 +81,7 @@ class Settings {
 
   Status take_argument(const std::vector<std::string>& arguments, std::size_t& index);
   Status add_value(const Option& option, std::string value);
+  Status read_shared_fields(const json::Value& config);
   Status add_profile_value(const Option& option, Setting& setting, std::string value);
 
   Setting& of(const Option& option);
