@@ -55,11 +55,23 @@ Error unusable(const std::string& why) {
   return Error{.kind = Error::Kind::no_credential, .message = "the hub's reply " + why};
 }
 
-Result<json::Value> parse_reply(const HttpResponse& response, std::size_t max_bytes) {
+Result<json::Value> parse_reply(const HttpResponse& response, std::size_t max_bytes,
+                                const Hub& hub) {
   Result<json::Value> document = json::parse(response.body.reveal(), {.bytes = max_bytes});
-  if (!document) return unusable("is no JSON: it " + document.error().message);
+  // Which quotes a key that comes twice.
+  if (!document) return unusable("is no JSON: it " + shown_text_of(document.error().message, hub));
   if (document->object() == nullptr) return unusable("is no JSON object");
   return document;
+}
+
+// Where a list took so long that the server forgot the state it began with, its refusal has a token
+// to go on with that of now.
+std::string continued(const HttpResponse& response) {
+  constexpr int kGone = 410;
+  if (response.status != kGone) return {};
+  const Result<json::Value> document = json::parse(response.body.reveal());
+  const json::Value* metadata = document ? document->find("metadata") : nullptr;
+  return metadata == nullptr ? std::string() : text_of(metadata->find("continue"));
 }
 
 json::Array take_items(json::Value& page) {
@@ -98,7 +110,7 @@ Result<std::optional<json::Value>> HubClient::find(const HubResource& resource) 
                send({.url = hub_.server + path_of(resource), .max_reply_bytes = kMaxObject}));
     if (is_absent(response, resource)) return std::optional<json::Value>();
     if (response.status != 200) return hub_refusal(response, resource, "get", hub_);
-    TRY_ASSIGN(json::Value object, parse_reply(response, kMaxObject));
+    TRY_ASSIGN(json::Value object, parse_reply(response, kMaxObject, hub_));
     return std::optional(std::move(object));
   };
   return answer().context("reading " + subject(resource) + " from the hub " +
@@ -116,7 +128,7 @@ Result<json::Value> HubClient::create(const HubResource& resource, const json::V
     if (response.status != 200 && response.status != 201) {
       return hub_refusal(response, resource, "create", hub_);
     }
-    return parse_reply(response, kMaxObject);
+    return parse_reply(response, kMaxObject, hub_);
   };
   return answer().context("creating " + subject(resource) + " on the hub " +
                           redacted_url(hub_.server));
@@ -135,8 +147,12 @@ Status HubClient::list(const HubResource& resource, std::string_view label_selec
     {
       TRY_ASSIGN(const HttpResponse response, send({.url = hub_.server + path_of(resource) + query,
                                                     .max_reply_bytes = kMaxPage}));
+      if (std::string next = continued(response); !token.empty() && !next.empty()) {
+        token = std::move(next);
+        return true;
+      }
       if (response.status != 200) return hub_refusal(response, resource, "list", hub_);
-      TRY_ASSIGN(page, parse_reply(response, kMaxPage));
+      TRY_ASSIGN(page, parse_reply(response, kMaxPage, hub_));
     }
     if (!text_of(page->find("kind")).ends_with("List")) return unusable("is no list");
     const json::Value* metadata = page->find("metadata");

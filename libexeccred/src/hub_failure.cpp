@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hub_failure.hpp"
 
+#include <execcred/shown_text.hpp>
 #include <execcred/text.hpp>
 
 #include <array>
@@ -8,6 +9,8 @@
 
 namespace execcred {
 namespace {
+
+constexpr std::size_t kMaxShown = 500;  // of what the hub says
 
 // metav1.Status, as far as people need it.
 struct HubStatus {
@@ -72,6 +75,7 @@ std::string hint_of(int status, const HubResource& resource, std::string_view ve
   if (status == 401) return "the hub does not know this identity, of " + hub.origin;
   if (status == 403) return missing_rule(resource, verb);
   if (status == 404) return "is this the hub, and does it serve " + full_name(resource) + "?";
+  if (status == 410) return "the hub no longer has what the list began with; try again";
   if (status >= 300 && status < 400) return "name the server itself; redirects are not followed";
   if (status == 429 || status >= 500) return "the hub may be overloaded or starting; try again";
   return {};
@@ -88,13 +92,19 @@ std::string full_name(const HubResource& resource) {
                                       : resource.resource + "/" + resource.subresource;
 }
 
+std::string shown_text_of(std::string_view text, const Hub& hub) {
+  SecretTexts secrets;
+  secrets.push_back(hub.token.copy());
+  return shown_text(text, secrets, kMaxShown);
+}
+
 Error hub_refusal(const HttpResponse& response, const HubResource& resource, std::string_view verb,
                   const Hub& hub) {
   const HubStatus status = status_of(response);
   const bool may_pass = response.status == 429 || response.status >= 500;
   std::string message = "the hub answered " + with_reason(response.status);
   // What the API server says starts with the resource and ends with the reason.
-  if (!status.message.empty()) message += ": " + printable(status.message.substr(0, 500));
+  if (!status.message.empty()) message += ": " + shown_text_of(status.message, hub);
   std::string hint = is_absent(response.status, status, resource)
                          ? "name one that is there, or make it on the hub"
                          : hint_of(response.status, resource, verb, hub);

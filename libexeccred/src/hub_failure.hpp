@@ -15,6 +15,9 @@ std::string text_of(const json::Value* value);
 // As RBAC names it: "secrets", "serviceaccounts/token".
 std::string full_name(const HubResource& resource);
 
+// What the hub says, for people: without the token that we sent.
+std::string shown_text_of(std::string_view text, const Hub& hub);
+
 // `verb` is RBAC's: "get", "list", "create".
 Error hub_refusal(const HttpResponse& response, const HubResource& resource, std::string_view verb,
                   const Hub& hub);

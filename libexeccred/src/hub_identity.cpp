@@ -156,10 +156,7 @@ Result<Hub> hub_of_kubeconfig(Result<Kubeconfig> read, const std::string& origin
 
 Result<Hub> hub_of_pod(const Environment& environment) {
   const std::string directory(kServiceAccount);
-  std::string host(environment.get("KUBERNETES_SERVICE_HOST").value_or(""));
-  const std::string port(environment.get("KUBERNETES_SERVICE_PORT").value_or("443"));
-  if (host.find(':') != std::string::npos) host = "[" + host + "]";
-  Hub hub{.server = "https://" + host + ":" + port, .origin = "the Pod's service account"};
+  Hub hub{.server = in_cluster_server(environment), .origin = "the Pod's service account"};
   const Result<Url> url = parse_url(hub.server);
   if (!url) {
     return wrong("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT make no URL: it " +
@@ -181,6 +178,14 @@ std::string in_cluster_namespace() {
   return is_dns1123_label(name) ? std::string(name) : std::string();
 }
 
+std::string in_cluster_server(const Environment& environment) {
+  const std::optional<std::string_view> host = environment.get("KUBERNETES_SERVICE_HOST");
+  if (!host) return {};
+  const std::string port(environment.get("KUBERNETES_SERVICE_PORT").value_or("443"));
+  const bool is_v6 = host->find(':') != std::string_view::npos;
+  return "https://" + (is_v6 ? "[" + std::string(*host) + "]" : std::string(*host)) + ":" + port;
+}
+
 Result<SecretString> in_cluster_token(const Environment& environment) {
   if (!environment.get("KUBERNETES_SERVICE_HOST")) return wrong("this is no Pod");
   TRY_ASSIGN(const SecretString content,
@@ -190,11 +195,12 @@ Result<SecretString> in_cluster_token(const Environment& environment) {
 }
 
 Result<Hub> find_hub(std::string_view kubeconfig, const Environment& environment) {
-  if (!kubeconfig.empty()) {
+  const std::optional<std::string_view> paths = environment.get("KUBECONFIG");
+  if (!kubeconfig.empty() && kubeconfig != paths) {
     return hub_of_kubeconfig(read_kubeconfig(kubeconfig), "--kubeconfig " + in_quotes(kubeconfig),
                              environment);
   }
-  if (const auto paths = environment.get("KUBECONFIG")) {
+  if (paths) {
     return hub_of_kubeconfig(read_kubeconfigs(*paths), "KUBECONFIG", environment);
   }
   if (environment.get("KUBERNETES_SERVICE_HOST")) return hub_of_pod(environment);

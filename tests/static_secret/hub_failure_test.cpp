@@ -65,6 +65,14 @@ TEST_CASE("hub: each refusal keeps its status, its reason words and what the hub
   }
 }
 
+TEST_CASE("hub: what it repeats of the token that it was sent is not shown") {
+  Plugin plugin;
+  plugin.hub.always(status_reply(403, "Forbidden", "bad token: Bearer " + plugin.hub.token()));
+  const Outcome outcome = plugin.run({.arguments = kArguments});
+  CHECK_REFUSAL(outcome, 1, "bad token: Bearer ***");
+  CHECK(outcome.error_output.find(plugin.hub.token().substr(0, 20)) == std::string::npos);
+}
+
 TEST_CASE("hub: a 403 hints at the RBAC rule that is missing, for a GET and for a list") {
   Plugin plugin;
   plugin.hub.always(status_reply(403, "Forbidden", "secrets is forbidden: User \"x\""));

@@ -64,6 +64,26 @@ TEST_CASE("lookup: labels are asked of the hub, two Secrets a page, and a second
   CHECK(requests[0].find("x-k8s.io/cluster-profile=spoke-1") != std::string::npos);
 }
 
+TEST_CASE("lookup: a list whose beginning the hub forgot goes on with what there is now") {
+  Plugin plugin;
+  const std::string token = new_token();
+  plugin.hub.next({.status = 200,
+                   .body = R"({"kind":"SecretList","items":[],)"
+                           R"("metadata":{"continue":"old"}})"});
+  plugin.hub.next({.status = 410,
+                   .body = R"({"kind":"Status","reason":"Expired",)"
+                           R"("metadata":{"continue":"0"}})"});
+  plugin.hub.add({.name = "s",
+                  .data = {{"Config", stored_kubeconfig("token: " + token)}},
+                  .labels = kProfile});
+  CHECK(token_of(plugin.run(kAskProfile)) == token);
+  const Texts requests = plugin.hub.requests();
+  REQUIRE(requests.size() == 3);
+  CHECK(requests[2].find("&continue=0") != std::string::npos);
+  plugin.hub.always({.status = 410, .body = R"({"kind":"Status","code":410})"});
+  CHECK_REFUSAL(plugin.run(kAskProfile), 1, "410 Gone");
+}
+
 TEST_CASE("lookup: labels of other clusters do not lengthen it") {
   Plugin plugin;
   const std::string token = new_token();

@@ -31,7 +31,8 @@ struct Hub {
   std::string origin = {};  // "--kubeconfig '/x'", for messages
 };
 
-// The kubeconfig that the flag names, else those of KUBECONFIG, else the Pod's service account.
+// The kubeconfig that the flag names, else those of KUBECONFIG, else the Pod's service account. A
+// flag with KUBECONFIG's own value counts as KUBECONFIG, which may name several files.
 // Fails with configuration where none of them is there or one cannot be used.
 Result<Hub> find_hub(std::string_view kubeconfig, const Environment& environment);
 
@@ -39,6 +40,8 @@ Result<Hub> find_hub(std::string_view kubeconfig, const Environment& environment
 std::string in_cluster_namespace();
 // The service account's token, where this is a Pod (KUBERNETES_SERVICE_HOST is set).
 Result<SecretString> in_cluster_token(const Environment& environment);
+// The URL of the API server; empty where this is no Pod.
+std::string in_cluster_server(const Environment& environment);
 
 // What is asked of the API, for its path and for the RBAC rule that a refusal lacks.
 struct HubResource {

@@ -5,7 +5,7 @@
 #include <execcred/error.hpp>
 #include <execcred/http.hpp>
 #include <execcred/json.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/shown_text.hpp>
 
 #include <optional>
 #include <string>
@@ -13,13 +13,6 @@
 #include <vector>
 
 namespace execcred {
-
-// What must not be seen although a server repeats it.
-using SecretTexts = std::vector<SecretString>;
-
-// The text, on one line and cut after `limit` bytes, with "***" for whatever of it also stands in
-// a secret or looks like a JWT.
-std::string shown_text(std::string_view text, const SecretTexts& secrets, std::size_t limit);
 
 // A reply without an error of OAuth: a status other than 200. `server` is its origin.
 Error status_failure(const HttpResponse& reply, const std::string& server);
