@@ -72,11 +72,25 @@ Result<Convention> parse_convention(std::string_view name) {
                .hint = "the conventions are " + join(names, ", ")};
 }
 
+std::string_view format_name(Format format) {
+  switch (format) {
+    case Format::token:
+      return "token";
+    case Format::kubeconfig:
+      return "kubeconfig";
+    case Format::certificate:
+      return "certificate";
+    case Format::argocd:
+      return "argocd";
+  }
+  return {};
+}
+
 Result<Format> parse_format(std::string_view name) {
-  if (name == "token") return Format::token;
-  if (name == "kubeconfig") return Format::kubeconfig;
-  if (name == "certificate") return Format::certificate;
-  if (name == "argocd") return Format::argocd;
+  for (const Format format :
+       {Format::token, Format::kubeconfig, Format::certificate, Format::argocd}) {
+    if (name == format_name(format)) return format;
+  }
   return Error{.kind = Error::Kind::configuration,
                .message = in_quotes(name) + " is no format",
                .hint = "the formats are token, kubeconfig, certificate, argocd"};
@@ -89,6 +103,8 @@ void declare_profile_fields(OptionSet& options, ProfileFields fields) {
   for (const std::string_view name : {"secret-name", "key", "namespace", "context"}) {
     options.change(name).not_from_profile();
   }
+  options.change("secret-name").refuses_fields({"name", "secretName"});
+  options.change("namespace").refuses_fields({"namespace", "secretNamespace"});
   if (fields == ProfileFields::none) return;
   constexpr Profile kAll = Profile::config_and_arguments;
   options.change("key").from_profile();
@@ -100,6 +116,18 @@ void declare_profile_fields(OptionSet& options, ProfileFields fields) {
   if (!is_both) return;
   options.change("secret-name").from_profile(kAll, {"name", "secretName"});
   options.change("namespace").from_profile(kAll, {"namespace", "secretNamespace"});
+}
+
+void declare_defaults(OptionSet& options, const Convention& convention) {
+  const std::string origin = "--convention=" + std::string(convention.name);
+  const auto declare = [&](std::string_view option, std::string_view text) {
+    if (!text.empty()) options.change(option).default_text(text, origin);
+  };
+  declare("namespace", convention.name_space);
+  declare("secret-name", convention.secret_name);
+  declare("key", convention.key);
+  declare("selector", convention.selector);
+  declare("format", format_name(convention.format));
 }
 
 }  // namespace execcred::static_secret

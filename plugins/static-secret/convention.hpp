@@ -59,9 +59,13 @@ const std::vector<Convention>& conventions();
 // Fails (configuration) with the names that there are.
 Result<Convention> parse_convention(std::string_view name);
 
+std::string_view format_name(Format format);
 Result<Format> parse_format(std::string_view name);
 
 // Which options a ClusterProfile may set is the convention's to say.
 void declare_profile_fields(OptionSet& options, ProfileFields fields);
+
+// What --show-config tells of options that are not set.
+void declare_defaults(OptionSet& options, const Convention& convention);
 
 }  // namespace execcred::static_secret

@@ -4,6 +4,7 @@
 #include <execcred/file.hpp>
 #include <execcred/text.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
@@ -84,7 +85,7 @@ Result<CertificateFiles> find_mounted(const std::string& folder) {
                    "--client-key"};
 }
 
-Result<StoredCredential> read_once(const CertificateFiles& files, TimePoint now) {
+Result<StoredCredential> read_pair_of(const CertificateFiles& files, TimePoint now) {
   TRY_ASSIGN(const Pair pair, read_pair(files));
   StoredCredential stored;
   TRY(add_certificate(pair.certificates.reveal(), pair.key, now, stored.credential)
@@ -92,8 +93,6 @@ Result<StoredCredential> read_once(const CertificateFiles& files, TimePoint now)
                    " and its key in " + in_quotes(files.key.native())));
   return stored;
 }
-
-}  // namespace
 
 Result<StoredSecret> read_mounted_secret(const std::string& folder,
                                          const std::vector<std::string>& keys, Format format) {
@@ -109,18 +108,45 @@ Result<StoredSecret> read_mounted_secret(const std::string& folder,
 }
 
 Result<StoredCredential> read_certificate_files(const Options& options, const Plan& plan,
-                                                const Services& services) {
+                                                TimePoint now) {
   CertificateFiles files{.certificate = options.client_certificate, .key = options.client_key};
   if (files.certificate.empty()) {
     TRY_ASSIGN(files, find_mounted(plan.secret_dir));
   }
+  return read_pair_of(files, now);
+}
+
+Result<StoredCredential> read_kubeconfig_file(const Options& options, TimePoint now) {
+  TRY_ASSIGN(const SecretString text, read_secret_file(options.kubeconfig_file, kMaxKubeconfig));
+  return read_stored_kubeconfig(text.reveal(), options, now,
+                                fs::absolute(options.kubeconfig_file).parent_path())
+      .context("reading --kubeconfig-file " + in_quotes(options.kubeconfig_file.native()));
+}
+
+Result<StoredCredential> read_once(const Plan& plan, const Options& options, TimePoint now) {
+  if (!options.client_certificate.empty() || plan.lookup == Lookup::in_files) {
+    return read_certificate_files(options, plan, now);
+  }
+  if (!options.kubeconfig_file.empty()) return read_kubeconfig_file(options, now);
+  TRY_ASSIGN(const StoredSecret secret,
+             read_mounted_secret(plan.secret_dir, keys_of(options, plan), plan.format));
+  return read_stored(secret, plan, options, now);
+}
+
+}  // namespace
+
+Result<StoredCredential> read_from_files(const Plan& plan, const Options& options,
+                                         const Services& services) {
+  // A kubeconfig that names no files is written in one piece.
+  const bool may_be_rotating = options.kubeconfig_file.empty() || !options.allow_fields.empty();
   milliseconds pause = kFirstPause;
   for (;;) {
-    Result<StoredCredential> stored = read_once(files, services.clock.now());
-    if (stored || !stored.error().is_transient) return stored;
-    if (steady_clock::now() + pause + kReserve > services.deadline) return stored;
+    Result<StoredCredential> stored = read_once(plan, options, services.clock.now());
+    if (stored || !stored.error().is_transient || !may_be_rotating) return stored;
+    const auto left = services.deadline - kReserve - steady_clock::now();
+    if (left <= left.zero()) return stored;
     services.debug("the key does not belong to the certificate yet; reading both again");
-    std::this_thread::sleep_for(pause);
+    std::this_thread::sleep_for(std::min<Duration>(pause, left));
     pause *= 2;
   }
 }

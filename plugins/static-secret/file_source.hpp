@@ -6,22 +6,16 @@
 #include "stored_credential.hpp"
 
 #include <execcred/provider.hpp>
-#include <execcred/stored_secret.hpp>
-
-#include <string>
-#include <vector>
 
 namespace execcred::static_secret {
 
-// The values of these keys in the folder, all of one state of the volume. A folder without any of
-// them fails (configuration) where it cannot be opened.
-Result<StoredSecret> read_mounted_secret(const std::string& folder,
-                                         const std::vector<std::string>& keys, Format format);
-
-// A certificate and its key: of the two options, else of the folders that Istio mounts them in
-// (or of --secret-dir). While they do not belong together a rotation is under way: they are read
+// What the options say is in files: a mounted Secret's keys, all of one state of the volume; a
+// kubeconfig; a certificate and its key, of the two options, else of the folders that Istio mounts
+// them in (or of --secret-dir).
+//
+// While a certificate and a key do not belong together a rotation is under way: they are read
 // again, with growing pauses, until shortly before the deadline. A missing file fails at once.
-Result<StoredCredential> read_certificate_files(const Options& options, const Plan& plan,
-                                                const Services& services);
+Result<StoredCredential> read_from_files(const Plan& plan, const Options& options,
+                                         const Services& services);
 
 }  // namespace execcred::static_secret

@@ -11,7 +11,6 @@
 #include "stored_credential.hpp"
 
 #include <execcred/deadline.hpp>
-#include <execcred/file.hpp>
 #include <execcred/hub.hpp>
 #include <execcred/plugin_main.hpp>
 #include <execcred/text.hpp>
@@ -27,6 +26,7 @@ class StaticSecret final : public Provider {
 
   Status change_options(OptionSet& set, const Settings& settings) override {
     declare_profile_fields(set, options_.convention.profile_fields);
+    declare_defaults(set, options_.convention);
     is_namespace_literal_ = settings.get("namespace").is_from_controller();
     return check_options(options_);
   }
@@ -43,27 +43,32 @@ class StaticSecret final : public Provider {
   Result<StoredCredential> read(const CredentialRequest& request, const Services& services) {
     if (options_.is_from_hub()) return read_from_hub(request, services);
     TRY_ASSIGN(const Plan plan, make_plan(options_, request, "", true));
-    TRY_ASSIGN(StoredCredential stored, read_from_files(plan, services));
-    // Outside of a Pod there is no identity of our own whose tokens could be among the files.
-    const Result<SecretString> own = in_cluster_token(services.environment);
-    if (own && !options_.allow_hub_token) TRY(check_hub_token(stored, *own, "", request));
+    TRY_ASSIGN(StoredCredential stored, read_from_files(plan, options_, services));
+    if (options_.allow_hub_token || stored.credential.token.empty()) return stored;
+    TRY_ASSIGN(const HubIdentity own, identity_beside_files(services.environment));
+    TRY(check_hub_token(stored, own.token, own.server, request));
     return stored;
   }
 
-  Result<StoredCredential> read_from_files(const Plan& plan, const Services& services) const {
-    const TimePoint now = services.clock.now();
-    if (!options_.client_certificate.empty() || plan.lookup == Lookup::in_files) {
-      return read_certificate_files(options_, plan, services);
+  struct HubIdentity {
+    SecretString token = {};
+    std::string server = {};
+  };
+
+  // Ours on the hub, although nothing is read there: one of its tokens may be among the files.
+  // There need be none, and a kubeconfig that nobody passed need not be one for us.
+  Result<HubIdentity> identity_beside_files(const Environment& environment) const {
+    const std::string_view ambient = environment.get("KUBECONFIG").value_or("");
+    if (options_.kubeconfig.empty() && ambient.empty()) {
+      Result<SecretString> token = in_cluster_token(environment);
+      if (!token) return HubIdentity();
+      return HubIdentity{.token = std::move(token).value(),
+                         .server = in_cluster_server(environment)};
     }
-    if (!options_.kubeconfig_file.empty()) {
-      TRY_ASSIGN(const SecretString text,
-                 read_secret_file(options_.kubeconfig_file, kMaxKubeconfig));
-      return read_stored_kubeconfig(text.reveal(), options_, now)
-          .context("reading --kubeconfig-file " + in_quotes(options_.kubeconfig_file.native()));
-    }
-    TRY_ASSIGN(const StoredSecret secret,
-               read_mounted_secret(plan.secret_dir, keys_of(options_, plan), plan.format));
-    return read_stored(secret, plan, options_, now);
+    Result<Hub> hub = find_hub(options_.kubeconfig, environment);
+    if (hub) return HubIdentity{.token = std::move(hub->token), .server = std::move(hub->server)};
+    if (options_.kubeconfig.empty() || options_.kubeconfig == ambient) return HubIdentity();
+    return std::move(hub).error();
   }
 
   Result<StoredCredential> read_from_hub(const CredentialRequest& request,

@@ -43,8 +43,8 @@ void add_places(OptionSet& set, Options& options) {
                  "Whose way of storing credentials it is; sets the defaults below",
                  [](const std::string& text) { return parse_convention(text); })
       .default_text("generic");
-  set.add("kubeconfig", options.kubeconfig, "PATH",
-          "The hub's; else KUBECONFIG, else the Pod's service account");
+  set.add("kubeconfig", options.kubeconfig, "PATH", "The hub's; else the Pod's service account")
+      .variable("KUBECONFIG");
   set.add("secret-dir", options.secret_dir, "PATH",
           "Instead of the hub: the folder of a mounted Secret; {clusterName} and {server.host} "
           "are filled in");
@@ -138,9 +138,16 @@ Status check_options(const Options& options) {
                  "leave --convention=" + std::string(options.convention.name) + " out");
   }
   if (!options.is_from_hub() && has_checks(options)) {
-    return wrong("labels, type and annotations can only be checked on a Secret of the hub's API",
-                 "leave --selector, --require-label and --server-annotation out, and use "
-                 "--convention=generic with --key and --format");
+    const bool is_conventions =
+        !options.convention.type.empty() || !options.convention.selector.empty();
+    const std::string problem =
+        "labels, type and annotations can only be checked on a Secret of the hub's API";
+    if (is_conventions) {
+      return wrong(
+          problem + ", and --convention=" + std::string(options.convention.name) + " demands some",
+          "for files use --convention=generic with --key and --format");
+    }
+    return wrong(problem, "leave --selector, --require-label and --server-annotation out");
   }
   const bool is_cp_creds = options.convention.name == "cp-creds";
   if (!options.managed_service_account.empty() && !is_cp_creds) {

@@ -19,16 +19,31 @@ std::string or_default(const std::string& given, std::string_view fallback) {
 }
 
 // A name that Argo CD or Helm should have filled in.
-Status check_expanded(std::string_view option, std::string_view text) {
+Status check_expanded(const std::string& what, std::string_view text) {
   if (text.find("{{") == std::string_view::npos) return {};
-  return wrong(std::string(option) + " " + in_quotes(text) + " has a template that nobody expanded",
+  return wrong(what + " " + in_quotes(text) + " has a template that nobody expanded",
                "what writes the ClusterProfile left '{{' in it; here {clusterName} and "
                "{server.host} are filled in");
 }
 
+// Of what a ClusterProfile names, in this field, or else the mapping.
+Error unnamed(const CredentialRequest& request, const std::string& problem, std::string_view field,
+              const std::string& option) {
+  if (!request.info.cluster) {
+    return wrong(problem,
+                 "set provideClusterInfo: true where the client runs this plugin, so that the "
+                 "ClusterProfile can name it; or pass " +
+                     option);
+  }
+  return wrong(problem,
+               "name it in the ClusterProfile's extension "
+               "client.authentication.k8s.io/exec as '" +
+                   std::string(field) + "', or pass " + option);
+}
+
 Result<std::string> expand_name(const CredentialRequest& request, std::string_view option,
                                 const std::string& text) {
-  TRY(check_expanded(option, text));
+  TRY(check_expanded(request.as_typed(option), text));
   return request.expand(option, text);
 }
 
@@ -56,7 +71,6 @@ Status check_is_namespace(const std::string& what, const std::string& name) {
 
 Status check_namespace(const Options& options, const std::string& name, const std::string& own,
                        bool is_literal) {
-  TRY(check_is_namespace("--namespace", name));
   if (is_literal || name == own) return {};
   for (const std::string& allowed : options.allow_namespaces) {
     if (allowed == "any" || allowed == name) return {};
@@ -72,11 +86,16 @@ Status check_namespace(const Options& options, const std::string& name, const st
 Result<std::string> plan_namespace(const Options& options, const CredentialRequest& request,
                                    const std::string& own, bool is_literal) {
   const std::string text = or_default(options.name_space, options.convention.name_space);
+  if (text.empty() && options.convention.profile_fields == ProfileFields::token_reader) {
+    return unnamed(request, "no namespace of the Secret is named", "secretNamespace",
+                   "--namespace=NAMESPACE");
+  }
   if (text.empty()) {
     TRY(check_is_namespace("this side's own namespace", own));
     return own;
   }
   TRY_ASSIGN(std::string name, expand_name(request, "--namespace", text));
+  TRY(check_is_namespace(request.as_typed("--namespace"), name));
   TRY(check_namespace(options, name, own, is_literal && !is_templated(text)));
   return name;
 }
@@ -89,13 +108,16 @@ Result<std::string> plan_secret_name(const Options& options, const CredentialReq
   const bool is_found_otherwise = options.convention.lookup != Lookup::by_name;
   if (text.empty() && is_found_otherwise) return text;
   if (text.empty()) {
-    return wrong("no Secret is named",
-                 "pass --secret-name=NAME, or name it in the ClusterProfile's extension "
-                 "client.authentication.k8s.io/exec, as the convention has it");
+    const bool is_token = options.convention.profile_fields == ProfileFields::token_reader;
+    return unnamed(request, "no Secret is named", is_token ? "secretName" : "name",
+                   "--secret-name=NAME");
   }
   TRY_ASSIGN(std::string name, expand_name(request, "--secret-name", text));
   if (is_dns1123_subdomain(name)) return name;
-  return wrong("--secret-name " + in_quotes(name) + " is no Secret's name (RFC 1123 subdomain)",
+  const std::string what = options.managed_service_account.empty()
+                               ? request.as_typed("--secret-name")
+                               : request.as_typed("--managed-serviceaccount") + ": the name";
+  return wrong(what + " " + in_quotes(name) + " is no Secret's name (RFC 1123 subdomain)",
                "at most 253 of a-z, 0-9, '-' and '.' make one");
 }
 
@@ -104,14 +126,13 @@ Result<std::string> plan_key(const Options& options, const CredentialRequest& re
   const bool is_readers = options.convention.profile_fields == ProfileFields::kubeconfig_reader ||
                           options.convention.profile_fields == ProfileFields::token_reader;
   if (text.empty() && is_readers) {
-    return wrong("no key of the Secret is named",
-                 "name it in the ClusterProfile's extension client.authentication.k8s.io/exec as "
-                 "'key', or pass --key=KEY");
+    return unnamed(request, "no key of the Secret is named", "key", "--key=KEY");
   }
   if (text.empty()) text = default_key(options.what());
   TRY_ASSIGN(std::string key, expand_name(request, "--key", text));
   if (is_secret_key(key)) return key;
-  return wrong("--key " + in_quotes(key) + " is no key of a Secret ([-._a-zA-Z0-9]+)");
+  return wrong(request.as_typed("--key") + " " + in_quotes(key) +
+               " is no key of a Secret ([-._a-zA-Z0-9]+)");
 }
 
 Result<LabelSelector> plan_selector(const Options& options, const CredentialRequest& request) {
@@ -150,11 +171,11 @@ Result<Plan> make_plan(const Options& options, const CredentialRequest& request,
   TRY(check_local_cluster(options, plan.cluster_name));
   if (!options.kubeconfig_file.empty()) return plan;
   TRY_ASSIGN(plan.key, plan_key(options, request));
-  TRY_ASSIGN(plan.secret_dir, request.expand("--secret-dir", options.secret_dir));
+  TRY_ASSIGN(plan.secret_dir, expand_name(request, "--secret-dir", options.secret_dir));
   if (!options.is_from_hub()) return plan;
+  TRY_ASSIGN(plan.secret_name, plan_secret_name(options, request));
   TRY_ASSIGN(plan.name_space,
              plan_namespace(options, request, own_namespace, is_namespace_literal));
-  TRY_ASSIGN(plan.secret_name, plan_secret_name(options, request));
   TRY_ASSIGN(plan.selector, plan_selector(options, request));
   return plan;
 }

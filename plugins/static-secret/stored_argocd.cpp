@@ -49,10 +49,11 @@ Status check_refused(const json::ObjectReader& config) {
 
 // Base64, as Go's encoding/json writes bytes.
 Result<SecretString> bytes(const json::ObjectReader& object, std::string_view name) {
-  TRY_ASSIGN(std::optional<std::string> text, object.optional_string(name));
-  if (!text || text->empty()) return SecretString();
-  std::optional<std::string> decoded = decode_base64(*text);
-  wipe(*text);
+  const json::Value* const text = object.find(name);
+  if (text == nullptr || is_empty_text(*text)) return SecretString();
+  if (text->string() == nullptr) return unfit(object.path_of(name) + " is no string");
+  // Which passes over line breaks, as Go's does.
+  std::optional<std::string> decoded = decode_base64(*text->string());
   if (!decoded) return unfit(object.path_of(name) + " is no base64");
   SecretString value(*decoded);
   wipe(*decoded);
@@ -78,11 +79,10 @@ Status add_tls(const json::ObjectReader& tls, const Options& options, TimePoint 
 Status add_config(const json::ObjectReader& config, const Options& options, TimePoint now,
                   StoredCredential& stored) {
   TRY(check_refused(config));
-  TRY_ASSIGN(std::optional<std::string> token, config.optional_string("bearerToken"));
-  if (token && !token->empty()) {
-    const SecretString content(*token);
-    wipe(*token);
-    TRY(add_token(content, now, stored.credential));
+  const json::Value* const token = config.find("bearerToken");
+  if (token != nullptr && !is_empty_text(*token)) {
+    if (token->string() == nullptr) return unfit("bearerToken is no string");
+    TRY(add_token(SecretString(*token->string()), now, stored.credential));
   }
   TRY_ASSIGN(const std::optional<json::ObjectReader> tls,
              config.optional_object("tlsClientConfig"));

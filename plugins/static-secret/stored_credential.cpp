@@ -9,6 +9,7 @@
 #include <execcred/text.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace execcred::static_secret {
@@ -19,6 +20,8 @@ constexpr std::size_t kMostKeysNamed = 8;
 // Rancher Fleet's, beside a kubeconfig.
 constexpr std::string_view kFleetServer = "apiServerURL";
 constexpr std::string_view kFleetAuthority = "apiServerCA";
+// Of a ServiceAccount's token, and Karmada's. Beside tls.crt it would be the CA of the client's.
+constexpr std::array<std::string_view, 2> kAuthorities = {"ca.crt", "caBundle"};
 constexpr std::string_view kCertificate = "tls.crt";
 constexpr std::string_view kPrivateKey = "tls.key";
 
@@ -69,6 +72,10 @@ Result<StoredCredential> read_token(const StoredSecret& secret, const Plan& plan
   if (options.both && secret.has(kCertificate) && secret.has(kPrivateKey)) {
     TRY(add_stored_pair(secret, plan, now, stored.credential));
   }
+  for (const std::string_view name : kAuthorities) {
+    TRY_ASSIGN(const std::string authority, optional_text(secret, name));
+    if (!authority.empty()) stored.certificate_authority += authority + "\n";
+  }
   return stored;
 }
 
@@ -78,11 +85,12 @@ Result<StoredCredential> read_kubeconfig(const StoredSecret& secret, const Plan&
   TRY_ASSIGN(StoredCredential stored, read_stored_kubeconfig(text.reveal(), options, now));
   TRY_ASSIGN(std::string server, optional_text(secret, kFleetServer));
   TRY_ASSIGN(std::string authority, optional_text(secret, kFleetAuthority));
-  if (!server.empty()) {
-    stored.servers.push_back({.server = std::move(server),
-                              .certificate_authority = std::move(authority),
-                              .origin = "the Secret's " + std::string(kFleetServer)});
-  }
+  if (server.empty() && authority.empty()) return stored;
+  const std::string_view name = server.empty() ? kFleetAuthority : kFleetServer;
+  if (server.empty()) server = stored.servers.front().server;
+  stored.servers.push_back({.server = std::move(server),
+                            .certificate_authority = std::move(authority),
+                            .origin = "the Secret's " + std::string(name)});
   return stored;
 }
 

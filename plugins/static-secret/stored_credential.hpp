@@ -8,6 +8,7 @@
 #include <execcred/exec_credential.hpp>
 #include <execcred/stored_secret.hpp>
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,8 @@ struct StoredServer {
 struct StoredCredential {
   Credential credential = {};
   std::vector<StoredServer> servers = {};
+  // PEM of the CA that is stored beside a token, for the server that an annotation names.
+  std::string certificate_authority = {};
 };
 
 // The keys of a Secret that matter for a format; the first must be there.
@@ -33,8 +36,10 @@ std::vector<std::string> keys_of(const Options& options, const Plan& plan);
 Result<StoredCredential> read_stored(const StoredSecret& secret, const Plan& plan,
                                      const Options& options, TimePoint now);
 
+// `folder` is the kubeconfig's, for relative paths in it; empty for one that is no file.
 Result<StoredCredential> read_stored_kubeconfig(std::string_view text, const Options& options,
-                                                TimePoint now);
+                                                TimePoint now,
+                                                const std::filesystem::path& folder = {});
 
 // A token with its own end: a JWT's, checked.
 Status add_token(const SecretString& content, TimePoint now, Credential& credential);

@@ -29,10 +29,12 @@ Result<SecretString> data_or_file(std::string_view data, const std::string& path
 }
 
 Status add_id_token(const KubeconfigUser& user, TimePoint now, Credential& credential) {
-  return add_token(user.oidc_id_token, now, credential)
-      .context("taking the id-token of user " + in_quotes(user.name) +
-               ", whose auth-provider is oidc")
-      .hint("execcred-oidc-federation gets new ones where a stored one has ended");
+  Status added = add_token(user.oidc_id_token, now, credential);
+  if (!added) {
+    added.error().hint = "execcred-oidc-federation gets new ones where a stored one has ended";
+  }
+  return std::move(added).context("taking the id-token of user " + in_quotes(user.name) +
+                                  ", whose auth-provider is oidc");
 }
 
 Status add_user_token(const KubeconfigUser& user, TimePoint now, Credential& credential) {
@@ -70,8 +72,10 @@ Status add_user(const KubeconfigUser& user, const Options& options, TimePoint no
 }  // namespace
 
 Result<StoredCredential> read_stored_kubeconfig(std::string_view text, const Options& options,
-                                                TimePoint now) {
-  TRY_ASSIGN(const Kubeconfig config, Kubeconfig::parse(text));
+                                                TimePoint now,
+                                                const std::filesystem::path& folder) {
+  TRY_ASSIGN(Kubeconfig config, Kubeconfig::parse(text));
+  if (!folder.empty()) config.resolve_paths(folder);
   const std::set<std::string, std::less<>> allowed(options.allow_fields.begin(),
                                                    options.allow_fields.end());
   TRY(config.check_stored(allowed, options.allow_insecure));

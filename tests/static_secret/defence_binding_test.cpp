@@ -95,6 +95,37 @@ TEST_CASE("defence 7: the CA of the ClusterProfile must be the one that is store
   }
 }
 
+TEST_CASE("defence 7: the CA stored beside a token binds with the annotation's server") {
+  const std::string ca = make_pair({.usage = "", .is_ca = true}).certificate;
+  const std::string other = make_pair({.usage = "", .is_ca = true}).certificate;
+  for (const std::string key : {"ca.crt", "caBundle"}) {
+    CAPTURE(key);
+    Plugin plugin;
+    plugin.hub.add({.name = "spoke-1",
+                    .data = {{"token", new_token()}, {key, ca}},
+                    .annotations = {{"example.com/server", std::string(kSpoke)}}});
+    const Texts bound = {"--convention=secretreader", "--server-annotation=example.com/server"};
+    CHECK_SUCCESS(plugin.run({.arguments = bound, .more_of_cluster = ca_member(ca)}));
+    for (const std::string& member : {ca_member(other), std::string()}) {
+      CHECK_REFUSAL(plugin.run({.arguments = bound, .more_of_cluster = member}), 1,
+                    "certificate-authority-data");
+    }
+    // Where nothing is bound, the writer chooses server and CA.
+    CHECK_SUCCESS(plugin.run({.arguments = {"--convention=secretreader"}}));
+  }
+}
+
+TEST_CASE("defence 7: Fleet's apiServerCA counts without its apiServerURL, too") {
+  const std::string ca = make_pair({.usage = "", .is_ca = true}).certificate;
+  Plugin plugin;
+  plugin.hub.add(
+      {.name = "spoke-1",
+       .data = {{"value", stored_kubeconfig("token: " + new_token())}, {"apiServerCA", ca}}});
+  const Texts arguments = {"--secret-name=spoke-1", "--format=kubeconfig", "--key=value"};
+  CHECK_SUCCESS(plugin.run({.arguments = arguments, .more_of_cluster = ca_member(ca)}));
+  CHECK_REFUSAL(plugin.run({.arguments = arguments}), 1, "the Secret's apiServerCA");
+}
+
 TEST_CASE("defence 8: no name or key reaches a URL or a path unless it is one") {
   struct Case {
     std::string config;

@@ -253,6 +253,35 @@ TEST_CASE("defence 5: a stored kubeconfig may hold none either, and Argo CD's co
   CHECK_REFUSAL(plugin.run({.arguments = {"--convention=argocd"}}), 1, "one of the hub's own");
 }
 
+TEST_CASE("defence 5: files hold none either, whoever this side is on the hub") {
+  Plugin plugin;
+  const std::string token = hub_token();
+  const std::string file = plugin.sandbox.write("mounted/token", token, 0600);
+  const std::string hub = plugin.sandbox.write("hub", plugin.hub.kubeconfig(), 0600);
+  const std::string stored =
+      plugin.sandbox.write("stored", stored_kubeconfig("token: " + token), 0600);
+  const Texts folder = {"--secret-dir=" + plugin.sandbox.at("mounted")};
+  const Texts variable = {"KUBECONFIG=" + hub};
+  CHECK_REFUSAL(plugin.run({.arguments = folder}), 1, "one of the hub's own");
+  CHECK_SUCCESS(plugin.run({.arguments = folder, .server = plugin.hub.url()}));
+  CHECK_SUCCESS(plugin.run({.arguments = with(folder, "--allow-hub-token")}));
+  const auto run = [&](Texts arguments, Texts variables) {
+    variables.push_back("KUBERNETES_EXEC_INFO=" + asked(kSpoke, R"({"clusterName":"spoke-1"})"));
+    return blackbox::run(plugin_of(std::move(arguments), std::move(variables)));
+  };
+  CHECK_REFUSAL(run(folder, variable), 1, "one of the hub's own");
+  CHECK_REFUSAL(run({"--kubeconfig-file=" + stored}, variable), 1, "one of the hub's own");
+  // One that is not for us is no obstacle; one that was passed must be good.
+  CHECK_SUCCESS(run(folder, {"KUBECONFIG=/nowhere"}));
+  CHECK_FAILURE(run(with(folder, "--kubeconfig=/nowhere"), {}), 2);
+}
+
+TEST_CASE("defence 5: the very token that this side shows the hub is none to give away") {
+  Plugin plugin;
+  plugin.hub.add(token_secret(plugin.hub.token()));
+  CHECK_REFUSAL(plugin.run({.arguments = {"--convention=secretreader"}}), 1, "--allow-hub-token");
+}
+
 TEST_CASE("defence 5: a service account's token Secret is read by its own convention only") {
   Plugin plugin;
   const std::string token = new_opaque_token();

@@ -216,6 +216,31 @@ TEST_CASE("certificate files: while one waits for the other they are read again,
   CHECK((blackbox::read_answer(outcome.output).key == after.key));
 }
 
+TEST_CASE("certificate files: a folder's and a kubeconfig's are waited for, to the deadline") {
+  const Sandbox sandbox;
+  const Pair before = make_pair();
+  const Pair after = make_pair();
+  sandbox.write("tls.crt", after.certificate, 0600);
+  const std::string key = sandbox.write("tls.key", before.key, 0600);
+  // Relative paths are of the kubeconfig's folder.
+  const std::string kubeconfig = sandbox.write(
+      "config", stored_kubeconfig("client-certificate: tls.crt, client-key: tls.key"), 0600);
+  const Texts folder = {"--secret-dir=" + sandbox.path().native(), "--format=certificate"};
+  const Texts named = {"--kubeconfig-file=" + kubeconfig, "--allow-field=clientKey",
+                       "--allow-field=clientCertificate"};
+  for (Texts arguments : {folder, named}) {
+    CAPTURE(arguments[0]);
+    write_atomically(key, before.key);
+    arguments.emplace_back("--timeout=1500ms");
+    const Outcome given_up = of_files(arguments);
+    CHECK_REFUSAL(given_up, 1, "does not belong to the certificate");
+    // Pauses double, and the last is what is left: 100, 200, 400, then 500.
+    CHECK(given_up.elapsed >= blackbox::milliseconds(1100));
+    write_atomically(key, after.key);
+    CHECK_SUCCESS(of_files(arguments));
+  }
+}
+
 TEST_CASE("certificate files: what waiting cannot mend is told at once") {
   const Sandbox sandbox;
   const Pair pair = make_pair();

@@ -131,7 +131,9 @@ TEST_CASE("kubeconfig user: an oidc provider's id-token serves while it lives") 
   const std::string token = new_token();
   const std::string provider = "auth-provider: {name: oidc, config: {id-token: ";
   CHECK(token_of(of_user(provider + token + "}}")) == token);
-  CHECK_REFUSAL(of_user(provider + new_token(-60) + "}}"), 1, "has expired");
+  const Outcome expired = of_user(provider + new_token(-60) + "}}");
+  CHECK_REFUSAL(expired, 1, "has expired");
+  CHECK(says(expired, "execcred-oidc-federation gets new ones"));
   CHECK_REFUSAL(of_user("auth-provider: {name: oidc, config: {refresh-token: r}}"), 1,
                 "execcred-oidc-federation");
 }
