@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint_choices.hpp"
 
+#include "lint_gifts.hpp"
 #include "lint_options.hpp"
 
 #include <execcred/cluster.hpp>
@@ -87,17 +88,6 @@ MaybeRefusal refusal_by(const MappedPlugin& plugin, const ProfileChoice& choice)
   return std::nullopt;
 }
 
-std::vector<const MappedPlugin*> plugins_for(const Run& run, const ProfileChoice& choice) {
-  std::vector<const MappedPlugin*> found;
-  for (const std::string& group : {choice.group, std::string()}) {
-    for (const MappedPlugin& plugin : run.mapped) {
-      if (plugin.name == choice.provider && plugin.group == group) found.push_back(&plugin);
-    }
-    if (!found.empty()) break;
-  }
-  return found;
-}
-
 void note(const Scope& scope, const std::string& provider, const json::Value& config,
           std::string_view field, const std::string& path) {
   const json::Value* const value = config.find(field);
@@ -113,15 +103,17 @@ void note(const Scope& scope, const std::string& provider, const json::Value& co
 }  // namespace
 
 void note_plugin(const Scope& scope, const std::string& provider, const std::string& path,
-                 const ExecConfig& exec) {
+                 const ExecConfig& exec, bool appends) {
   scope.run().mapped.push_back({.group = scope.group(),
                                 .place = scope.inside(path).place(),
                                 .name = provider,
-                                .exec = exec});
+                                .exec = exec,
+                                .appends = appends});
 }
 
 void note_choices(const Scope& scope, const std::string& provider,
                   const json::ObjectReader& cluster) {
+  note_gift(scope, provider, cluster);
   const json::Value* const extensions = cluster.find("extensions");
   if (extensions == nullptr || extensions->array() == nullptr) return;
   for (std::size_t i = 0; i < extensions->array()->size(); ++i) {
@@ -139,10 +131,11 @@ void note_choices(const Scope& scope, const std::string& provider,
 }
 
 void check_choices(Run& run) {
+  check_gifts(run);
   for (const ProfileChoice& choice : run.choices) {
     MaybeRefusal refusal;
     const MappedPlugin* by = nullptr;
-    for (const MappedPlugin* const plugin : plugins_for(run, choice)) {
+    for (const MappedPlugin* const plugin : plugins_for(run, choice.group, choice.provider)) {
       MaybeRefusal found = refusal_by(*plugin, choice);
       by = plugin;
       refusal = std::move(found);

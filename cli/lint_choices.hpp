@@ -17,7 +17,7 @@ namespace execcred::lint {
 
 // The program for this provider; `path` is where the document has it.
 void note_plugin(const Scope& scope, const std::string& provider, const std::string& path,
-                 const ExecConfig& exec);
+                 const ExecConfig& exec, bool appends = false);
 
 // What the cluster of a ClusterProfile's provider chooses.
 void note_choices(const Scope& scope, const std::string& provider,

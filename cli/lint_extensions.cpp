@@ -89,7 +89,8 @@ void check_exec_extension(const Scope& scope, const Value& value, const std::str
     scope.warning(path, "is " + std::string(value.kind()) + std::string(kObjectOnly),
                   R"(write an object: {"clusterName": "..."})");
   }
-  check_profile_config(scope, value, path);
+  // A ClusterProfile's is judged with the mapping.
+  if (owner != ClusterOf::cluster_profile) check_shared_config(scope, value, path);
 }
 
 void check_extension(const Scope& scope, const ObjectReader& extension, ClusterOf owner,

@@ -42,6 +42,19 @@ struct MappedPlugin {
   std::string place = {};
   std::string name = {};
   ExecConfig exec = {};
+  bool appends = false;  // a ClusterProfile's arguments
+};
+
+// What a ClusterProfile of the run gives the program of a provider.
+struct ProfileGift {
+  std::string group = {};
+  std::string file = {};
+  std::string provider = {};
+  std::string server = {};
+  std::string config_path = {};
+  json::Value config = {};  // of the extension client.authentication.k8s.io/exec
+  std::string arguments_path = {};
+  std::vector<std::string> arguments = {};
 };
 
 // What a ClusterProfile of the run chooses of a plugin's, for the program of that provider.
@@ -63,6 +76,7 @@ struct Run {
   std::size_t passed_over = 0;  // documents of others' kinds
   std::vector<MappedPlugin> mapped = {};
   std::vector<ProfileChoice> choices = {};
+  std::vector<ProfileGift> gifts = {};
 };
 
 // A file, and perhaps a document inside it: where findings belong.

@@ -66,7 +66,8 @@ void check_mapping(const Scope& scope, std::string_view text) {
   for (const MappedProvider& provider : inspection.mapping.providers) {
     check_exec(scope, provider.exec, provider.path + ".execConfig", Consumer::mapping);
     check_policies_of(scope, provider);
-    note_plugin(scope, provider.name, provider.path, provider.exec);
+    note_plugin(scope, provider.name, provider.path, provider.exec,
+                provider.arguments_policy == ArgumentsPolicy::append);
   }
 }
 

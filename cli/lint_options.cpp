@@ -205,18 +205,16 @@ void check_settings(const Scope& scope, const ExecConfig& exec, const PluginOpti
   check_together(scope, exec, path);
 }
 
-void check_profile_config(const Scope& scope, const json::Value& config, const std::string& path) {
+void check_shared_config(const Scope& scope, const json::Value& config, const std::string& path) {
   if (config.object() == nullptr) return;
-  const PluginOptions options(kTokenFile);
+  PluginOptions options("");
+  const Settings settings(options.set());
   for (const json::Member& member : *config.object()) {
-    json::Value alone((json::Object()));
-    alone.add(member.name, member.value);
-    const Status read = Settings(options.set()).read_config(alone);
+    const Status read = options.read_field(settings, member, {});
     if (read) continue;
     // The plugin's name for the place becomes that of this document.
     Error error = read.error();
-    constexpr std::string_view kPlace = "spec.cluster.config";
-    if (error.message.starts_with(kPlace)) error.message.replace(0, kPlace.size(), path);
+    if (error.message.starts_with(kConfigPath)) error.message.replace(0, kConfigPath.size(), path);
     scope.add(Severity::error, error, path,
               error.hint.empty() ? std::string("see docs/options.md") : error.hint);
   }

@@ -43,6 +43,6 @@ void check_settings(const Scope& scope, const ExecConfig& exec, const PluginOpti
                     const std::string& path);
 
 // spec.cluster.config, found at `path`: fields that every plugin refuses there.
-void check_profile_config(const Scope& scope, const json::Value& config, const std::string& path);
+void check_shared_config(const Scope& scope, const json::Value& config, const std::string& path);
 
 }  // namespace execcred::lint

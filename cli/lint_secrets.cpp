@@ -83,6 +83,17 @@ bool has_url_password(std::string_view text) {
   return false;
 }
 
+// Of an Authorization header.
+bool has_bearer_token(std::string_view text) {
+  constexpr std::string_view kScheme = "Bearer ";
+  constexpr std::size_t kShortest = 12;
+  const std::size_t at = text.find(kScheme);
+  return at != std::string_view::npos && run_of(text.substr(at + kScheme.size()), [](char c) {
+                                           return is_token_character(c) || c == '.' || c == '~' ||
+                                                  c == '+' || c == '/' || c == '=';
+                                         }).size() >= kShortest;
+}
+
 std::string_view find_secret(std::string_view text, int levels_of_base64);
 
 std::string_view secret_in_base64(std::string_view text, int levels) {
@@ -115,6 +126,7 @@ std::string_view find_secret(std::string_view text, int levels_of_base64) {
   if (has_jwt(text)) return "a JSON Web Token";
   if (const std::string_view token = known_token_in(text); !token.empty()) return token;
   if (has_url_password(text)) return "a URL with a password";
+  if (has_bearer_token(text)) return "a bearer token";
   return secret_in_base64(text, levels_of_base64);
 }
 
@@ -164,12 +176,22 @@ bool is_name_of_secret(std::string_view name) {
                      [&plain](std::string_view end) { return plain.ends_with(end); });
 }
 
+// Passwords may be short.
+bool is_name_of_password(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kEnds = {"password", "passwd", "passphrase", "pwd"};
+  const std::string plain = plain_name(name);
+  return plain == "pass" || std::any_of(kEnds.begin(), kEnds.end(), [&plain](std::string_view end) {
+           return plain.ends_with(end);
+         });
+}
+
 bool may_be_secret(std::string_view name, std::string_view value) {
   if (!secret_in(value).empty()) return true;
   const std::size_t equals = std::min(value.find('='), value.size());
   const bool is_pair = equals < value.size() && is_name_of_secret(value.substr(0, equals)) &&
                        is_long_word(value.substr(equals + 1));
-  return is_pair || (is_name_of_secret(name) && is_long_word(value));
+  const bool is_password = is_name_of_password(name) && !value.empty() && value.find('/') != 0;
+  return is_pair || is_password || (is_name_of_secret(name) && is_long_word(value));
 }
 
 void check_named_secret(const Scope& scope, const std::string& path, std::string_view name,
@@ -187,6 +209,31 @@ void check_member(const Scope& scope, const std::string& path, const std::string
   scope.add(severity, path, "holds a secret of a credentials file", kRemedy);
 }
 
+void check_items(const Scope& scope, const json::Array& items, const std::string& path,
+                 Severity severity) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    check_no_secrets(scope, items[i], join_path(path, step(i)), severity);
+    texts.push_back(items[i].string() == nullptr ? std::string() : *items[i].string());
+  }
+  // They may be a command's.
+  for (const Argument& argument : split_arguments(texts, nullptr)) {
+    if (argument.name.empty()) continue;
+    const std::size_t last = argument.index + argument.count - 1;
+    check_named_secret(scope, path + step(last), argument.name, argument.value);
+  }
+}
+
+// {name: ..., value: ...}, as variables and properties are written.
+void check_named_value(const Scope& scope, const json::Value& object, const std::string& path,
+                       Severity severity) {
+  const json::Value* const name = object.find("name");
+  const json::Value* const value = object.find("value");
+  if (name == nullptr || value == nullptr) return;
+  if (name->string() == nullptr || value->string() == nullptr) return;
+  check_member(scope, join_path(path, "value"), *name->string(), *value->string(), severity);
+}
+
 }  // namespace
 
 void check_no_secrets(const Scope& scope, const json::Value& value, const std::string& path,
@@ -197,10 +244,9 @@ void check_no_secrets(const Scope& scope, const json::Value& value, const std::s
       scope.add(severity, path, "holds " + std::string(secret), kRemedy);
     }
   } else if (const json::Array* items = value.array()) {
-    for (std::size_t i = 0; i < items->size(); ++i) {
-      check_no_secrets(scope, (*items)[i], join_path(path, step(i)), severity);
-    }
+    check_items(scope, *items, path, severity);
   } else if (const json::Object* members = value.object()) {
+    check_named_value(scope, value, path, severity);
     for (const json::Member& member : *members) {
       const std::string member_path = join_path(path, step(member.name));
       if (const std::string* named = member.value.string()) {

@@ -87,8 +87,46 @@ Status PluginOptions::read(const std::vector<std::string>& arguments,
   TRY(settings.read_environment(environment));
   TRY(settings.store());
   if (program_ == kAzure) azure::leave_unused_variables(set_, azure_);
+  if (program_ == kStaticSecret) {
+    static_secret::declare_profile_fields(set_, static_secret_.convention.profile_fields);
+  }
+  if (program_ == kOidcFederation && oidc_federation_.flow == oidc_federation::Flow::pinniped) {
+    set_.change("audience").not_from_profile();
+  }
   TRY(settings.read_variables(environment));
   return settings.store();
+}
+
+Status PluginOptions::check_profile(Settings settings, std::string_view server) {
+  TRY(settings.store());
+  const bool mints = (program_ == kOidcFederation &&
+                      oidc_federation_.flow != oidc_federation::Flow::pass_through) ||
+                     (program_ == kSpiffe && spiffe_.type == spiffe::SvidType::jwt);
+  const Setting& audience = settings.get("audience");
+  if (!mints || !audience.is_from_profile()) return {};
+  const ExecInfo info{.cluster = Cluster{.server = std::string(server)}};
+  for (const std::string& text : audience.texts) {
+    TRY(check_audience({.allow_audience = audiences_}, text, info));
+  }
+  return {};
+}
+
+Status PluginOptions::read_field(const Settings& settings, const json::Member& field,
+                                 std::string_view server) {
+  json::Value config((json::Object()));
+  config.add(field.name, field.value);
+  Settings with_field = settings;
+  TRY(with_field.read_config(config));
+  return check_profile(std::move(with_field), server);
+}
+
+Status PluginOptions::read_appended(const Settings& settings,
+                                    const std::vector<std::string>& arguments,
+                                    std::string_view server) {
+  Settings with_arguments = settings;
+  TRY(with_arguments.read_arguments(arguments));
+  TRY(with_arguments.check_profile_arguments());
+  return check_profile(std::move(with_arguments), server);
 }
 
 Status PluginOptions::check(const Settings& settings) const {

@@ -9,6 +9,7 @@
 #include <execcred/access_rules.hpp>
 #include <execcred/environment.hpp>
 #include <execcred/exec_credential.hpp>
+#include <execcred/json.hpp>
 #include <execcred/option_set.hpp>
 #include <execcred/settings.hpp>
 #include <google/options.hpp>
@@ -52,11 +53,17 @@ class PluginOptions {
   // (configuration) as Settings does.
   Status read(const std::vector<std::string>& arguments, const Environment& environment,
               Settings& settings);
+  // What the plugin would say of what a ClusterProfile gives it, once `settings` has stored the
+  // controller's: a field of spec.cluster.config, or appended arguments. Fails (configuration).
+  Status read_field(const Settings& settings, const json::Member& field, std::string_view server);
+  Status read_appended(const Settings& settings, const std::vector<std::string>& arguments,
+                       std::string_view server);
   // What the plugin says of the options together, once `settings` has stored them here.
   Status check(const Settings& settings) const;
 
  private:
   void add_shared();
+  Status check_profile(Settings settings, std::string_view server);
 
   std::string program_;
   OptionSet set_;

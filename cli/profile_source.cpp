@@ -3,6 +3,7 @@
 
 #include "hub_profiles.hpp"
 
+#include <execcred/documents.hpp>
 #include <execcred/file.hpp>
 #include <execcred/text.hpp>
 
@@ -47,6 +48,16 @@ Result<T> with_story(Result<T> result, const std::string& source) {
           "whoever writes the object must mend it");
 }
 
+// A file that stands alone is meant; those of a folder may be anything.
+enum class Place { alone, folder };
+
+bool is_of_others(const std::string& text) {
+  const Result<std::vector<json::Value>> documents = parse_documents(text, kMaxInventory);
+  return documents && std::all_of(documents->begin(), documents->end(), [](const json::Value& one) {
+           return one.object() != nullptr && one.find("kind") == nullptr;
+         });
+}
+
 Status read_text(const std::string& text, const std::string& source,
                  const ReceiveClusterProfile& receive) {
   bool was_received = false;
@@ -59,20 +70,35 @@ Status read_text(const std::string& text, const std::string& source,
   return was_received ? std::move(read) : with_story(std::move(read), source);
 }
 
+// What is wrong with one file of a folder is no reason not to read the others.
+Status read_file_at(const fs::path& file, const ReceiveClusterProfile& receive,
+                    Place place = Place::alone) {
+  const std::string source = in_quotes(file.native());
+  Result<std::string> text = read_untrusted_file(file, kMaxInventory);
+  if (place == Place::alone) {
+    if (!text) return std::move(text).error();
+    return read_text(*text, source, receive);
+  }
+  if (!text) return receive(std::move(text).error());
+  if (is_of_others(*text)) return {};
+  bool was_received = false;
+  Status read = read_text(*text, source, [&](Result<ClusterProfile> profile) {
+    Status received = receive(std::move(profile));
+    was_received = !received;
+    return received;
+  });
+  return read || was_received ? std::move(read) : receive(std::move(read).error());
+}
+
 Status read_path(const std::string& path, const ReceiveClusterProfile& receive) {
   if (path == "-") {
     TRY_ASSIGN(const std::string text, read_stream(STDIN_FILENO, kMaxInventory, "standard input"));
     return read_text(text, "standard input", receive);
   }
-  std::vector<fs::path> files = {path};
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    TRY_ASSIGN(files, list_manifests(path));
-  }
-  for (const fs::path& file : files) {
-    TRY_ASSIGN(const std::string text, read_untrusted_file(file, kMaxInventory));
-    TRY(read_text(text, in_quotes(file.native()), receive));
-  }
+  if (!fs::is_directory(path, ignored)) return read_file_at(path, receive);
+  TRY_ASSIGN(const std::vector<fs::path> files, list_manifests(path));
+  for (const fs::path& file : files) TRY(read_file_at(file, receive, Place::folder));
   return {};
 }
 

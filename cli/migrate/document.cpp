@@ -35,9 +35,13 @@ struct Document {
 Result<Document> read_kind(Document document, const std::string& text) {
   document.is_mapping = find_member(document.value, "providers", Keys::ignore_case) != nullptr;
   if (!document.is_mapping) {
-    if (text_member(document.value, "kind", Keys::exact) == "Config") return document;
-    return wrong("the document is neither a kubeconfig nor a mapping file",
-                 "a kubeconfig has kind: Config, a mapping file has providers");
+    const std::string kind = text_member(document.value, "kind", Keys::exact);
+    const bool has_members = find_member(document.value, "clusters", Keys::exact) != nullptr &&
+                             find_member(document.value, "users", Keys::exact) != nullptr;
+    if (kind == "Config" || (kind.empty() && has_members)) return document;
+    return wrong(
+        "the document is neither a kubeconfig nor a mapping file",
+        "a kubeconfig has kind: Config, or clusters and users; a mapping file has providers");
   }
   if (!document.is_json) {
     return wrong("the mapping file is YAML", "what reads mapping files takes JSON only");

@@ -50,7 +50,7 @@ std::vector<Peer> secret_peers() {
            .needs_cluster = true,
            .finish = tell_of_namespaces},
           {.name = "cp-creds",
-           .programs = {"cp-creds"},
+           .programs = {"cp-creds", "cp-creds-plugin"},
            .plugin = "execcred-static-secret",
            .first = {"--convention=cp-creds"},
            .flags = kCpCredsFlags,

@@ -104,6 +104,28 @@ TEST_CASE("inventory: a folder's manifests in the order of their names, and noth
   CHECK(files.names(sandbox.at("folder"), {"--name=a"}) == "fleet/a");
   sandbox.write("folder/15.yaml", "broken: [");
   CHECK_REFUSAL(run(files.command(sandbox.at("folder"))), 2, sandbox.at("folder/15.yaml"));
+  sandbox.write("folder/15.yaml", "providers: []\n---\nresources: [a.yaml]\n");
+  CHECK(files.names(sandbox.at("folder")) == "fleet/d fleet/c fleet/b fleet/a");
+  // One that is named is meant.
+  CHECK_REFUSAL(run(files.command(sandbox.at("folder/15.yaml"))), 2, "kind is missing");
+}
+
+TEST_CASE("inventory: one file of a folder that is none keeps no other from a kubeconfig") {
+  const Files files;
+  const Sandbox& sandbox = files.sandbox();
+  sandbox.write("folder/a.yaml", one("a"));
+  sandbox.write("folder/b.yaml", "broken: [");
+  sandbox.write("folder/c.yaml", one("c"));
+  Command command = files.command(sandbox.at("folder"));
+  command.arguments[1] = "kubeconfig";
+  const Outcome outcome = run(command);
+  CHECK_MESSAGE(outcome.exit_code == 1, describe(outcome));
+  CHECK(says(outcome, "b.yaml"));
+  for (const std::string context : {"fleet/a", "fleet/c"}) {
+    CHECK(outcome.output.find(context) != std::string::npos);
+  }
+  command.arguments.emplace_back("--strict");
+  CHECK_FAILURE(run(command), 1);
 }
 
 TEST_CASE("inventory: a mounted ConfigMap is a folder of symlinks") {

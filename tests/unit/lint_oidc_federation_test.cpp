@@ -175,8 +175,7 @@ TEST_CASE("lint: a secret in the arguments of oidc-federation is told, and never
         Case{exchange(R"("--param=x=)" + jwt + '"'), "a JSON Web Token"},
         Case{exchange(R"("--token=)" + secret + '"'), "named like a secret"},
         Case{exchange(R"("--token=)" + jwt + '"'), "a JSON Web Token"},
-        Case{bearer(join({header, "=Authorization=Bearer ", secret, "\""}, "")),
-             "named like a secret"},
+        Case{bearer(join({header, "=Authorization=Bearer ", secret, "\""}, "")), "a bearer token"},
         Case{bearer(join({header, R"(","X-Vault-Token=)", secret, "\""}, "")),
              "named like a secret"},
         Case{bearer(R"j("--subject-token-command=[\"/bin/get\",\"--password\",\")j" + secret +

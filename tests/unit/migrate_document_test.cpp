@@ -229,6 +229,8 @@ TEST_CASE("rewrite: anything else than one kubeconfig or JSON mapping is an erro
   check_fails(rewrite("kind: Config\n---\nkind: Config\n", "/p"), kConfiguration, "2 documents");
   check_fails(rewrite("kind: ConfigMap\n", "/p"), kConfiguration, "neither");
   check_fails(rewrite("[]", "/p"), kConfiguration, "neither");
+  check_fails(rewrite("clusters: []\n", "/p"), kConfiguration, "neither");
+  CHECK(rewrite("clusters: []\nusers: []\n", "/p"));  // kubectl takes it without kind
   check_fails(rewrite("kind: Config\nusers: {}\n", "/p"), kConfiguration, "'users' must be");
   check_fails(rewrite(R"({"providers":{}})", "/p"), kConfiguration, "'providers' must be");
   check_fails(rewrite("providers: []\n", "/p"), kConfiguration, "mapping file is YAML");

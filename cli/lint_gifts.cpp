@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lint_gifts.hpp"
+
+#include "lint_options.hpp"
+
+#include <execcred/cluster.hpp>
+#include <execcred/environment.hpp>
+#include <execcred/settings.hpp>
+#include <execcred/text.hpp>
+
+#include <utility>
+
+namespace execcred::lint {
+namespace {
+
+constexpr std::string_view kArguments = "/exec/additional-args";
+
+struct Problem {
+  std::string path = {};
+  Error error = {};
+};
+
+// lint_choices.cpp judges these with what only the plugin's environment decides.
+bool is_judged_elsewhere(std::string_view program, std::string_view field) {
+  return (program == cli::kAzure && field == "tenantId") ||
+         (program == cli::kGoogle && field == "workloadIdentityProvider");
+}
+
+// The plugin's name for the place becomes that of the document.
+Error placed(Error error, const std::string& path) {
+  if (error.message.starts_with(kConfigPath)) error.message.replace(0, kConfigPath.size(), path);
+  return error;
+}
+
+std::vector<Problem> problems_of(const ProfileGift& gift, const ExecConfig& exec, bool appends) {
+  const std::string program(program_name(exec.command));
+  PluginOptions options(program);
+  std::vector<std::string> variables;
+  for (const EnvironmentVariable& variable : exec.env) {
+    variables.push_back(variable.name + "=" + variable.value);
+  }
+  Settings settings(options.set());
+  // What is wrong there is told there.
+  static_cast<void>(options.read(exec.args, Environment(std::move(variables)), settings));
+  std::vector<Problem> problems;
+  if (gift.config.object() != nullptr) {
+    for (const json::Member& member : *gift.config.object()) {
+      if (is_judged_elsewhere(program, member.name)) continue;
+      const Status read = options.read_field(settings, member, gift.server);
+      if (read) continue;
+      problems.push_back({.path = join_path(gift.config_path, step(member.name)),
+                          .error = placed(read.error(), gift.config_path)});
+    }
+  }
+  if (!appends || gift.arguments.empty()) return problems;
+  const Status read = options.read_appended(settings, gift.arguments, gift.server);
+  if (!read) problems.push_back({.path = gift.arguments_path, .error = read.error()});
+  return problems;
+}
+
+bool is_ours(const MappedPlugin& plugin) {
+  return PluginOptions(program_name(plugin.exec.command)).is_complete();
+}
+
+void tell(Run& run, const ProfileGift& gift, const std::vector<Problem>& problems,
+          const std::string& hint) {
+  const Scope scope(run, gift.file, gift.group);
+  for (const Problem& problem : problems) {
+    std::string message = problem.error.message;
+    if (message.starts_with(problem.path)) message.erase(0, problem.path.size());
+    message.erase(0, message.find_first_not_of(": "));
+    scope.error(problem.path, message,
+                problem.error.hint.empty() ? hint : problem.error.hint + "; " + hint);
+  }
+}
+
+// A list of strings, or {"args": [...]}; what else it may be is told where it stands.
+std::vector<std::string> arguments_of(const json::Value& value) {
+  const json::Value* list = value.object() == nullptr ? &value : value.find("args");
+  std::vector<std::string> arguments;
+  if (list == nullptr || list->array() == nullptr) return arguments;
+  for (const json::Value& item : *list->array()) {
+    if (item.string() != nullptr) arguments.push_back(*item.string());
+  }
+  return arguments;
+}
+
+}  // namespace
+
+void note_gift(const Scope& scope, const std::string& provider, const json::ObjectReader& cluster) {
+  const json::Value* const extensions = cluster.find("extensions");
+  if (extensions == nullptr || extensions->array() == nullptr) return;
+  ProfileGift gift{.group = scope.group(), .file = scope.file(), .provider = provider};
+  if (const json::Value* const server = cluster.find("server")) {
+    if (server->string() != nullptr) gift.server = *server->string();
+  }
+  for (std::size_t i = 0; i < extensions->array()->size(); ++i) {
+    const json::Value& extension = (*extensions->array())[i];
+    const json::Value* const name = extension.find("name");
+    const json::Value* const content = extension.find("extension");
+    if (name == nullptr || name->string() == nullptr || content == nullptr) continue;
+    const std::string path = scope.path_of(cluster.path_of("extensions") + step(i) + ".extension");
+    if (*name->string() == kExecExtension) {
+      gift.config_path = path;
+      gift.config = *content;
+    } else if (name->string()->ends_with(kArguments)) {
+      gift.arguments_path = path;
+      gift.arguments = arguments_of(*content);
+    }
+  }
+  if (!gift.config_path.empty() || !gift.arguments.empty()) {
+    scope.run().gifts.push_back(std::move(gift));
+  }
+}
+
+std::vector<const MappedPlugin*> plugins_for(const Run& run, const std::string& group,
+                                             const std::string& provider) {
+  std::vector<const MappedPlugin*> found;
+  for (const std::string& where : {group, std::string()}) {
+    for (const MappedPlugin& plugin : run.mapped) {
+      if (plugin.name == provider && plugin.group == where) found.push_back(&plugin);
+    }
+    if (!found.empty()) break;
+  }
+  return found;
+}
+
+void check_gifts(Run& run) {
+  for (const ProfileGift& gift : run.gifts) {
+    const std::vector<const MappedPlugin*> plugins = plugins_for(run, gift.group, gift.provider);
+    if (plugins.empty()) {
+      tell(run, gift, problems_of(gift, {}, false), "see docs/options.md");
+      continue;
+    }
+    std::vector<Problem> problems;
+    const MappedPlugin* by = nullptr;
+    for (const MappedPlugin* const plugin : plugins) {
+      by = plugin;
+      problems = is_ours(*plugin) ? problems_of(gift, plugin->exec, plugin->appends)
+                                  : std::vector<Problem>();
+      if (problems.empty()) break;
+    }
+    tell(run, gift, problems, "the provider " + in_quotes(gift.provider) + " is in " + by->place);
+  }
+}
+
+}  // namespace execcred::lint

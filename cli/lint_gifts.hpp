@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ClusterProfiles give to plugins, fields and arguments, judged by the plugin that the mapping
+// runs for it: the part of lint_choices.hpp that the plugin's own table of options decides.
+#pragma once
+
+#include "lint_findings.hpp"
+
+#include <execcred/json_reader.hpp>
+
+#include <string>
+#include <vector>
+
+namespace execcred::lint {
+
+// The extensions of the cluster of a ClusterProfile's provider.
+void note_gift(const Scope& scope, const std::string& provider, const json::ObjectReader& cluster);
+
+// Those that the mappings of the group have for the provider, else the mappings that were named.
+std::vector<const MappedPlugin*> plugins_for(const Run& run, const std::string& group,
+                                             const std::string& provider);
+
+// Where no mapping tells which plugin it is, only what all plugins refuse is told.
+void check_gifts(Run& run);
+
+}  // namespace execcred::lint
