@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <execcred/base64.hpp>
 #include <execcred/bearer_token.hpp>
 #include <execcred/text.hpp>
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 
 namespace execcred {
@@ -14,10 +16,8 @@ struct Mistake {
   std::string_view what;
 };
 
-constexpr std::array<Mistake, 6> kMistakes = {{{"-----BEGIN", "a PEM file"},
-                                               {"LS0tLS1CRUdJTi", "a PEM file in base64"},
+constexpr std::array<Mistake, 4> kMistakes = {{{"-----BEGIN", "a PEM file"},
                                                {"apiVersion:", "a kubeconfig"},
-                                               {"YXBpVmVyc2lvbj", "a kubeconfig in base64"},
                                                {"{", "a JSON document"},
                                                {"[", "a JSON document"}}};
 
@@ -25,6 +25,28 @@ Error unfit(const std::string& message) {
   return Error{.kind = Error::Kind::no_credential,
                .message = message,
                .hint = "it must hold one bearer token and nothing else"};
+}
+
+// A SEQUENCE that takes all of it, with a length of two bytes as keys and certificates have.
+bool is_der(std::string_view bytes) {
+  constexpr std::size_t kHead = 4;
+  if (!bytes.starts_with("\x30\x82") || bytes.size() < kHead) return false;
+  const auto length = static_cast<std::size_t>(static_cast<unsigned char>(bytes[2])) << 8U |
+                      static_cast<unsigned char>(bytes[3]);
+  return length == bytes.size() - kHead;
+}
+
+// What the text is as base64; empty for what may be a token.
+std::string_view encoded_file(std::string_view text) {
+  if (text.find('.') != std::string_view::npos) return {};  // as in each JWT
+  std::optional<std::string> bytes = decode_base64(text);
+  if (!bytes) return {};
+  std::string_view what;
+  if (is_der(*bytes)) what = "a key or a certificate";
+  if (bytes->find("apiVersion") != std::string::npos) what = "a kubeconfig";
+  if (bytes->find("-----BEGIN") != std::string::npos) what = "a PEM file";
+  wipe(*bytes);
+  return what;
 }
 
 }  // namespace
@@ -38,7 +60,11 @@ Result<SecretString> bearer_token(const SecretString& content) {
       return unfit("this is " + std::string(mistake.what) + ", not a token");
     }
   }
-  if (is_visible_ascii(text)) return token;
+  if (is_visible_ascii(text)) {
+    const std::string_view encoded = encoded_file(text);
+    if (encoded.empty()) return token;
+    return unfit("this is " + std::string(encoded) + " in base64, not a token");
+  }
   if (std::any_of(text.begin(), text.end(), is_space)) {
     return unfit("this is more than one word, so it is no token");
   }

@@ -185,7 +185,8 @@ class Collector {
       if (elapsed >= command_.limit) {
         return Error{.kind = Error::Kind::unavailable,
                      .message = in_quotes(command_.path) + " was still running after " +
-                                format_duration(command_.limit)};
+                                format_duration(
+                                    std::chrono::round<std::chrono::milliseconds>(command_.limit))};
       }
       const auto wait = std::min(
           std::chrono::ceil<std::chrono::milliseconds>(command_.limit - elapsed), longest_wait());

@@ -9,10 +9,25 @@
 namespace execcred {
 namespace {
 
+std::string hint_for(std::string_view text) {
+  const std::size_t scheme_end = text.find("://");
+  const std::string_view rest =
+      text.substr(scheme_end == std::string_view::npos ? 0 : scheme_end + 3);
+  const std::string_view authority = rest.substr(0, rest.find('/'));
+  if (text.find(',') != std::string_view::npos) {
+    return "only a variable holds several, with commas; the option is given once for each";
+  }
+  if (std::count(authority.begin(), authority.end(), ':') > 1 && !authority.starts_with('[')) {
+    return "an IPv6 address stands in brackets: https://[fd00::1]";
+  }
+  return "patterns are https://HOST[:PORT][/PATH], a proxy's may begin with http:// or socks5://; "
+         "see docs/options.md";
+}
+
 Error wrong(std::string_view text, std::string_view why) {
   return Error{.kind = Error::Kind::configuration,
                .message = redacted_url(text) + " is no pattern: it " + std::string(why),
-               .hint = "patterns are https://HOST[:PORT][/PATH]; see --help"};
+               .hint = hint_for(text)};
 }
 
 }  // namespace

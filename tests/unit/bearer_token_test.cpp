@@ -57,6 +57,10 @@ TEST_CASE("bearer_token: refuses the files that are mounted in its place by mist
            "apiVersion: v1\nkind: Config\n",
            "apiVersion:v1",
            "YXBpVmVyc2lvbjogdjEKa2luZDogQ29uZmlnCg==",
+           "a2luZDogQ29uZmlnCmFwaVZlcnNpb246IHYxCg==",              // kind first
+           "eyJhcGlWZXJzaW9uIjoidjEiLCJraW5kIjoiQ29uZmlnIn0=",      // JSON
+           "Ci0tLS0tQkVHSU4gRUMgUFJJVkFURSBLRVktLS0tLQpNSElFCg==",  // behind a line break
+           "MIIABAECAwQ=",                                          // DER
            "{\"apiVersion\":\"v1\",\"kind\":\"Config\"}",
            "{\"token\":\"x\"}",
            "[\"x\"]",
