@@ -33,7 +33,8 @@ const Option* option_of_field(const OptionSet& options, std::string_view field) 
     if (contains(option.config_fields, field)) return &option;
   }
   for (const Option& option : options.all()) {
-    if (camel_case(option.name) == field || contains(option.refused_fields, field)) return &option;
+    const auto refused = std::ranges::find(option.refused_fields, field);
+    if (camel_case(option.name) == field || refused != option.refused_fields.end()) return &option;
   }
   return nullptr;
 }

@@ -103,8 +103,10 @@ void declare_profile_fields(OptionSet& options, ProfileFields fields) {
   for (const std::string_view name : {"secret-name", "key", "namespace", "context"}) {
     options.change(name).not_from_profile();
   }
-  options.change("secret-name").refuses_fields({"name", "secretName"});
-  options.change("namespace").refuses_fields({"namespace", "secretNamespace"});
+  static constexpr std::string_view kNames[] = {"name", "secretName"};
+  static constexpr std::string_view kNamespaces[] = {"namespace", "secretNamespace"};
+  options.change("secret-name").refuses_fields(kNames);
+  options.change("namespace").refuses_fields(kNamespaces);
   if (fields == ProfileFields::none) return;
   constexpr Profile kAll = Profile::config_and_arguments;
   options.change("key").from_profile();

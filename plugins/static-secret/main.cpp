@@ -26,7 +26,8 @@ class StaticSecret final : public Provider {
 
   Status change_options(OptionSet& set, const Settings& settings) override {
     declare_profile_fields(set, options_.convention.profile_fields);
-    declare_defaults(set, options_.convention);
+    const bool is_shown = settings.get("show-config").origin != Setting::Origin::unset;
+    if (is_shown) declare_defaults(set, options_.convention);
     is_namespace_literal_ = settings.get("namespace").is_from_controller();
     return check_options(options_);
   }

@@ -58,7 +58,8 @@ TEST_CASE("settings: two spellings of one field that differ are refused, whateve
 
 TEST_CASE("settings: a spelling that is closed is refused by its name") {
   TwoSpellings program;
-  program.options.change("key").refuses_fields({"secretKey"});
+  static constexpr std::string_view kFields[] = {"secretKey"};
+  program.options.change("key").refuses_fields(kFields);
   check_fails(program.read(R"({"secretKey":"k"})"), kConfiguration,
               "spec.cluster.config.secretKey sets --key, which may not come");
   program.options.change("key").from_profile(Option::Profile::config, {"secretKey"});

@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,7 @@ struct Option {
   Profile profile = Profile::never;
   std::vector<std::string> config_fields = {};  // its spellings in spec.cluster.config
   std::string shared_field = {};  // another option's, which sets this one where no other field does
-  std::vector<std::string> refused_fields = {};  // further ones, which may not set it
+  std::span<const std::string_view> refused_fields = {};  // further ones, which may not set it
   std::vector<std::string_view> variables =
       {};  // others' names for it; the first that is set counts
   // Reads the texts, one unless the option repeats, into the program's variable.
@@ -97,9 +98,9 @@ class OptionBuilder {
   OptionBuilder& or_from_field(std::string_view field) {
     return set([field](Option& o) { o.shared_field = field; });
   }
-  // Spellings of it that are an error where they are not from_profile's.
-  OptionBuilder& refuses_fields(std::vector<std::string> fields) {
-    return set([&fields](Option& o) { o.refused_fields = std::move(fields); });
+  // Spellings of it that are an error where they are not from_profile's. Not copied.
+  OptionBuilder& refuses_fields(std::span<const std::string_view> fields) {
+    return set([fields](Option& o) { o.refused_fields = fields; });
   }
 
  private:
