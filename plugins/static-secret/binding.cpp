@@ -120,8 +120,12 @@ Status add_annotated_server(const StoredSecret& secret, const Options& options,
                        in_quotes(options.server_annotation),
                    "--server-annotation demands it, with the cluster's server as its value");
   }
+  std::string authority;
+  if (options.what() == Format::token) {
+    TRY_ASSIGN(authority, authority_beside(secret));
+  }
   stored.servers.push_back({.server = std::string(trim(found->second)),
-                            .certificate_authority = stored.certificate_authority,
+                            .certificate_authority = std::move(authority),
                             .origin = "the Secret's annotation " + options.server_annotation});
   return {};
 }

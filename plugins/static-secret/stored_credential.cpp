@@ -72,10 +72,6 @@ Result<StoredCredential> read_token(const StoredSecret& secret, const Plan& plan
   if (options.both && secret.has(kCertificate) && secret.has(kPrivateKey)) {
     TRY(add_stored_pair(secret, plan, now, stored.credential));
   }
-  for (const std::string_view name : kAuthorities) {
-    TRY_ASSIGN(const std::string authority, optional_text(secret, name));
-    if (!authority.empty()) stored.certificate_authority += authority + "\n";
-  }
   return stored;
 }
 
@@ -146,6 +142,15 @@ Status add_certificate(std::string_view certificates, const SecretString& key, T
   credential.client_key = std::move(checked.private_key);
   end_at_most(checked.not_after, credential);
   return {};
+}
+
+Result<std::string> authority_beside(const StoredSecret& secret) {
+  std::string authorities;
+  for (const std::string_view name : kAuthorities) {
+    TRY_ASSIGN(const std::string authority, optional_text(secret, name));
+    if (!authority.empty()) authorities += authority + "\n";
+  }
+  return authorities;
 }
 
 std::vector<std::string> keys_of(const Options& options, const Plan& plan) {

@@ -25,9 +25,10 @@ struct StoredServer {
 struct StoredCredential {
   Credential credential = {};
   std::vector<StoredServer> servers = {};
-  // PEM of the CA that is stored beside a token, for the server that an annotation names.
-  std::string certificate_authority = {};
 };
+
+// PEM of the CA that is stored beside a token; empty where there is none.
+Result<std::string> authority_beside(const StoredSecret& secret);
 
 // The keys of a Secret that matter for a format; the first must be there.
 std::vector<std::string> keys_of(const Options& options, const Plan& plan);

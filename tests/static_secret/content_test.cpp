@@ -176,7 +176,7 @@ TEST_CASE("base64: a key whose value is none is told, and one beside it harms no
   const std::string token = new_token();
   HubSecret secret{.name = "s", .data = {{"token", token}}};
   for (const std::string bad : {"!!!", "YQ=", "Y", "\xc3\xa9"}) {
-    secret.raw_data = {{"other", bad}, {"tls.crt", bad}, {"config", bad}};
+    secret.raw_data = {{"other", bad}, {"tls.crt", bad}, {"config", bad}, {"ca.crt", bad}};
     CHECK(token_of(outcome_of(secret, {})) == token);
     CHECK_FAILURE(outcome_of(secret, {"--key=other"}), 1);
     CHECK(says(outcome_of(secret, {"--key=other"}),
