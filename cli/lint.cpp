@@ -35,7 +35,7 @@ Status check_profiles(HubClient& hub, const HubOptions& options, lint::Run& run,
   });
   std::move(of_hub.findings.begin(), of_hub.findings.end(), std::back_inserter(run.findings));
   std::move(of_hub.choices.begin(), of_hub.choices.end(), std::back_inserter(run.choices));
-  std::move(of_hub.gifts.begin(), of_hub.gifts.end(), std::back_inserter(run.gifts));
+  std::move(of_hub.inputs.begin(), of_hub.inputs.end(), std::back_inserter(run.inputs));
   return read;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint_choices.hpp"
 
-#include "lint_gifts.hpp"
+#include "lint_inputs.hpp"
 #include "lint_options.hpp"
 
 #include <execcred/cluster.hpp>
@@ -113,7 +113,7 @@ void note_plugin(const Scope& scope, const std::string& provider, const std::str
 
 void note_choices(const Scope& scope, const std::string& provider,
                   const json::ObjectReader& cluster) {
-  note_gift(scope, provider, cluster);
+  note_input(scope, provider, cluster);
   const json::Value* const extensions = cluster.find("extensions");
   if (extensions == nullptr || extensions->array() == nullptr) return;
   for (std::size_t i = 0; i < extensions->array()->size(); ++i) {
@@ -131,7 +131,7 @@ void note_choices(const Scope& scope, const std::string& provider,
 }
 
 void check_choices(Run& run) {
-  check_gifts(run);
+  check_inputs(run);
   for (const ProfileChoice& choice : run.choices) {
     MaybeRefusal refusal;
     const MappedPlugin* by = nullptr;

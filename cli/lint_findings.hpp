@@ -46,7 +46,7 @@ struct MappedPlugin {
 };
 
 // What a ClusterProfile of the run gives the program of a provider.
-struct ProfileGift {
+struct ProfileInput {
   std::string group = {};
   std::string file = {};
   std::string provider = {};
@@ -76,7 +76,7 @@ struct Run {
   std::size_t passed_over = 0;  // documents of others' kinds
   std::vector<MappedPlugin> mapped = {};
   std::vector<ProfileChoice> choices = {};
-  std::vector<ProfileGift> gifts = {};
+  std::vector<ProfileInput> inputs = {};
 };
 
 // A file, and perhaps a document inside it: where findings belong.

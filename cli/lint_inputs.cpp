@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lint_gifts.hpp"
+#include "lint_inputs.hpp"
 
 #include "lint_options.hpp"
 
@@ -32,7 +32,7 @@ Error placed(Error error, const std::string& path) {
   return error;
 }
 
-std::vector<Problem> problems_of(const ProfileGift& gift, const ExecConfig& exec, bool appends) {
+std::vector<Problem> problems_of(const ProfileInput& input, const ExecConfig& exec, bool appends) {
   const std::string program(program_name(exec.command));
   PluginOptions options(program);
   std::vector<std::string> variables;
@@ -43,18 +43,18 @@ std::vector<Problem> problems_of(const ProfileGift& gift, const ExecConfig& exec
   // What is wrong there is told there.
   static_cast<void>(options.read(exec.args, Environment(std::move(variables)), settings));
   std::vector<Problem> problems;
-  if (gift.config.object() != nullptr) {
-    for (const json::Member& member : *gift.config.object()) {
+  if (input.config.object() != nullptr) {
+    for (const json::Member& member : *input.config.object()) {
       if (is_judged_elsewhere(program, member.name)) continue;
-      const Status read = options.read_field(settings, member, gift.server);
+      const Status read = options.read_field(settings, member, input.server);
       if (read) continue;
-      problems.push_back({.path = join_path(gift.config_path, step(member.name)),
-                          .error = placed(read.error(), gift.config_path)});
+      problems.push_back({.path = join_path(input.config_path, step(member.name)),
+                          .error = placed(read.error(), input.config_path)});
     }
   }
-  if (!appends || gift.arguments.empty()) return problems;
-  const Status read = options.read_appended(settings, gift.arguments, gift.server);
-  if (!read) problems.push_back({.path = gift.arguments_path, .error = read.error()});
+  if (!appends || input.arguments.empty()) return problems;
+  const Status read = options.read_appended(settings, input.arguments, input.server);
+  if (!read) problems.push_back({.path = input.arguments_path, .error = read.error()});
   return problems;
 }
 
@@ -62,9 +62,9 @@ bool is_ours(const MappedPlugin& plugin) {
   return PluginOptions(program_name(plugin.exec.command)).is_complete();
 }
 
-void tell(Run& run, const ProfileGift& gift, const std::vector<Problem>& problems,
+void tell(Run& run, const ProfileInput& input, const std::vector<Problem>& problems,
           const std::string& hint) {
-  const Scope scope(run, gift.file, gift.group);
+  const Scope scope(run, input.file, input.group);
   for (const Problem& problem : problems) {
     std::string message = problem.error.message;
     if (message.starts_with(problem.path)) message.erase(0, problem.path.size());
@@ -87,12 +87,13 @@ std::vector<std::string> arguments_of(const json::Value& value) {
 
 }  // namespace
 
-void note_gift(const Scope& scope, const std::string& provider, const json::ObjectReader& cluster) {
+void note_input(const Scope& scope, const std::string& provider,
+                const json::ObjectReader& cluster) {
   const json::Value* const extensions = cluster.find("extensions");
   if (extensions == nullptr || extensions->array() == nullptr) return;
-  ProfileGift gift{.group = scope.group(), .file = scope.file(), .provider = provider};
+  ProfileInput input{.group = scope.group(), .file = scope.file(), .provider = provider};
   if (const json::Value* const server = cluster.find("server")) {
-    if (server->string() != nullptr) gift.server = *server->string();
+    if (server->string() != nullptr) input.server = *server->string();
   }
   for (std::size_t i = 0; i < extensions->array()->size(); ++i) {
     const json::Value& extension = (*extensions->array())[i];
@@ -101,15 +102,15 @@ void note_gift(const Scope& scope, const std::string& provider, const json::Obje
     if (name == nullptr || name->string() == nullptr || content == nullptr) continue;
     const std::string path = scope.path_of(cluster.path_of("extensions") + step(i) + ".extension");
     if (*name->string() == kExecExtension) {
-      gift.config_path = path;
-      gift.config = *content;
+      input.config_path = path;
+      input.config = *content;
     } else if (name->string()->ends_with(kArguments)) {
-      gift.arguments_path = path;
-      gift.arguments = arguments_of(*content);
+      input.arguments_path = path;
+      input.arguments = arguments_of(*content);
     }
   }
-  if (!gift.config_path.empty() || !gift.arguments.empty()) {
-    scope.run().gifts.push_back(std::move(gift));
+  if (!input.config_path.empty() || !input.arguments.empty()) {
+    scope.run().inputs.push_back(std::move(input));
   }
 }
 
@@ -125,22 +126,22 @@ std::vector<const MappedPlugin*> plugins_for(const Run& run, const std::string& 
   return found;
 }
 
-void check_gifts(Run& run) {
-  for (const ProfileGift& gift : run.gifts) {
-    const std::vector<const MappedPlugin*> plugins = plugins_for(run, gift.group, gift.provider);
+void check_inputs(Run& run) {
+  for (const ProfileInput& input : run.inputs) {
+    const std::vector<const MappedPlugin*> plugins = plugins_for(run, input.group, input.provider);
     if (plugins.empty()) {
-      tell(run, gift, problems_of(gift, {}, false), "see docs/options.md");
+      tell(run, input, problems_of(input, {}, false), "see docs/options.md");
       continue;
     }
     std::vector<Problem> problems;
     const MappedPlugin* by = nullptr;
     for (const MappedPlugin* const plugin : plugins) {
       by = plugin;
-      problems = is_ours(*plugin) ? problems_of(gift, plugin->exec, plugin->appends)
+      problems = is_ours(*plugin) ? problems_of(input, plugin->exec, plugin->appends)
                                   : std::vector<Problem>();
       if (problems.empty()) break;
     }
-    tell(run, gift, problems, "the provider " + in_quotes(gift.provider) + " is in " + by->place);
+    tell(run, input, problems, "the provider " + in_quotes(input.provider) + " is in " + by->place);
   }
 }
 

@@ -13,13 +13,13 @@
 namespace execcred::lint {
 
 // The extensions of the cluster of a ClusterProfile's provider.
-void note_gift(const Scope& scope, const std::string& provider, const json::ObjectReader& cluster);
+void note_input(const Scope& scope, const std::string& provider, const json::ObjectReader& cluster);
 
 // Those that the mappings of the group have for the provider, else the mappings that were named.
 std::vector<const MappedPlugin*> plugins_for(const Run& run, const std::string& group,
                                              const std::string& provider);
 
 // Where no mapping tells which plugin it is, only what all plugins refuse is told.
-void check_gifts(Run& run);
+void check_inputs(Run& run);
 
 }  // namespace execcred::lint
