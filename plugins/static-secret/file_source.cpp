@@ -118,8 +118,9 @@ Result<StoredCredential> read_certificate_files(const Options& options, const Pl
 
 Result<StoredCredential> read_kubeconfig_file(const Options& options, TimePoint now) {
   TRY_ASSIGN(const SecretString text, read_secret_file(options.kubeconfig_file, kMaxKubeconfig));
-  return read_stored_kubeconfig(text.reveal(), options, now,
-                                fs::absolute(options.kubeconfig_file).parent_path())
+  std::error_code none;
+  const fs::path folder = fs::absolute(options.kubeconfig_file, none).parent_path();
+  return read_stored_kubeconfig(text.reveal(), options, now, folder)
       .context("reading --kubeconfig-file " + in_quotes(options.kubeconfig_file.native()));
 }
 

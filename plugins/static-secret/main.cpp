@@ -59,17 +59,15 @@ class StaticSecret final : public Provider {
   // Ours on the hub, although nothing is read there: one of its tokens may be among the files.
   // There need be none, and a kubeconfig that nobody passed need not be one for us.
   Result<HubIdentity> identity_beside_files(const Environment& environment) const {
-    const std::string_view ambient = environment.get("KUBECONFIG").value_or("");
-    if (options_.kubeconfig.empty() && ambient.empty()) {
-      Result<SecretString> token = in_cluster_token(environment);
-      if (!token) return HubIdentity();
-      return HubIdentity{.token = std::move(token).value(),
-                         .server = in_cluster_server(environment)};
+    if (!options_.kubeconfig.empty()) {
+      Result<Hub> hub = find_hub(options_.kubeconfig, environment);
+      if (hub) return HubIdentity{.token = std::move(hub->token), .server = std::move(hub->server)};
+      const bool was_passed = environment.get("KUBECONFIG") != options_.kubeconfig;
+      if (was_passed) return std::move(hub).error();
     }
-    Result<Hub> hub = find_hub(options_.kubeconfig, environment);
-    if (hub) return HubIdentity{.token = std::move(hub->token), .server = std::move(hub->server)};
-    if (options_.kubeconfig.empty() || options_.kubeconfig == ambient) return HubIdentity();
-    return std::move(hub).error();
+    Result<SecretString> token = in_cluster_token(environment);
+    if (!token) return HubIdentity();
+    return HubIdentity{.token = std::move(token).value(), .server = in_cluster_server(environment)};
   }
 
   Result<StoredCredential> read_from_hub(const CredentialRequest& request,
