@@ -43,12 +43,12 @@ TEST_CASE("retry: so it is for a subject token, with a cache as well") {
   const Peer peer(
       grpc::first(2, grpc::says(grpc::failure(grpc::kPermissionDenied, "no identity issued")),
                   agent.handler()));
-  CHECK_SUCCESS(blackbox::run(
-      {.arguments = {EXECCRED_BIN "/execcred-oidc-federation", "--flow=pass-through",
-                     "--subject=spiffe", "--socket=" + peer.server.uri(),
-                     std::string("--subject-audience=") + kAudience,
-                     "--cache-dir=" + peer.sandbox.at("cache")},
-       .environment = {}}));
+  CHECK_SUCCESS(
+      blackbox::run({.arguments = {EXECCRED_BIN "/execcred-oidc-federation", "--flow=pass-through",
+                                   "--subject=spiffe", "--socket=" + peer.server.uri(),
+                                   std::string("--subject-audience=") + kAudience,
+                                   "--cache-dir=" + peer.sandbox.at("cache")},
+                     .environment = {}}));
   CHECK(peer.server.connections() == 3);
 }
 
