@@ -134,14 +134,13 @@ void check_inputs(Run& run) {
       continue;
     }
     std::vector<Problem> problems;
-    const MappedPlugin* by = nullptr;
     for (const MappedPlugin* const plugin : plugins) {
-      by = plugin;
       problems = is_ours(*plugin) ? problems_of(input, plugin->exec, plugin->appends)
                                   : std::vector<Problem>();
       if (problems.empty()) break;
     }
-    tell(run, input, problems, "the provider " + in_quotes(input.provider) + " is in " + by->place);
+    tell(run, input, problems,
+         "the provider " + in_quotes(input.provider) + " is in " + plugins.back()->place);
   }
 }
 

@@ -32,6 +32,7 @@ Environment Environment::take() {
 }
 
 std::optional<std::string_view> Environment::get(std::string_view name) const {
+  // NOLINTNEXTLINE(modernize-loop-convert): <ranges> for one loop costs more than it shows
   for (auto at = entries_.rbegin(); at != entries_.rend(); ++at) {
     const std::string_view entry = *at;
     if (entry.size() <= name.size() || entry[name.size()] != '=' || !entry.starts_with(name)) {
