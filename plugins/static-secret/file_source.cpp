@@ -144,8 +144,8 @@ Result<StoredCredential> read_from_files(const Plan& plan, const Options& option
   for (;;) {
     Result<StoredCredential> stored = read_once(plan, options, services.clock.now());
     if (stored || !stored.error().is_transient || !may_be_rotating) return stored;
-    const auto left = services.deadline - kReserve - steady_clock::now();
-    if (left <= left.zero()) return stored;
+    const Duration left = services.deadline - kReserve - steady_clock::now();
+    if (left <= Duration::zero()) return stored;
     services.debug("the key does not belong to the certificate yet; reading both again");
     std::this_thread::sleep_for(std::min<Duration>(pause, left));
     pause *= 2;
