@@ -34,7 +34,6 @@ Status check_profiles(HubClient& hub, const HubOptions& options, lint::Run& run,
     return {};
   });
   std::move(of_hub.findings.begin(), of_hub.findings.end(), std::back_inserter(run.findings));
-  std::move(of_hub.choices.begin(), of_hub.choices.end(), std::back_inserter(run.choices));
   std::move(of_hub.inputs.begin(), of_hub.inputs.end(), std::back_inserter(run.inputs));
   return read;
 }

@@ -4,7 +4,6 @@
 #include "lint_inputs.hpp"
 #include "lint_options.hpp"
 
-#include <execcred/cluster.hpp>
 #include <execcred/text.hpp>
 #include <google/endpoints.hpp>
 
@@ -76,28 +75,35 @@ MaybeRefusal refusal_of_provider(const std::string& provider, const ExecConfig& 
   return refusal;
 }
 
-MaybeRefusal refusal_by(const MappedPlugin& plugin, const ProfileChoice& choice) {
+MaybeRefusal refusal_by(const MappedPlugin& plugin, std::string_view field,
+                        const std::string& text) {
   const std::string_view program = program_name(plugin.exec.command);
   const PluginOptions options(program);
-  if (program == cli::kAzure && choice.field == kTenant) {
-    return refusal_of_tenant(choice.text, plugin.exec, options);
+  if (program == cli::kAzure && field == kTenant) {
+    return refusal_of_tenant(text, plugin.exec, options);
   }
-  if (program == cli::kGoogle && choice.field == kProvider) {
-    return refusal_of_provider(choice.text, plugin.exec, options);
+  if (program == cli::kGoogle && field == kProvider) {
+    return refusal_of_provider(text, plugin.exec, options);
   }
   return std::nullopt;
 }
 
-void note(const Scope& scope, const std::string& provider, const json::Value& config,
-          std::string_view field, const std::string& path) {
-  const json::Value* const value = config.find(field);
+void check_choice(Run& run, const ProfileInput& input, std::string_view field) {
+  const json::Value* const value = input.config.find(field);
   if (value == nullptr || value->string() == nullptr) return;
-  scope.run().choices.push_back({.group = scope.group(),
-                                 .file = scope.file(),
-                                 .path = scope.path_of(join_path(path, field)),
-                                 .provider = provider,
-                                 .field = std::string(field),
-                                 .text = *value->string()});
+  const std::string& text = *value->string();
+  const std::vector<const MappedPlugin*> plugins = plugins_for(run, input.group, input.provider);
+  MaybeRefusal refusal;
+  for (const MappedPlugin* const plugin : plugins) {
+    refusal = refusal_by(*plugin, field, text);
+    if (!refusal) break;
+  }
+  if (!refusal) return;
+  Scope(run, input.file, input.group)
+      .add(refusal->severity, join_path(input.config_path, field),
+           "is " + in_quotes(text) + ", which " + refusal->message,
+           "the provider " + in_quotes(input.provider) + " is in " + plugins.back()->place + ": " +
+               refusal->hint);
 }
 
 }  // namespace
@@ -111,42 +117,10 @@ void note_plugin(const Scope& scope, const std::string& provider, const std::str
                                 .appends = appends});
 }
 
-void note_choices(const Scope& scope, const std::string& provider,
-                  const json::ObjectReader& cluster) {
-  note_input(scope, provider, cluster);
-  const json::Value* const extensions = cluster.find("extensions");
-  if (extensions == nullptr || extensions->array() == nullptr) return;
-  for (std::size_t i = 0; i < extensions->array()->size(); ++i) {
-    const json::Value& extension = (*extensions->array())[i];
-    const json::Value* const name = extension.find("name");
-    const json::Value* const config = extension.find("extension");
-    const bool is_config = name != nullptr && name->string() != nullptr &&
-                           *name->string() == kExecExtension && config != nullptr;
-    if (!is_config) continue;
-    const std::string path = cluster.path_of("extensions") + step(i) + ".extension";
-    for (const std::string_view field : {kTenant, kProvider}) {
-      note(scope, provider, *config, field, path);
-    }
-  }
-}
-
 void check_choices(Run& run) {
   check_inputs(run);
-  for (const ProfileChoice& choice : run.choices) {
-    MaybeRefusal refusal;
-    const MappedPlugin* by = nullptr;
-    for (const MappedPlugin* const plugin : plugins_for(run, choice.group, choice.provider)) {
-      MaybeRefusal found = refusal_by(*plugin, choice);
-      by = plugin;
-      refusal = std::move(found);
-      if (!refusal) break;
-    }
-    if (!refusal) continue;
-    Scope(run, choice.file, choice.group)
-        .add(refusal->severity, choice.path,
-             "is " + in_quotes(choice.text) + ", which " + refusal->message,
-             "the provider " + in_quotes(choice.provider) + " is in " + by->place + ": " +
-                 refusal->hint);
+  for (const ProfileInput& input : run.inputs) {
+    for (const std::string_view field : {kTenant, kProvider}) check_choice(run, input, field);
   }
 }
 

@@ -9,8 +9,6 @@
 
 #include "lint_findings.hpp"
 
-#include <execcred/json_reader.hpp>
-
 #include <string>
 
 namespace execcred::lint {
@@ -18,10 +16,6 @@ namespace execcred::lint {
 // The program for this provider; `path` is where the document has it.
 void note_plugin(const Scope& scope, const std::string& provider, const std::string& path,
                  const ExecConfig& exec, bool appends = false);
-
-// What the cluster of a ClusterProfile's provider chooses.
-void note_choices(const Scope& scope, const std::string& provider,
-                  const json::ObjectReader& cluster);
 
 // Once every document was looked at. An error where the mapping alone decides; a warning where a
 // variable of the plugin's process may still make it good.

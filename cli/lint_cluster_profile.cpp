@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lint_choices.hpp"
 #include "lint_cluster.hpp"
 #include "lint_documents.hpp"
+#include "lint_inputs.hpp"
 #include "lint_secrets.hpp"
 
 #include <execcred/text.hpp>
@@ -78,7 +78,7 @@ void check_provider(const Scope& scope, const ObjectReader& entry, std::set<std:
   const Result<ObjectReader> cluster = entry.required_object("cluster");
   if (cluster) {
     check_cluster(scope, *cluster, ClusterOf::cluster_profile);
-    if (name) note_choices(scope, *name, *cluster);
+    if (name) note_input(scope, *name, *cluster);
   } else {
     scope.add(Severity::error, cluster.error(), entry.path(), kFormat);
   }

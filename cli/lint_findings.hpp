@@ -57,16 +57,6 @@ struct ProfileInput {
   std::vector<std::string> arguments = {};
 };
 
-// What a ClusterProfile of the run chooses of a plugin's, for the program of that provider.
-struct ProfileChoice {
-  std::string group = {};
-  std::string file = {};
-  std::string path = {};
-  std::string provider = {};
-  std::string field = {};  // of spec.cluster.config
-  std::string text = {};
-};
-
 // One run over any number of files.
 struct Run {
   Limits limits = {};
@@ -75,7 +65,6 @@ struct Run {
   std::map<std::string, std::string> places_of_profiles = {};
   std::size_t passed_over = 0;  // documents of others' kinds
   std::vector<MappedPlugin> mapped = {};
-  std::vector<ProfileChoice> choices = {};
   std::vector<ProfileInput> inputs = {};
 };
 
