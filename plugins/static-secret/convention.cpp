@@ -3,12 +3,19 @@
 
 #include <execcred/text.hpp>
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 namespace execcred::static_secret {
 namespace {
 
 using Profile = Option::Profile;
+
+constexpr std::array<FormatFacts, 4> kFormats = {{{Format::token, "token", "token"},
+                                                  {Format::kubeconfig, "kubeconfig", "kubeconfig"},
+                                                  {Format::certificate, "certificate", "tls.crt"},
+                                                  {Format::argocd, "argocd", "config"}}};
 
 }  // namespace
 
@@ -72,24 +79,14 @@ Result<Convention> parse_convention(std::string_view name) {
                .hint = "the conventions are " + join(names, ", ")};
 }
 
-std::string_view format_name(Format format) {
-  switch (format) {
-    case Format::token:
-      return "token";
-    case Format::kubeconfig:
-      return "kubeconfig";
-    case Format::certificate:
-      return "certificate";
-    case Format::argocd:
-      return "argocd";
-  }
-  return {};
+const FormatFacts& facts_of(Format format) {
+  return *std::find_if(kFormats.begin(), kFormats.end(),
+                       [format](const FormatFacts& facts) { return facts.format == format; });
 }
 
 Result<Format> parse_format(std::string_view name) {
-  for (const Format format :
-       {Format::token, Format::kubeconfig, Format::certificate, Format::argocd}) {
-    if (name == format_name(format)) return format;
+  for (const FormatFacts& facts : kFormats) {
+    if (facts.name == name) return facts.format;
   }
   return Error{.kind = Error::Kind::configuration,
                .message = in_quotes(name) + " is no format",
@@ -129,7 +126,7 @@ void declare_defaults(OptionSet& options, const Convention& convention) {
   declare("secret-name", convention.secret_name);
   declare("key", convention.key);
   declare("selector", convention.selector);
-  declare("format", format_name(convention.format));
+  declare("format", facts_of(convention.format).name);
 }
 
 }  // namespace execcred::static_secret

@@ -19,6 +19,13 @@ enum class Format {
   argocd,       // name, server and config, as Argo CD declares clusters
 };
 
+struct FormatFacts {
+  Format format;
+  std::string_view name;  // as --format has it
+  std::string_view key;   // of the Secret, unless another is named
+};
+const FormatFacts& facts_of(Format format);
+
 // How the Secret is found.
 enum class Lookup {
   by_name,    // one GET; the selector, if any, must match what came
@@ -59,7 +66,6 @@ const std::vector<Convention>& conventions();
 // Fails (configuration) with the names that there are.
 Result<Convention> parse_convention(std::string_view name);
 
-std::string_view format_name(Format format);
 Result<Format> parse_format(std::string_view name);
 
 // Which options a ClusterProfile may set is the convention's to say.

@@ -47,20 +47,6 @@ Result<std::string> expand_name(const CredentialRequest& request, std::string_vi
   return request.expand(option, text);
 }
 
-std::string default_key(Format format) {
-  switch (format) {
-    case Format::token:
-      return "token";
-    case Format::kubeconfig:
-      return "kubeconfig";
-    case Format::certificate:
-      return "tls.crt";
-    case Format::argocd:
-      return "config";
-  }
-  return {};
-}
-
 bool is_templated(std::string_view text) { return text.find('{') != std::string_view::npos; }
 
 Status check_is_namespace(const std::string& what, const std::string& name) {
@@ -128,7 +114,7 @@ Result<std::string> plan_key(const Options& options, const CredentialRequest& re
   if (text.empty() && is_readers) {
     return unnamed(request, "no key of the Secret is named", "key", "--key=KEY");
   }
-  if (text.empty()) text = default_key(options.what());
+  if (text.empty()) text = facts_of(options.what()).key;
   TRY_ASSIGN(std::string key, expand_name(request, "--key", text));
   if (is_secret_key(key)) return key;
   return wrong(request.as_typed("--key") + " " + in_quotes(key) +
