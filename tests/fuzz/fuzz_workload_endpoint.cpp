@@ -20,10 +20,12 @@ void check_unix(std::string_view text, const WorkloadEndpoint& endpoint) {
   require(text == "unix:" + endpoint.path || text == "unix://" + endpoint.path,
           "the path is all of the URI");
   require(endpoint.port == 0, "it has no port");
+  require(!endpoint.text.starts_with("unix://") || endpoint.text[7] == '/', "no user, no host");
 }
 
 void check_tcp(std::string_view text, const WorkloadEndpoint& endpoint) {
   require(text.starts_with("tcp://") && endpoint.port != 0, "it has a port");
+  require(text.find('@') == std::string_view::npos, "no user");
   const std::string_view rest = text.substr(6);
   const std::size_t colon = rest.rfind(':');
   require(std::stoul(std::string(rest.substr(colon + 1))) == endpoint.port, "which is its own");
@@ -63,7 +65,7 @@ void check_endpoint(std::string_view text) {
     return;
   }
   require(endpoint->text == text, "kept as it was written");
-  require(text.find_first_of("?#%@") == std::string_view::npos, "no query, fragment, user, escape");
+  require(text.find_first_of("?#%") == std::string_view::npos, "no query, fragment, escape");
   require(std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7f; }),
           "visible ASCII");
   if (endpoint->path.empty()) {
