@@ -35,6 +35,21 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 
+# execcred_precompile(TARGET): a library of the project uses execcred_core's precompiled header, for
+# which their options must be the same. Not in optimised builds: g++ 12 warns there of overflows in
+# std::string that are none, as it does not without this.
+function(execcred_precompile target)
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    return()
+  endif()
+  if(target STREQUAL "execcred_core")
+    target_precompile_headers(${target} PRIVATE
+      ${PROJECT_SOURCE_DIR}/libexeccred/src/precompiled.hpp)
+  else()
+    target_precompile_headers(${target} REUSE_FROM execcred_core)
+  endif()
+endfunction()
+
 # The dynamic loader's work on libstdc++ costs more than a plugin's whole run, so the
 # binaries carry the part of it they use (docs/benchmarks.md).
 add_library(execcred_binary INTERFACE)

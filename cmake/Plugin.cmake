@@ -26,6 +26,7 @@ function(execcred_add_plugin name)
       ${CMAKE_CURRENT_SOURCE_DIR}/${name} ${CMAKE_CURRENT_SOURCE_DIR})
     target_link_libraries(${library} PUBLIC execcred::core ${ARGN}
       PRIVATE execcred_warnings execcred_hardening)
+    execcred_precompile(${library})
     target_link_libraries(execcred-${name} PRIVATE ${library})
   endif()
   target_link_libraries(execcred-${name} PRIVATE
