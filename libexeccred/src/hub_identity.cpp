@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base64.hpp>
 #include <execcred/bearer_token.hpp>
+#include <execcred/ca_file.hpp>
 #include <execcred/file.hpp>
 #include <execcred/hub.hpp>
 #include <execcred/kubeconfig.hpp>
@@ -135,9 +136,12 @@ Status take_cluster(const KubeconfigCluster& entry, Hub& hub) {
   }
   hub.server = cluster.server;
   while (hub.server.ends_with('/')) hub.server.pop_back();
-  TRY_ASSIGN(hub.http.tls.ca_certificates,
-             data_or_file(cluster.certificate_authority_data, entry.certificate_authority,
-                          "certificate-authority-data"));
+  const bool is_in_file =
+      cluster.certificate_authority_data.empty() && !entry.certificate_authority.empty();
+  TRY_ASSIGN(hub.http.tls.ca_certificates, is_in_file
+                                               ? read_ca_file(entry.certificate_authority)
+                                               : data_or_file(cluster.certificate_authority_data,
+                                                              "", "certificate-authority-data"));
   hub.http.tls.server_name = cluster.tls_server_name;
   if (!cluster.proxy_url.empty()) hub.http.proxy = {.url = cluster.proxy_url};
   return {};
@@ -165,7 +169,7 @@ Result<Hub> hub_of_pod(const Environment& environment) {
   hub.http.proxy = proxy_of(environment);
   hub.name_space = in_cluster_namespace();
   TRY_ASSIGN(hub.token, in_cluster_token(environment));
-  TRY_ASSIGN(hub.http.tls.ca_certificates, read_file(directory + "ca.crt", kMaxKubeconfig));
+  TRY_ASSIGN(hub.http.tls.ca_certificates, read_ca_file(directory + "ca.crt"));
   return hub;
 }
 

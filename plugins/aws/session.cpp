@@ -7,6 +7,7 @@
 
 #include <execcred/aws_metadata.hpp>
 #include <execcred/bearer_token.hpp>
+#include <execcred/ca_file.hpp>
 #include <execcred/deadline.hpp>
 #include <execcred/file.hpp>
 #include <execcred/fingerprint.hpp>
@@ -105,7 +106,7 @@ Status Journey::read_ca() {
   const auto path = services_.environment.get("AWS_CA_BUNDLE");
   if (!path || !endpoint_.tls.ca_certificates.empty()) return {};
   TRY_ASSIGN(endpoint_.tls.ca_certificates,
-             read_file(std::string(*path), kMaxKubeconfig)
+             read_ca_file(std::string(*path))
                  .context("reading AWS_CA_BUNDLE " + in_quotes(*path))
                  .hint("it names CA certificates for STS, instead of the system's"));
   return {};

@@ -6,6 +6,7 @@
 #include "tenant.hpp"
 
 #include <execcred/bearer_token.hpp>
+#include <execcred/ca_file.hpp>
 #include <execcred/deadline.hpp>
 #include <execcred/file.hpp>
 #include <execcred/form.hpp>
@@ -117,7 +118,7 @@ Result<TokenReply> WorkloadIdentity::post(ProviderCall& call) const {
   TlsSettings tls;
   if (!options_.ca_file.empty()) {
     TRY_ASSIGN(tls.ca_certificates,
-               read_file(options_.ca_file, kMaxKubeconfig)
+               read_ca_file(options_.ca_file)
                    .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
   }
   ProviderHttp http = provider_http(

@@ -11,8 +11,8 @@
 #include "subject.hpp"
 
 #include <execcred/access_rules.hpp>
+#include <execcred/ca_file.hpp>
 #include <execcred/credential_cache.hpp>
-#include <execcred/file.hpp>
 #include <execcred/plugin_main.hpp>
 #include <execcred/text.hpp>
 
@@ -117,7 +117,7 @@ class Google final : public Provider {
     TlsSettings tls;
     if (!options_.ca_file.empty()) {
       TRY_ASSIGN(tls.ca_certificates,
-                 read_file(options_.ca_file, kMaxKubeconfig)
+                 read_ca_file(options_.ca_file)
                      .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
     }
     TRY_ASSIGN(AccessToken token,

@@ -3,9 +3,9 @@
 
 #include <execcred/base64.hpp>
 #include <execcred/bearer_token.hpp>
+#include <execcred/ca_file.hpp>
 #include <execcred/certificate.hpp>
 #include <execcred/deadline.hpp>
-#include <execcred/file.hpp>
 #include <execcred/json.hpp>
 #include <execcred/oauth_failure.hpp>
 #include <execcred/provider_http.hpp>
@@ -39,7 +39,7 @@ Result<Concierge> find_concierge(const ConciergeOptions& options, const Credenti
     if (!options.ca_file.empty()) {
       TRY_ASSIGN(
           concierge.http.tls.ca_certificates,
-          read_file(options.ca_file, kMaxKubeconfig)
+          read_ca_file(options.ca_file)
               .context("reading --concierge-ca-file " + in_quotes(options.ca_file.native())));
     }
   } else {

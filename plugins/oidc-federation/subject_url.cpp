@@ -2,7 +2,7 @@
 #include "subject_url.hpp"
 
 #include <execcred/bearer_token.hpp>
-#include <execcred/file.hpp>
+#include <execcred/ca_file.hpp>
 #include <execcred/fingerprint.hpp>
 #include <execcred/google_metadata.hpp>
 #include <execcred/machine_identity.hpp>
@@ -32,7 +32,9 @@ Result<SecretString> fetch_token(HttpRequest request, const std::string& field, 
 Result<TlsSettings> tls_of(const SubjectOptions& subject) {
   TlsSettings tls;
   if (subject.ca_file.empty()) return tls;
-  TRY_ASSIGN(tls.ca_certificates, read_file(subject.ca_file, kMaxKubeconfig));
+  TRY_ASSIGN(tls.ca_certificates,
+             read_ca_file(subject.ca_file)
+                 .context("reading --subject-ca-file " + in_quotes(subject.ca_file.native())));
   return tls;
 }
 

@@ -2,6 +2,7 @@
 #include "token_server.hpp"
 
 #include <execcred/bearer_token.hpp>
+#include <execcred/ca_file.hpp>
 #include <execcred/certificate.hpp>
 #include <execcred/deadline.hpp>
 #include <execcred/file.hpp>
@@ -80,8 +81,7 @@ Result<TokenServer> TokenServer::open(const Options& options, const Services& se
 
 Status TokenServer::read_tls() {
   if (const auto& path = options_.server.ca_file; !path.empty()) {
-    TRY_ASSIGN(tls_.ca_certificates,
-               read_file(path, kMaxKubeconfig).context(reading("ca-file", path)));
+    TRY_ASSIGN(tls_.ca_certificates, read_ca_file(path).context(reading("ca-file", path)));
   }
   const ClientOptions& client = options_.client;
   if (client.certificate.empty()) return {};

@@ -137,6 +137,7 @@ TEST_CASE("AWS_CA_BUNDLE: another CA's STS is refused, and a bundle that is none
   };
   CHECK_FAILURE(with(wrong), 3);
   CHECK_REFUSAL(with("/nowhere.pem"), 2, "AWS_CA_BUNDLE");
+  CHECK_REFUSAL(with(rig.sandbox.write("none.pem", "")), 2, "AWS_CA_BUNDLE");
   CHECK(rig.sts.calls() == 0);
 }
 

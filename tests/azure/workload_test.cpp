@@ -265,6 +265,8 @@ TEST_CASE("an authority whose certificate is another's is told nothing") {
   const std::string ca = cloud.sandbox.write("other-ca.pem", other.ca_pem());
   CHECK_FAILURE(cloud.workload({"--ca-file=" + ca, "--timeout=2s"}), 3);
   CHECK_FAILURE(cloud.workload({"--ca-file=/nope"}), 2);
+  CHECK_REFUSAL(cloud.workload({"--ca-file=" + cloud.sandbox.write("none.pem", "")}), 2,
+                "--ca-file");
   CHECK(cloud.entra.requests().empty());
 }
 

@@ -100,6 +100,8 @@ TEST_CASE("endpoint: TLS is verified, and for the host's own name") {
   Ask untrusted = by(google.file_account(), {"--timeout=2s"});
   untrusted.has_trust = false;
   CHECK_FAILURE(google.run(untrusted), 3);
+  untrusted.arguments.push_back("--ca-file=" + google.sandbox.write("none.pem", ""));
+  CHECK_REFUSAL(google.run_cold(untrusted), 2, "--ca-file");
   // Its certificate is good for sts.broker.example alone.
   CHECK_FAILURE(google.run(by(with(google.file_account(), "token_url",
                                    text("https://other.broker.example/v1/token")),

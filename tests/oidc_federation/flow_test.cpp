@@ -159,7 +159,9 @@ TEST_CASE("options that the flow has no use for, lacks, or that contradict each 
         Texts{"--flow=token-exchange", url, file, "--token=refresh_token"},
         Texts{"--flow=token-exchange", url, file, "--audience="},
         Texts{"--flow=token-exchange", url, "--subject-token-file=/nope"},
-        Texts{"--flow=token-exchange", url, file, "--ca-file=/nope"}}) {
+        Texts{"--flow=token-exchange", url, file, "--ca-file=/nope"},
+        Texts{"--flow=token-exchange", url, file,
+              "--ca-file=" + fed.sandbox.write("none.pem", "")}}) {
     CAPTURE(arguments);
     CHECK_FAILURE(blackbox::run(plugin_of(arguments)), 2);
   }

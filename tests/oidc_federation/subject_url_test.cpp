@@ -66,6 +66,9 @@ TEST_CASE("url: https is verified by --subject-ca-file, and by no other") {
   source.forget();
   CHECK_FAILURE(fed.run_cold(by({url, "--timeout=2s"})), 3);
   CHECK_FAILURE(fed.run_cold(by({url, "--timeout=2s", "--subject-ca-file=" + fed.ca_path})), 3);
+  // Nothing in it would be the system's roots.
+  const std::string none = fed.sandbox.write("none.pem", "");
+  CHECK_REFUSAL(fed.run_cold(by({url, "--subject-ca-file=" + none})), 2, "--subject-ca-file");
   CHECK(source.requests().empty());
 }
 

@@ -205,6 +205,21 @@ TEST_CASE("identity: a hub that is not verified, or not https, is refused") {
   }
 }
 
+TEST_CASE("identity: the hub's CA is in a file, which is not taken for the system's when empty") {
+  Plugin plugin;
+  plugin.hub.add({.name = "spoke-1", .data = {{"token", new_token()}}});
+  std::string text = plugin.hub.kubeconfig();
+  const std::size_t at = text.find("certificate-authority-data: ");
+  text.replace(at, text.find('\n', at) - at, "certificate-authority: ca.crt");
+  const Texts arguments = {"--kubeconfig=" + plugin.sandbox.write("config", text, 0600),
+                           "--secret-name=spoke-1"};
+  plugin.sandbox.write("ca.crt", plugin.hub.ca_pem(), 0600);
+  CHECK_SUCCESS(blackbox::run(plugin_of(arguments, {variable_of_cluster()})));
+  plugin.sandbox.write("ca.crt", "", 0600);
+  CHECK_REFUSAL(blackbox::run(plugin_of(arguments, {variable_of_cluster()})), 2,
+                "holds no certificate");
+}
+
 TEST_CASE("identity: a client certificate, for a hub that demands one") {
   const Identity authority = make_ca("hub's CA of clients");
   const Identity client = make_identity({.common_name = "reader", .issuer = &authority});

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/ca_file.hpp>
+#include <execcred/file.hpp>
+#include <execcred/text.hpp>
+
+#include <utility>
+
+namespace execcred {
+
+Result<std::string> read_ca_file(const std::filesystem::path& path) {
+  TRY_ASSIGN(std::string pem, read_file(path, kMaxKubeconfig));
+  if (pem.find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = in_quotes(path.native()) + " holds no certificate in PEM",
+                 .hint = "give it the certificate of the CA, \"-----BEGIN CERTIFICATE-----\""};
+  }
+  return pem;
+}
+
+}  // namespace execcred
