@@ -21,8 +21,8 @@ bool is_final(const Error& error) {
 
 Error repeated(const CachedFailure& failure, TimePoint now) {
   Error error = failure.error;
-  error.context.push_back("waiting " + in_seconds(failure.until - now) +
-                          " before this is tried again");
+  error.context.push_back("remembering this from another run, for " +
+                          in_seconds(failure.until - now) + " more");
   return error;
 }
 

@@ -113,7 +113,7 @@ TEST_CASE("get: a permanent error is remembered for ten seconds, with its hint a
     check_fails(cache.get(), Error::Kind::no_credential, "hint: mend it");
   }
   check_fails(cache.get(), Error::Kind::no_credential,
-              "while waiting 1s before this is tried again");
+              "while remembering this from another run, for 1s more");
   CHECK(cache.provider.calls == 1);
   cache.clock.time += 1s;
   cache.provider.error.reset();
@@ -139,7 +139,7 @@ TEST_CASE("get: a run that retries waits for the provider's window, and no longe
   // At once, and when 2 s had passed; the next window, of 4 s, is too long to wait for.
   CHECK(cache.provider.calls == 2);
   CHECK(cache.paused == 2s);
-  check_fails(cache.get(), Error::Kind::unavailable, "waiting 4s");
+  check_fails(cache.get(), Error::Kind::unavailable, "remembering this from another run, for 4s");
   CHECK(cache.provider.calls == 2);
   cache.provider.error.reset();
   cache.clock.time += 2s;
