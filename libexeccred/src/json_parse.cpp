@@ -42,6 +42,13 @@ void append_utf8(std::string& out, std::uint32_t code) {
   }
 }
 
+std::string line_and_column(std::string_view text, std::size_t position) {
+  const std::string_view before = text.substr(0, position);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  return "line " + std::to_string(line) + ", column " + std::to_string(position - line_start + 1);
+}
+
 // Recursive descent; the depth limit bounds the stack. Each read_… returns false at the first
 // problem, and position_ is then where it is.
 class Parser {
@@ -161,7 +168,8 @@ class Parser {
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice == names.end()) return true;
-    refusal_ = "has the key " + in_quotes(*twice) + " more than once in one object";
+    refusal_ = "has the key " + in_quotes(*twice) + " more than once in the object that ends at " +
+               line_and_column(text_, position_ - 1);
     return false;
   }
 
@@ -241,13 +249,6 @@ class Parser {
   std::size_t position_ = 0;
   std::string refusal_;
 };
-
-std::string line_and_column(std::string_view text, std::size_t position) {
-  const std::string_view before = text.substr(0, position);
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  return "line " + std::to_string(line) + ", column " + std::to_string(position - line_start + 1);
-}
 
 Error refused(std::string message) {
   return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
