@@ -139,11 +139,18 @@ Status check_verified(const StoredCredential& stored, const Options& options,
       "give the ClusterProfile the cluster's CA; --allow-insecure allows it all the same");
 }
 
-Status check_hub_token(const StoredCredential& stored, const SecretString& own,
-                       std::string_view hub_server, const CredentialRequest& request) {
-  if (own.empty() || stored.credential.token.empty()) return {};
-  if (!is_from_same_issuer(own, stored.credential.token)) return {};
-  if (request.info.cluster && is_same_server(request.info.cluster->server, hub_server)) return {};
+Status check_hub_token(const StoredCredential& stored, const std::vector<HubIdentity>& own,
+                       const CredentialRequest& request) {
+  const SecretString& token = stored.credential.token;
+  bool is_of_hub = false;
+  for (const HubIdentity& identity : own) {
+    if (token.empty() || identity.token.empty()) continue;
+    if (!is_from_same_issuer(identity.token, token)) continue;
+    const auto& cluster = request.info.cluster;
+    if (cluster && is_same_server(cluster->server, identity.server)) return {};
+    is_of_hub = true;
+  }
+  if (!is_of_hub) return {};
   return refused("the stored token is one of the hub's own, and would be sent to another server",
                  request.info.cluster
                      ? "store a token of the cluster itself; --allow-hub-token allows it"

@@ -6,7 +6,8 @@
 #include "options.hpp"
 #include "stored_credential.hpp"
 
-#include <string_view>
+#include <string>
+#include <vector>
 
 namespace execcred::static_secret {
 
@@ -24,10 +25,15 @@ Status add_annotated_server(const StoredSecret& secret, const Options& options,
 Status check_verified(const StoredCredential& stored, const Options& options,
                       const CredentialRequest& request);
 
-// A token of the hub's service accounts is good at the hub alone, and everything there. `own` is
-// this side's token, empty if it has none; `hub_server` its server, empty if unknown.
-Status check_hub_token(const StoredCredential& stored, const SecretString& own,
-                       std::string_view hub_server, const CredentialRequest& request);
+// Who this side is at a hub.
+struct HubIdentity {
+  SecretString token = {};  // empty: none
+  std::string server = {};  // empty: unknown
+};
+
+// A token of a hub's service accounts is good at that hub alone, and everything there.
+Status check_hub_token(const StoredCredential& stored, const std::vector<HubIdentity>& own,
+                       const CredentialRequest& request);
 
 // A Secret of type kubernetes.io/service-account-token holds a token of the hub itself.
 Status check_secret_type(const StoredSecret& secret, const Options& options);

@@ -17,6 +17,7 @@
 #include <execcred/url.hpp>
 
 #include <utility>
+#include <vector>
 
 namespace execcred::static_secret {
 
@@ -46,28 +47,24 @@ class StaticSecret final : public Provider {
     TRY_ASSIGN(const Plan plan, make_plan(options_, request, "", true));
     TRY_ASSIGN(StoredCredential stored, read_from_files(plan, options_, services));
     if (options_.allow_hub_token || stored.credential.token.empty()) return stored;
-    TRY_ASSIGN(const HubIdentity own, identity_beside_files(services.environment));
-    TRY(check_hub_token(stored, own.token, own.server, request));
+    TRY_ASSIGN(const std::vector<HubIdentity> own, identities_beside_files(services.environment));
+    TRY(check_hub_token(stored, own, request));
     return stored;
   }
 
-  struct HubIdentity {
-    SecretString token = {};
-    std::string server = {};
-  };
-
-  // Ours on the hub, although nothing is read there: one of its tokens may be among the files.
-  // There need be none, and a kubeconfig that nobody passed need not be one for us.
-  Result<HubIdentity> identity_beside_files(const Environment& environment) const {
-    if (!options_.kubeconfig.empty()) {
-      Result<Hub> hub = find_hub(options_.kubeconfig, environment);
-      if (hub) return HubIdentity{.token = std::move(hub->token), .server = std::move(hub->server)};
-      const bool was_passed = environment.get("KUBECONFIG") != options_.kubeconfig;
-      if (was_passed) return std::move(hub).error();
+  // Nothing is read from a hub, but one of its tokens may be among the files: of the Pod's cluster,
+  // or of the kubeconfig's. One that nobody passed need not be one for us.
+  Result<std::vector<HubIdentity>> identities_beside_files(const Environment& environment) const {
+    std::vector<HubIdentity> own;
+    if (Result<SecretString> token = in_cluster_token(environment)) {
+      own.push_back({.token = std::move(*token), .server = in_cluster_server(environment)});
     }
-    Result<SecretString> token = in_cluster_token(environment);
-    if (!token) return HubIdentity();
-    return HubIdentity{.token = std::move(token).value(), .server = in_cluster_server(environment)};
+    if (options_.kubeconfig.empty()) return own;
+    Result<Hub> hub = find_hub(options_.kubeconfig, environment);
+    const bool was_passed = environment.get("KUBECONFIG") != options_.kubeconfig;
+    if (!hub && was_passed) return std::move(hub).error();
+    if (hub) own.push_back({.token = std::move(hub->token), .server = std::move(hub->server)});
+    return own;
   }
 
   Result<StoredCredential> read_from_hub(const CredentialRequest& request,
@@ -77,9 +74,9 @@ class StaticSecret final : public Provider {
     TRY_ASSIGN(const Plan plan,
                make_plan(options_, request, own_namespace(order, hub, services.environment),
                          is_namespace_literal_));
-    const SecretString own = hub.token.copy();
-    const std::string server = hub.server;
-    services.debug("reading from the hub " + redacted_url(server) + ", namespace " +
+    std::vector<HubIdentity> own;
+    own.push_back({.token = hub.token.copy(), .server = hub.server});
+    services.debug("reading from the hub " + redacted_url(hub.server) + ", namespace " +
                    in_quotes(plan.name_space));
     deadline::enter_phase("reading the Secret from the hub");
     HubClient client(std::move(hub),
@@ -91,7 +88,7 @@ class StaticSecret final : public Provider {
     TRY(check_secret_type(secret, options_));
     TRY_ASSIGN(StoredCredential stored, read_stored(secret, plan, options_, services.clock.now()));
     TRY(add_annotated_server(secret, options_, stored));
-    if (!options_.allow_hub_token) TRY(check_hub_token(stored, own, server, request));
+    if (!options_.allow_hub_token) TRY(check_hub_token(stored, own, request));
     return stored;
   }
 

@@ -124,12 +124,21 @@ TEST_CASE("in a Pod: its service account's own token is not given away as a file
   const blackbox::Sandbox sandbox;
   sandbox.write("token", hub.plugin.hub.token(), 0600);
   const Texts arguments = {"--secret-dir=" + sandbox.path().native()};
-  const auto run = [&](Texts more) {
+  const auto run = [&](Texts more, const std::string& variable = "NONE=") {
     more.insert(more.begin(), arguments.begin(), arguments.end());
-    return run_in_pod(plugin_of(more, hub.pod_variables()), hub.account());
+    Texts variables = hub.pod_variables();
+    variables.push_back(variable);
+    return run_in_pod(plugin_of(more, variables), hub.account());
   };
   CHECK_REFUSAL(run({}), 1, "one of the hub's own");
   CHECK_SUCCESS(run({"--allow-hub-token"}));
+  // Another hub beside it changes nothing.
+  std::string other = hub.plugin.hub.kubeconfig();
+  const std::size_t at = other.find("{token: ");
+  other.replace(at, other.find('}', at) - at, "{token: " + new_opaque_token());
+  const std::string path = sandbox.write("config", other, 0600);
+  CHECK_REFUSAL(run({}, "KUBECONFIG=" + path), 1, "one of the hub's own");
+  CHECK_REFUSAL(run({"--kubeconfig=" + path}), 1, "one of the hub's own");
 }
 
 TEST_CASE("in a Pod: Istio's certificate is found where its agent mounts it") {
