@@ -27,8 +27,10 @@ Status check_expanded(const std::string& what, std::string_view text) {
 }
 
 // Of what a ClusterProfile names, in this field, or else the mapping.
+// Without a field, only the option can name it.
 Error unnamed(const CredentialRequest& request, const std::string& problem, std::string_view field,
               const std::string& option) {
+  if (field.empty()) return wrong(problem, "pass " + option);
   if (!request.info.cluster) {
     return wrong(problem,
                  "set provideClusterInfo: true where the client runs this plugin, so that the "
@@ -86,6 +88,11 @@ Result<std::string> plan_namespace(const Options& options, const CredentialReque
   return name;
 }
 
+std::string_view name_field(ProfileFields fields) {
+  if (fields == ProfileFields::none) return {};
+  return fields == ProfileFields::token_reader ? "secretName" : "name";
+}
+
 Result<std::string> plan_secret_name(const Options& options, const CredentialRequest& request) {
   std::string text = or_default(options.secret_name, options.convention.secret_name);
   if (text.empty() && !options.managed_service_account.empty()) {
@@ -94,15 +101,16 @@ Result<std::string> plan_secret_name(const Options& options, const CredentialReq
   const bool is_found_otherwise = options.convention.lookup != Lookup::by_name;
   if (text.empty() && is_found_otherwise) return text;
   if (text.empty()) {
-    const bool is_token = options.convention.profile_fields == ProfileFields::token_reader;
-    return unnamed(request, "no Secret is named", is_token ? "secretName" : "name",
+    return unnamed(request, "no Secret is named", name_field(options.convention.profile_fields),
                    "--secret-name=NAME");
   }
   TRY_ASSIGN(std::string name, expand_name(request, "--secret-name", text));
   if (is_dns1123_subdomain(name)) return name;
-  const std::string what = options.managed_service_account.empty()
-                               ? request.as_typed("--secret-name")
-                               : request.as_typed("--managed-serviceaccount") + ": the name";
+  const bool is_of_account =
+      options.secret_name.empty() && !options.managed_service_account.empty();
+  const std::string what = is_of_account
+                               ? request.as_typed("--managed-serviceaccount") + ": the name"
+                               : request.as_typed("--secret-name");
   return wrong(what + " " + in_quotes(name) + " is no Secret's name (RFC 1123 subdomain)",
                "at most 253 of a-z, 0-9, '-' and '.' make one");
 }

@@ -78,6 +78,26 @@ TEST_CASE("plan: options of the same names replace a convention's defaults") {
   CHECK(plan->format == Format::token);
 }
 
+TEST_CASE("plan: a missing or malformed name is told with what sets it here") {
+  const auto hint_of = [](std::string_view convention) {
+    Options unnamed = options_of(convention);
+    unnamed.key = "k";
+    const Result<Plan> plan = plan_of(unnamed);
+    REQUIRE_FALSE(plan);
+    return plan.error().message + "; " + plan.error().hint;
+  };
+  CHECK(test::contains(hint_of("generic"), "as 'name'"));
+  CHECK(test::contains(hint_of("kubeconfig-secretreader"), "as 'name'"));
+  CHECK(test::contains(hint_of("token-secretreader"), "as 'secretName'"));
+  CHECK(hint_of("managed-serviceaccount") == "no Secret is named; pass --secret-name=NAME");
+  Options options = options_of("cp-creds");
+  options.managed_service_account = "Bad_Name";
+  check_fails(plan_of(options), kConfiguration, "--managed-serviceaccount: the name");
+  options.managed_service_account = "good";
+  options.secret_name = "Bad_Name";
+  check_fails(plan_of(options), kConfiguration, "--secret-name 'Bad_Name'");
+}
+
 TEST_CASE("plan: sources of files need no name, key or namespace of a Secret") {
   Options certificate = options_of("mounted-certificate");
   CHECK(make_plan(certificate, request_of(), "", true));
