@@ -27,19 +27,33 @@ Error unfit(const std::string& message) {
                .hint = "it must hold one bearer token and nothing else"};
 }
 
-// A SEQUENCE that takes all of it, with a length of two bytes as keys and certificates have.
+// The bytes of either alphabet's digits before any padding, without the last one or two where they
+// are no whole group. None if it is no base64.
+std::optional<std::string> decode_whole_groups(std::string_view text) {
+  std::string digits(text.substr(0, text.find('=')));
+  digits.resize(digits.size() / 4 * 4);
+  std::replace(digits.begin(), digits.end(), '-', '+');
+  std::replace(digits.begin(), digits.end(), '_', '/');
+  std::optional<std::string> bytes = decode_base64(digits);
+  wipe(digits);
+  return bytes;
+}
+
+// A SEQUENCE that takes all of it, with a length of two bytes as keys and certificates have; the
+// end that makes no whole group of base64 may be missing.
 bool is_der(std::string_view bytes) {
   constexpr std::size_t kHead = 4;
   if (!bytes.starts_with("\x30\x82") || bytes.size() < kHead) return false;
   const auto length = static_cast<std::size_t>(static_cast<unsigned char>(bytes[2])) << 8U |
                       static_cast<unsigned char>(bytes[3]);
-  return length == bytes.size() - kHead;
+  const std::size_t there = bytes.size() - kHead;
+  return length >= there && length - there <= 2;
 }
 
 // What the text is as base64; empty for what may be a token.
 std::string_view encoded_file(std::string_view text) {
   if (text.find('.') != std::string_view::npos) return {};  // as in each JWT
-  std::optional<std::string> bytes = decode_base64(text);
+  std::optional<std::string> bytes = decode_whole_groups(text);
   if (!bytes) return {};
   std::string_view what;
   if (is_der(*bytes)) what = "a key or a certificate";

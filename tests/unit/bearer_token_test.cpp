@@ -60,7 +60,13 @@ TEST_CASE("bearer_token: refuses the files that are mounted in its place by mist
            "a2luZDogQ29uZmlnCmFwaVZlcnNpb246IHYxCg==",              // kind first
            "eyJhcGlWZXJzaW9uIjoidjEiLCJraW5kIjoiQ29uZmlnIn0=",      // JSON
            "Ci0tLS0tQkVHSU4gRUMgUFJJVkFURSBLRVktLS0tLQpNSElFCg==",  // behind a line break
-           "MIIABAECAwQ=",                                          // DER
+           "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo",           // without padding
+           "LS0tLS1CRUdJTiBLRVktLS0tLQp-Pz8_",                      // the URL's alphabet
+           "LS0tLS1CRUdJTiBLRVktLS0tLQo=LS0tLS1CRUdJTiBLRVk=",      // two, joined
+           "YXBpVmVyc2lvbjogdjEK",
+           "MIIABAECAwQ=",  // DER
+           "MIIABAECAwQ",
+           "MIIABQECAwQF",
            "{\"apiVersion\":\"v1\",\"kind\":\"Config\"}",
            "{\"token\":\"x\"}",
            "[\"x\"]",
