@@ -15,10 +15,6 @@ std::string in_seconds(Duration duration) {
   return format_duration(std::chrono::ceil<std::chrono::seconds>(duration));
 }
 
-bool is_final(const Error& error) {
-  return error.kind == Error::Kind::no_credential || error.kind == Error::Kind::configuration;
-}
-
 Error repeated(const CachedFailure& failure, TimePoint now) {
   Error error = failure.error;
   error.context.push_back("remembering this from another run, for " +
@@ -64,9 +60,9 @@ Result<Credential> CacheRun::refresh(CachedCredential entry) {
   if (is_pending) {
     return deliver(std::move(entry), "the provider failed a moment ago");
   }
-  Failure failure;
+  FailedCall failed;
   const bool is_locked = attempt == CacheLock::Attempt::locked;
-  Result<FreshCredential> fresh = call(is_locked, failure);
+  Result<FreshCredential> fresh = call(is_locked, Need::something_fresher, failed);
   if (fresh) return deliver(store(std::move(*fresh), reask_after_, is_locked), "refreshed");
   if (entry.expires <= now()) return std::move(fresh).error();
   return deliver(std::move(entry), "cannot be refreshed yet: " + fresh.error().message);
@@ -91,20 +87,19 @@ Result<Credential> CacheRun::doubt(CachedCredential entry) {
     return deliver(std::move(entry), "asked for again, and the provider failed a moment ago");
   }
   debug("asked for again by the same client, so the provider is asked");
-  Failure failure;
-  Result<FreshCredential> fresh = call(true, failure);
+  FailedCall failed;
+  Result<FreshCredential> fresh = call(true, Need::something_fresher, failed);
   if (fresh) {
     const Duration reask_after =
         2 * std::clamp(entry.reask_after, times.first_reask, times.longest_lifetime / 2);
     return deliver(store(std::move(*fresh), reask_after, true), "replaced");
   }
-  if (!is_final(fresh.error())) {
+  const bool is_refused = fresh.error().kind == Error::Kind::no_credential && !failed.is_own;
+  if (!is_refused && fresh.error().kind != Error::Kind::configuration) {
     return deliver(std::move(entry), "cannot be replaced now: " + fresh.error().message);
   }
   // The other side refuses this identity, so nobody else gets what it gave before.
-  if (fresh.error().kind == Error::Kind::no_credential) {
-    directory_.remove(name_ + std::string(kCredentialEnding));
-  }
+  if (is_refused) directory_.remove(name_ + std::string(kCredentialEnding));
   return std::move(fresh).error();
 }
 
@@ -120,12 +115,13 @@ Result<Credential> CacheRun::obtain() {
     }
     const Acquired acquired = acquire(lock);
     if (acquired == Acquired::changed) continue;
-    Failure failure;
+    FailedCall failed;
     const bool is_locked = acquired == Acquired::locked;
-    Result<FreshCredential> fresh = call(is_locked, failure);
+    Result<FreshCredential> fresh = call(is_locked, Need::nothing_else, failed);
     if (fresh) return deliver(store(std::move(*fresh), reask_after_, is_locked), "new");
     lock.unlock();
-    if (!failure || !wait_for_window(*failure)) return std::move(fresh).error();
+    const Failure& remembered = failed.remembered;
+    if (!remembered || !wait_for_window(*remembered)) return std::move(fresh).error();
   }
 }
 
@@ -158,15 +154,17 @@ bool CacheRun::has_news() const {
   return pending_failure(TimePoint::min()).has_value() || is_good(read_entry());
 }
 
-Result<FreshCredential> CacheRun::call(bool is_locked, Failure& failure) const {
-  ProviderCall call{.deadline = options_.deadline, .may_retry = false};
+Result<FreshCredential> CacheRun::call(bool is_locked, Need need, FailedCall& failed) const {
+  ProviderCall call{
+      .deadline = options_.deadline, .may_retry = false, .is_needed = need == Need::nothing_else};
   // The others wait for three quarters of what they have, and learn a failure before that.
   if (is_locked && call.deadline != steady_clock::time_point::max()) {
     call.deadline = steady_clock::now() + time_left() / 3 * 2;
   }
   debug("asking the provider");
   Result<FreshCredential> fresh = ask_(call);
-  if (!fresh && !call.is_own_failure) failure = record(fresh.error(), call.retry_after);
+  failed.is_own = call.is_own_failure;
+  if (!fresh && !failed.is_own) failed.remembered = record(fresh.error(), call.retry_after);
   return fresh;
 }
 

@@ -114,7 +114,7 @@ class RetriedCall {
     milliseconds pause = kFirstPause;
     for (;;) {
       Attempt attempt = call_once();
-      if (attempt || !attempt.error().is_transient) return attempt;
+      if (attempt || !attempt.error().is_transient || !policy_.may_retry) return attempt;
       tell(attempt.error().message);
       const Duration left = end_ - steady_clock::now();
       if (left <= short_attempt_ / 2) return out_of_time(std::move(attempt.error()));

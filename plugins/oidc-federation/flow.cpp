@@ -41,8 +41,10 @@ Result<Credential> FlowRun::pass_on(ProviderCall& call) const {
 
 Result<Credential> FlowRun::exchange(ProviderCall& call) const {
   const std::optional<CacheDirectory> directory = open_cache(cache_, services_.environment);
-  TRY_ASSIGN(TokenServer server,
-             TokenServer::open(options_, services_, directory ? &*directory : nullptr));
+  Result<TokenServer> opened =
+      TokenServer::open(options_, services_, directory ? &*directory : nullptr);
+  call.is_own_failure = !opened;
+  TRY_ASSIGN(TokenServer server, std::move(opened));
   TRY_ASSIGN(const SecretString subject, subject_.get(call));
   TRY_ASSIGN(TokenReply reply, options_.flow == Flow::refresh_token
                                    ? refresh(server, subject, directory, call)

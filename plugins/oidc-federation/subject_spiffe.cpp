@@ -71,6 +71,7 @@ Result<SecretString> fetch_spiffe(const Options& options, const Services& servic
   TRY_ASSIGN(WorkloadEndpoint endpoint, parse_workload_endpoint(spiffe.socket));
   const WorkloadApi api(std::move(endpoint),
                         {.deadline = call.deadline,
+                         .may_retry = call.is_needed,
                          .debug = [&services](std::string_view step) { services.debug(step); }});
   TRY_ASSIGN(JwtSvid svid,
              fetch_jwt_svid(api, {subject_audience(options)}, spiffe.choice, services.clock));

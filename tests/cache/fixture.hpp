@@ -41,6 +41,7 @@ struct TestProvider {
   Duration lifetime = 1h;
   std::optional<Error> error = std::nullopt;
   std::optional<Duration> retry_after = std::nullopt;
+  bool is_own_failure = false;
   std::vector<ProviderCall> seen = {};
 };
 
@@ -78,6 +79,7 @@ class CacheFixture {
       ++provider.calls;
       provider.seen.push_back(call);
       call.retry_after = provider.retry_after;
+      call.is_own_failure = provider.is_own_failure;
       if (provider.error) return *provider.error;
       return fresh_token("token-" + std::to_string(provider.calls), clock.time + provider.lifetime);
     });

@@ -128,8 +128,11 @@ TEST_CASE("get: a failure of our own making is not remembered") {
   CHECK(cache.provider.calls == 2);
   cache.provider.error = Error{.kind = Error::Kind::configuration, .message = "no CA file"};
   CHECK(cache.token() == "no CA file");
+  cache.provider.error = refused();
+  cache.provider.is_own_failure = true;
+  CHECK(cache.token() == "invalid_grant");
   cache.provider.error.reset();
-  CHECK(cache.token() == "token-4");
+  CHECK(cache.token() == "token-5");
 }
 
 TEST_CASE("get: a run that retries waits for the provider's window, and no longer than it may") {

@@ -115,6 +115,19 @@ TEST_CASE("an error of configuration is returned, and the entry stays for others
   CHECK(cache.token() == "token-1");
 }
 
+TEST_CASE("a subject that expired on this side ends nothing: nobody has refused the entry") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  CHECK(cache.provider.seen.back().is_needed);
+  cache.clock.time += 1min;
+  cache.provider.error = refused();
+  cache.provider.is_own_failure = true;
+  CHECK(cache.token() == "token-1");
+  CHECK(cache.token() == "token-1");
+  CHECK(cache.provider.calls == 3);
+  CHECK_FALSE(cache.provider.seen.back().is_needed);
+}
+
 TEST_CASE("an unavailable provider: the entry is served, and doubted again at twice the age") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");

@@ -98,6 +98,20 @@ TEST_CASE("Retry-After lengthens the time in which a failing provider is left al
   CHECK(token_of(fed.run({})) == "back");
 }
 
+TEST_CASE("a good credential is given although its subject token has expired since") {
+  Federation fed;
+  const std::string token = token_of(fed.run({}));
+  fed.set_subject(new_subject(-60));
+  CHECK(token_of(fed.run({})) == token);
+  // Asked for again by the same client, and when it is to be refreshed.
+  for (const milliseconds age : {milliseconds(60s), milliseconds(57min)}) {
+    age_entry(fed.cache_path, age);
+    CHECK(token_of(fed.run({})) == token);
+    CHECK(token_of(fed.run({})) == token);
+  }
+  CHECK(fed.idp.calls() == 1);
+}
+
 TEST_CASE("a token that is still good survives an outage, and one in its window is refreshed") {
   Federation fed;
   const std::string token = token_of(fed.run({}));

@@ -85,6 +85,15 @@ TEST_CASE("a refused client is not tried by another method") {
   CHECK(fed.idp.calls() == 1);
 }
 
+TEST_CASE("a secret's file that was empty is not remembered once it is filled") {
+  Federation fed;
+  const std::string path = fed.sandbox.write("secret", "", 0600);
+  const Ask ask = credentials({"--client-id=me", "--client-secret-file=" + path});
+  CHECK_FAILURE(fed.run(ask), 1);
+  fed.sandbox.write("secret", new_secret(), 0600);
+  CHECK_SUCCESS(fed.run(ask));
+}
+
 TEST_CASE("private_key_jwt: each algorithm's signature is good, by the key and by the name") {
   struct Case {
     std::string algorithm, asked;

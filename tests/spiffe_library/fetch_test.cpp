@@ -22,9 +22,10 @@ const std::string kOne = "spiffe://example.org/one";
 const std::string kTwo = "spiffe://example.org/two";
 
 struct Api {
-  explicit Api(const FrameServer& server)
+  explicit Api(const FrameServer& server, bool may_retry = true)
       : endpoint(parse_workload_endpoint(server.uri())),
-        api(*endpoint, {.deadline = std::chrono::steady_clock::now() + 10s}) {}
+        api(*endpoint,
+            {.deadline = std::chrono::steady_clock::now() + 10s, .may_retry = may_retry}) {}
 
   Result<WorkloadEndpoint> endpoint;
   WorkloadApi api;
@@ -46,6 +47,16 @@ TEST_CASE("fetch_jwt_svid: asks, chooses and checks") {
   CHECK(svid->spiffe_id == kTwo);
   check_fails(fetch_jwt_svid(api.api, {"a"}, {}, api.clock), Error::Kind::no_credential,
               "the agent has 2 identities");
+}
+
+TEST_CASE("fetch_jwt_svid: is tried once, where a retry is not worth it") {
+  const TempDir folder;
+  const FrameServer server(grpc::says(grpc::failure(grpc::kPermissionDenied, "no identity issued")),
+                           {.path = (folder / "agent.sock").native()});
+  const Api api(server, false);
+  check_fails(fetch_jwt_svid(api.api, {"a"}, {}, api.clock), Error::Kind::no_credential,
+              "no identity issued");
+  CHECK(server.connections() == 1);
 }
 
 TEST_CASE("fetch_x509_svid: asks, chooses and checks") {

@@ -50,6 +50,8 @@ struct ProviderCall {
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   // False: the cache tries again, when the provider's window has passed.
   bool may_retry = true;
+  // False: there is a good credential if this call fails, so nothing is worth waiting for.
+  bool is_needed = true;
   // To be set from a failing provider's Retry-After.
   std::optional<Duration> retry_after = std::nullopt;
   // To be set where the call fails for this side's own files, before anybody is asked.

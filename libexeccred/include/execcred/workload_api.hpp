@@ -40,6 +40,7 @@ struct WorkloadApiPolicy {
   // When a call ends. It is tried again until then for all that may pass: no socket yet, an agent
   // that starts or goes, an entry that has not reached the agent.
   std::chrono::steady_clock::time_point deadline = {};
+  bool may_retry = true;
   std::function<void(std::string_view step)> debug = {};
   std::size_t max_message = 4 * 1024 * 1024;  // bytes of one answer
 };
