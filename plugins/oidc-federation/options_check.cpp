@@ -26,7 +26,7 @@ struct Use {
 };
 
 // The options that only some flows have a use for.
-constexpr std::array<Use, 27> kUses = {{{"issuer-url", kServer},
+constexpr std::array<Use, 28> kUses = {{{"issuer-url", kServer},
                                         {"token-url", kServer},
                                         {"ca-file", kServer},
                                         {"client-id", kServer},
@@ -51,6 +51,7 @@ constexpr std::array<Use, 27> kUses = {{{"issuer-url", kServer},
                                         {"expect-audience", ~kPinniped},
                                         {"concierge-authenticator-type", kPinniped},
                                         {"concierge-authenticator-name", kPinniped},
+                                        {"concierge-api-group-suffix", kPinniped},
                                         {"concierge-endpoint", kPinniped},
                                         {"concierge-ca-file", kPinniped}}};
 

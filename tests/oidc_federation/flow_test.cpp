@@ -153,6 +153,7 @@ TEST_CASE("options that the flow has no use for, lacks, or that contradict each 
         Texts{"--flow=token-exchange", url, file, "--service-account=a/b"},
         Texts{"--flow=token-exchange", url, file, "--actor-token-type=jwt"},
         Texts{"--flow=token-exchange", url, file, "--concierge-authenticator-name=x"},
+        Texts{"--flow=token-exchange", url, file, "--concierge-api-group-suffix=a.b"},
         Texts{"--flow=token-exchange", url, file, "--client-certificate=" + fed.ca_path},
         Texts{"--flow=token-exchange", url, file, "--key-id=x"},
         Texts{"--flow=token-exchange", url, file, "--client-auth=client_secret_jwt"},
