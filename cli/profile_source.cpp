@@ -54,7 +54,8 @@ enum class Place { alone, folder };
 bool is_of_others(const std::string& text) {
   const Result<std::vector<json::Value>> documents = parse_documents(text, kMaxInventory);
   return documents && std::all_of(documents->begin(), documents->end(), [](const json::Value& one) {
-           return one.object() != nullptr && one.find("kind") == nullptr;
+           return one.object() != nullptr && one.find("kind") == nullptr &&
+                  one.find("apiVersion") == nullptr;
          });
 }
 

@@ -128,6 +128,22 @@ TEST_CASE("inventory: one file of a folder that is none keeps no other from a ku
   CHECK_FAILURE(run(command), 1);
 }
 
+TEST_CASE("inventory: a ClusterProfile of a folder that lost its kind is told, not passed over") {
+  const Files files;
+  const Sandbox& sandbox = files.sandbox();
+  sandbox.write("folder/a.yaml", one("a"));
+  std::string kindless = one("b");
+  kindless.replace(kindless.find("kind"), 4, "Kind");
+  sandbox.write("folder/b.yaml", kindless);
+  sandbox.write("folder/values.yaml", "replicas: 3\n");
+  Command command = files.command(sandbox.at("folder"));
+  command.arguments[1] = "kubeconfig";
+  const Outcome outcome = run(command);
+  CHECK_MESSAGE(outcome.exit_code == 1, describe(outcome));
+  CHECK(says(outcome, "b.yaml"));
+  CHECK_FALSE(says(outcome, "values.yaml"));
+}
+
 TEST_CASE("inventory: a mounted ConfigMap is a folder of symlinks") {
   const Files files;
   const Sandbox& sandbox = files.sandbox();
