@@ -2,12 +2,14 @@
 #include "lint_inputs.hpp"
 
 #include "lint_options.hpp"
+#include "lint_secrets.hpp"
 
 #include <execcred/cluster.hpp>
 #include <execcred/environment.hpp>
 #include <execcred/settings.hpp>
 #include <execcred/text.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace execcred::lint {
@@ -26,10 +28,44 @@ bool is_judged_elsewhere(std::string_view program, std::string_view field) {
          (program == cli::kGoogle && field == "workloadIdentityProvider");
 }
 
-// The plugin's name for the place becomes that of the document.
-Error placed(Error error, const std::string& path) {
-  if (error.message.starts_with(kConfigPath)) error.message.replace(0, kConfigPath.size(), path);
-  return error;
+bool may_hold_secret(const json::Member& member) {
+  const auto may_be = [&member](const json::Value& value) {
+    return value.string() != nullptr && may_be_secret(member.name, *value.string());
+  };
+  const auto* const list = member.value.array();
+  return may_be(member.value) ||
+         (list != nullptr && std::any_of(list->begin(), list->end(), may_be));
+}
+
+// Those of the config as a whole, and of its fields one by one if they can be told apart.
+std::vector<Problem> problems_of_config(PluginOptions& options, const Settings& settings,
+                                        const ProfileInput& input, const std::string& program) {
+  const json::Object* const fields = input.config.object();
+  if (fields == nullptr) return {};
+  json::Value whole((json::Object()));
+  std::vector<Problem> problems;
+  for (const json::Member& member : *fields) {
+    if (is_judged_elsewhere(program, member.name)) continue;
+    whole.add(member.name, member.value);
+    const Status read = options.read_field(settings, member, input.server);
+    if (read) continue;
+    Problem problem{.path = join_path(input.config_path, step(member.name)),
+                    .error = placed(read.error(), input.config_path)};
+    // Messages quote the beginning of what they refuse.
+    if (may_hold_secret(member)) problem.error.message = "has a value that is refused";
+    problems.push_back(std::move(problem));
+  }
+  const Status together = options.read_config(settings, whole, input.server);
+  if (together) return {};
+  if (!problems.empty()) return problems;
+  return {{.path = input.config_path, .error = placed(together.error(), input.config_path)}};
+}
+
+bool may_hold_secret(const std::vector<std::string>& arguments) {
+  const std::vector<Argument> all = split_arguments(arguments, nullptr);
+  return std::any_of(all.begin(), all.end(), [](const Argument& argument) {
+    return may_be_secret(argument.name, argument.value);
+  });
 }
 
 std::vector<Problem> problems_of(const ProfileInput& input, const ExecConfig& exec, bool appends) {
@@ -40,21 +76,16 @@ std::vector<Problem> problems_of(const ProfileInput& input, const ExecConfig& ex
     variables.push_back(variable.name + "=" + variable.value);
   }
   Settings settings(options.set());
-  // What is wrong there is told there.
-  static_cast<void>(options.read(exec.args, Environment(std::move(variables)), settings));
-  std::vector<Problem> problems;
-  if (input.config.object() != nullptr) {
-    for (const json::Member& member : *input.config.object()) {
-      if (is_judged_elsewhere(program, member.name)) continue;
-      const Status read = options.read_field(settings, member, input.server);
-      if (read) continue;
-      problems.push_back({.path = join_path(input.config_path, step(member.name)),
-                          .error = placed(read.error(), input.config_path)});
-    }
-  }
+  // What is wrong there is told there, and decides about the rest.
+  if (!options.read(exec.args, Environment(std::move(variables)), settings)) return {};
+  std::vector<Problem> problems = problems_of_config(options, settings, input, program);
   if (!appends || input.arguments.empty()) return problems;
   const Status read = options.read_appended(settings, input.arguments, input.server);
-  if (!read) problems.push_back({.path = input.arguments_path, .error = read.error()});
+  if (read) return problems;
+  problems.push_back({.path = input.arguments_path, .error = read.error()});
+  if (may_hold_secret(input.arguments)) {
+    problems.back().error.message = "holds an argument that is refused";
+  }
   return problems;
 }
 

@@ -205,6 +205,11 @@ void check_settings(const Scope& scope, const ExecConfig& exec, const PluginOpti
   check_together(scope, exec, path);
 }
 
+Error placed(Error error, const std::string& path) {
+  if (error.message.starts_with(kConfigPath)) error.message.replace(0, kConfigPath.size(), path);
+  return error;
+}
+
 void check_shared_config(const Scope& scope, const json::Value& config, const std::string& path) {
   if (config.object() == nullptr) return;
   PluginOptions options("");
@@ -212,9 +217,7 @@ void check_shared_config(const Scope& scope, const json::Value& config, const st
   for (const json::Member& member : *config.object()) {
     const Status read = options.read_field(settings, member, {});
     if (read) continue;
-    // The plugin's name for the place becomes that of this document.
-    Error error = read.error();
-    if (error.message.starts_with(kConfigPath)) error.message.replace(0, kConfigPath.size(), path);
+    const Error error = placed(read.error(), path);
     scope.add(Severity::error, error, path,
               error.hint.empty() ? std::string("see docs/options.md") : error.hint);
   }

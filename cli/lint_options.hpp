@@ -42,6 +42,9 @@ bool is_given(const ExecConfig& exec, const PluginOptions& options, std::string_
 void check_settings(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
                     const std::string& path);
 
+// An error of a plugin's, which calls the place spec.cluster.config, with the document's `path`.
+Error placed(Error error, const std::string& path);
+
 // spec.cluster.config, found at `path`: fields that every plugin refuses there.
 void check_shared_config(const Scope& scope, const json::Value& config, const std::string& path);
 

@@ -83,15 +83,28 @@ bool has_url_password(std::string_view text) {
   return false;
 }
 
+// Long enough, and not spelled like the words of a sentence.
+bool may_be_token(std::string_view text) {
+  constexpr std::size_t kShortest = 12;
+  if (text.size() < kShortest) return false;
+  const bool has_digit = std::any_of(text.begin(), text.end(), is_digit);
+  const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  return has_digit || (std::any_of(text.begin() + 1, text.end(), is_upper) &&
+                       std::any_of(text.begin() + 1, text.end(), is_lower));
+}
+
 // Of an Authorization header.
 bool has_bearer_token(std::string_view text) {
   constexpr std::string_view kScheme = "Bearer ";
-  constexpr std::size_t kShortest = 12;
-  const std::size_t at = text.find(kScheme);
-  return at != std::string_view::npos && run_of(text.substr(at + kScheme.size()), [](char c) {
-                                           return is_token_character(c) || c == '.' || c == '~' ||
-                                                  c == '+' || c == '/' || c == '=';
-                                         }).size() >= kShortest;
+  for (std::size_t at = text.find(kScheme); at != std::string_view::npos;
+       at = text.find(kScheme, at + 1)) {
+    const std::string_view token = run_of(text.substr(at + kScheme.size()), [](char c) {
+      return is_token_character(c) || c == '.' || c == '~' || c == '+' || c == '/' || c == '=';
+    });
+    if (may_be_token(token)) return true;
+  }
+  return false;
 }
 
 std::string_view find_secret(std::string_view text, int levels_of_base64);

@@ -56,18 +56,6 @@ std::vector<std::string_view> file_sources(const ExecConfig& exec, const PluginO
   return given;
 }
 
-std::string flags(const std::vector<std::string_view>& names) {
-  return "--" + join(Texts(names.begin(), names.end()), " and --");
-}
-
-void check_sources(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
-                   const std::string& args) {
-  const std::vector<std::string_view> sources = file_sources(exec, options);
-  if (sources.empty() || !is_given(exec, options, "kubeconfig")) return;
-  scope.warning(args, "has --kubeconfig, but " + flags(sources) + " asks no hub",
-                "leave out what is not meant; a stored kubeconfig is --kubeconfig-file");
-}
-
 // What the plugin finds out only when it is asked for a cluster.
 void check_convention(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
                       const std::string& args) {
@@ -144,7 +132,6 @@ std::string_view reach_of_static_secret(const ExecConfig& exec, const PluginOpti
 void check_static_secret(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
                          const std::string& path) {
   const std::string args = join_path(path, "args");
-  check_sources(scope, exec, options, args);
   check_convention(scope, exec, options, args);
   check_openings(scope, exec, options, args);
 }

@@ -103,7 +103,7 @@ Status PluginOptions::check_profile(Settings settings, std::string_view server) 
                       oidc_federation_.flow != oidc_federation::Flow::pass_through) ||
                      (program_ == kSpiffe && spiffe_.type == spiffe::SvidType::jwt);
   const Setting& audience = settings.get("audience");
-  if (!mints || !audience.is_from_profile()) return {};
+  if ((!mints && audiences_.empty()) || !audience.is_from_profile()) return {};
   const ExecInfo info{.cluster = Cluster{.server = std::string(server)}};
   for (const std::string& text : audience.texts) {
     TRY(check_audience({.allow_audience = audiences_}, text, info));
@@ -111,13 +111,18 @@ Status PluginOptions::check_profile(Settings settings, std::string_view server) 
   return {};
 }
 
+Status PluginOptions::read_config(const Settings& settings, const json::Value& config,
+                                  std::string_view server) {
+  Settings with_config = settings;
+  TRY(with_config.read_config(config));
+  return check_profile(std::move(with_config), server);
+}
+
 Status PluginOptions::read_field(const Settings& settings, const json::Member& field,
                                  std::string_view server) {
   json::Value config((json::Object()));
   config.add(field.name, field.value);
-  Settings with_field = settings;
-  TRY(with_field.read_config(config));
-  return check_profile(std::move(with_field), server);
+  return read_config(settings, config, server);
 }
 
 Status PluginOptions::read_appended(const Settings& settings,

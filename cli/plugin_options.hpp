@@ -54,7 +54,9 @@ class PluginOptions {
   Status read(const std::vector<std::string>& arguments, const Environment& environment,
               Settings& settings);
   // What the plugin would say of what a ClusterProfile gives it, once `settings` has stored the
-  // controller's: a field of spec.cluster.config, or appended arguments. Fails (configuration).
+  // controller's: spec.cluster.config, one field of it, or appended arguments. Fails
+  // (configuration).
+  Status read_config(const Settings& settings, const json::Value& config, std::string_view server);
   Status read_field(const Settings& settings, const json::Member& field, std::string_view server);
   Status read_appended(const Settings& settings, const std::vector<std::string>& arguments,
                        std::string_view server);

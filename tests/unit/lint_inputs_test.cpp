@@ -69,7 +69,15 @@ TEST_CASE("lint: a ClusterProfile's fields are judged by the plugin that gets th
             ".serverId", "sets --server-id"},
            {"aws", "", R"({"roleArn":"z"})", ".roleArn", "sets --role-arn"},
            {"aws", "", R"({"region":"../x"})", ".region", "is no name of an AWS region"},
-           {"aws", "", R"({"clusterName":"a","clusterId":"b"})", "", ""}}) {
+           {"aws", "", R"({"clusterName":"a","clusterId":"b"})", "", ""},
+           {"aws", "", R"({"clusterName":"fleet/a","clusterId":"b"})", "", ""},
+           {"aws", "", R"({"clusterName":"fleet/a"})", ".clusterName", "cluster"},
+           {"static-secret", R"("--convention=kubeconfig-secretreader")",
+            R"({"name":"x","secretName":"y"})", "", "differs from"},
+           {"token-file", R"("--token-file=/t","--allow-audience=prod-*")", R"({"audience":"k"})",
+            "", "matches no --allow-audience"},
+           // What is wrong with the mapping is told there.
+           {"spiffe", R"("--type=jwt","--typo")", R"({"audience":["k"]})", "", ""}}) {
     CAPTURE(c.plugin);
     CAPTURE(c.config);
     const std::vector<lint::Finding> findings =
@@ -82,6 +90,20 @@ TEST_CASE("lint: a ClusterProfile's fields are judged by the plugin that gets th
     CHECK(findings[0].severity == Severity::error);
     CHECK(contains(findings[0].message, c.message));
     CHECK(contains(findings[0].hint, "'p' is in m.json"));
+  }
+}
+
+TEST_CASE("lint: the beginning of a secret that is refused is not shown either") {
+  const std::string token = "eyJhbGciOiJSUzI1NiJ9." + std::string(200, 'Q') + ".c2ln";
+  for (const auto& findings :
+       {findings_of({mapping("spiffe", kSpiffe), profile(R"({"audience":")" + token + "\"}")}),
+        findings_of({mapping("spiffe", kSpiffe + R"(,"--from-profile")", "Append"),
+                     profile(R"({"args":["--audience=)" + token + "\"]}",
+                             "clusterprofiles.multicluster.x-k8s.io/exec/additional-args")})}) {
+    REQUIRE_FALSE(findings.empty());
+    for (const lint::Finding& finding : findings) {
+      CHECK_FALSE(contains(finding.message + finding.hint, "eyJ"));
+    }
   }
 }
 
@@ -116,7 +138,7 @@ TEST_CASE("lint: secrets among arguments, named values and passwords of a Cluste
         std::string(R"({"args":["--password","hunter2"]})"),
         std::string(R"({"env":[{"name":"DB_PASSWORD","value":"hunter2"}]})"),
         std::string(R"({"pwd":"hunter2"})"), std::string(R"({"adminPassword":"hunter2"})"),
-        std::string(R"({"header":"Authorization: Bearer abcdefghijklmnop"})")}) {
+        std::string(R"({"header":"Authorization: Bearer abcdefgh1jklmn0p"})")}) {
     CAPTURE(extension);
     const auto findings = findings_of({profile(extension)});
     REQUIRE(findings.size() == 1);

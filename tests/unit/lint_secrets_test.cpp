@@ -38,6 +38,11 @@ TEST_CASE("secret_in: known by its form, in base64 and among other text too") {
     CAPTURE(text);
     CHECK(secret_in(text) == "a URL with a password");
   }
+  for (const std::string text :
+       {"Bearer abcdefgh1jklmnop", "no Bearer authentication, but Bearer ABCdefGHIjkl"}) {
+    CAPTURE(text);
+    CHECK(secret_in(text) == "a bearer token");
+  }
   CHECK(secret_in("sha256~abcdefghijklmnopqrstuvwxyz0123456789") == "an OpenShift token");
   CHECK(secret_in("k8s-aws-v1.aHR0cHM6Ly9zdHMuYW1hem9uYXdzLmNvbQ") == "a token for EKS");
 }
@@ -48,7 +53,8 @@ TEST_CASE("secret_in: what only looks like one") {
         std::string("eyJub3Qg.x.y"), std::string("https://h:6443/p@x"),
         std::string("https://user@h"), std::string("a:b@c"),
         std::string("-----BEGIN CERTIFICATE-----"), std::string("ghp_short"),
-        std::string("sha256:abcdef"),
+        std::string("sha256:abcdef"), std::string("Bearer authentication failed"),
+        std::string("WWW-Authenticate: Bearer Authentication"),
         encode_base64("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"),
         std::string("/var/run/secrets/token")}) {
     CAPTURE(text);

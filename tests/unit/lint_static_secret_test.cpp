@@ -142,8 +142,8 @@ TEST_CASE("lint: places to read from, and checks that files cannot pass") {
                  {{kArgs, "--client-certificate and --client-key go together"}});
   check_findings(with(R"("--client-key=/k","--allow-server=https://a")"),
                  {{kArgs, "--client-certificate and --client-key go together"}});
-  check_findings(with(R"("--kubeconfig-file=/k","--kubeconfig=/hub")"),
-                 {{kArgs, "asks no hub", kWarning}});
+  // It tells whose tokens are the hub's.
+  check_findings(with(R"("--kubeconfig-file=/k","--kubeconfig=/hub")"), {});
   check_findings(with(R"("--convention=cluster-api","--secret-dir=/s/{server.host}")"),
                  {{kArgs, "labels, type and annotations"}});
   check_findings(with(R"("--secret-name={server.host}","--managed-serviceaccount=m")"),
