@@ -110,7 +110,7 @@ class Run {
 
  private:
   Result<SecretString> credential(const DebugLog& debug);
-  Result<SecretString> show_config(const DebugLog& debug);
+  Result<SecretString> show_config(const Status& environment, const DebugLog& debug);
   Result<ExecInfo> exec_info(const DebugLog& debug) const;
   Result<std::string> read_exec_info() const;
   Status check_profile_audiences(const ExecInfo& info) const;
@@ -137,12 +137,13 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
   if (common_.version) {
     return SecretString(std::string(plugin_.name) + " " + kVersion + "\n");
   }
-  TRY(settings_.read_environment(environment_));
-  TRY(settings_.store());
+  Status environment = settings_.read_environment(environment_);
+  if (environment) environment = settings_.store();
+  if (!environment && !common_.show_config) return std::move(environment).error();
   deadline::start(plugin_.name, common_.timeout);
   deadline_ = std::chrono::steady_clock::now() + common_.timeout;
   const DebugLog debug(std::string(plugin_.name), common_.debug);
-  if (common_.show_config) return show_config(debug);
+  if (common_.show_config) return show_config(environment, debug);
   TRY(provider_.change_options(options_, settings_));
   TRY(settings_.check_profile_arguments());
   return credential(debug);
@@ -171,17 +172,20 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
 }
 
 // What would stop a run is told as well, and stops nothing here: who asks wants to find it.
-Result<SecretString> Run::show_config(const DebugLog& debug) {
+Result<SecretString> Run::show_config(const Status& environment, const DebugLog& debug) {
   const auto check = [this](const auto& result) {
     if (!result) deadline::write_to_stderr(format_error(plugin_.name, result.error()));
   };
+  check(environment);
   check(provider_.change_options(options_, settings_));
   check(settings_.check_profile_arguments());
   const Result<ExecInfo> info = exec_info(debug);
   check(info);
   if (info && info->cluster) check(settings_.read_config(info->cluster->config));
   check(settings_.read_variables(environment_));
-  check(settings_.store());
+  // Each call goes on behind the setting at which the last one failed.
+  for (Status stored = settings_.store(); !stored; stored = settings_.store()) check(stored);
+  check(settings_.check_required());
   return SecretString(settings_.show());
 }
 

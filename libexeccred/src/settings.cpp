@@ -173,45 +173,60 @@ Status Settings::add_profile_value(const Option& option, Setting& setting, std::
 
 Status Settings::read_environment(const Environment& environment) {
   if (!environment.has_names_with(environment_name(""))) return {};
+  Status first;
   for (const Option& option : options_.all()) {
     if (!option.has_environment) continue;
     const std::string name = environment_name(option.name);
     const std::optional<std::string_view> value = environment.get(name);
-    Setting& setting = of(option);
-    if (!value || setting.origin == Setting::Origin::flag) continue;
-    TRY_ASSIGN(std::vector<std::string> texts, read_variable(option, name, *value));
-    const bool is_from_profile = setting.origin == Setting::Origin::profile_argument;
-    if (is_from_profile && !contains(texts, setting.texts.front())) {
-      return wrong(
-          option.flag() + " stands behind --from-profile, and " + name + " sets it already",
-          "remove it from the ClusterProfile, or from the environment");
-    }
-    setting = {.origin = Setting::Origin::environment, .texts = std::move(texts)};
+    if (!value || of(option).origin == Setting::Origin::flag) continue;
+    Status taken = take_variable(option, name, *value);
+    if (first && !taken) first = std::move(taken);
   }
+  return first;
+}
+
+Status Settings::take_variable(const Option& option, const std::string& name,
+                               std::string_view value) {
+  Setting& setting = of(option);
+  TRY_ASSIGN(std::vector<std::string> texts, read_variable(option, name, value));
+  const bool is_from_profile = setting.origin == Setting::Origin::profile_argument;
+  if (is_from_profile && !contains(texts, setting.texts.front())) {
+    return wrong(option.flag() + " stands behind --from-profile, and " + name + " sets it already",
+                 "remove it from the ClusterProfile, or from the environment");
+  }
+  setting = {.origin = Setting::Origin::environment, .texts = std::move(texts)};
   return {};
 }
 
 Status Settings::read_config(const json::Value& config) {
   if (config.object() == nullptr) return {};
+  Status first;
   for (const json::Member& member : *config.object()) {
-    const Option* option = option_of_field(options_, member.name);
-    if (option == nullptr || member.value.is_null()) continue;
-    const std::string path = std::string(kConfigPath) + "." + member.name;
-    if (!contains(option->config_fields, member.name)) return not_from_field(*option, path);
-    Setting& setting = of(*option);
-    const bool is_second = setting.origin == Setting::Origin::profile_config;
-    if (setting.origin != Setting::Origin::unset && !is_second) continue;
-    TRY_ASSIGN(std::vector<std::string> texts, read_field(*option, member.value, path));
-    if (is_second && texts != setting.texts) {
-      return wrong(path + " differs from " + where_from(option->name),
-                   "both set " + option->flag() + "; leave one out");
-    }
-    if (texts.empty() || is_second) continue;
-    setting = {.origin = Setting::Origin::profile_config,
-               .texts = std::move(texts),
-               .config_field = member.name};
+    Status taken = take_field(member);
+    if (first && !taken) first = std::move(taken);
   }
-  return read_shared_fields(config);
+  Status shared = read_shared_fields(config);
+  return first ? std::move(shared) : std::move(first);
+}
+
+Status Settings::take_field(const json::Member& member) {
+  const Option* option = option_of_field(options_, member.name);
+  if (option == nullptr || member.value.is_null()) return {};
+  const std::string path = std::string(kConfigPath) + "." + member.name;
+  if (!contains(option->config_fields, member.name)) return not_from_field(*option, path);
+  Setting& setting = of(*option);
+  const bool is_second = setting.origin == Setting::Origin::profile_config;
+  if (setting.origin != Setting::Origin::unset && !is_second) return {};
+  TRY_ASSIGN(std::vector<std::string> texts, read_field(*option, member.value, path));
+  if (is_second && texts != setting.texts) {
+    return wrong(path + " differs from " + where_from(option->name),
+                 "both set " + option->flag() + "; leave one out");
+  }
+  if (texts.empty() || is_second) return {};
+  setting = {.origin = Setting::Origin::profile_config,
+             .texts = std::move(texts),
+             .config_field = member.name};
+  return {};
 }
 
 Status Settings::read_shared_fields(const json::Value& config) {

@@ -43,11 +43,19 @@ TEST_CASE("--show-config does its work where a run would fail: no file, expired,
   CHECK(run(token_file_command({"--show-config", "--token-file=/no/such"})).exit_code == 0);
   const Outcome refused = run(token_file_command(
       {"--show-config"},
-      {"KUBERNETES_EXEC_INFO=" + exec_info(kV1, kServer, R"(,"config":{"tokenFile":"/x"})")}));
+      {"EXECCRED_TIMEOUT=soon", "EXECCRED_DEBUG=maybe", "EXECCRED_MAX_AGE=3m",
+       "KUBERNETES_EXEC_INFO=" +
+           exec_info(kV1, kServer, R"(,"config":{"tokenFile":"/x","clusterName":"c1"})")}));
   CHECK_MESSAGE(refused.exit_code == 0, describe(refused));
   CHECK(shown(refused, "--token-file") == "- | unset");
-  CHECK(refused.error_output.find("spec.cluster.config.tokenFile sets --token-file") !=
-        std::string::npos);
+  for (const std::string told :
+       {"spec.cluster.config.tokenFile sets --token-file", "EXECCRED_TIMEOUT", "EXECCRED_DEBUG",
+        "--token-file is required"}) {
+    CAPTURE(told);
+    CHECK(refused.error_output.find(told) != std::string::npos);
+  }
+  CHECK(shown(refused, "--cluster") == "c1 | spec.cluster.config.clusterName");
+  CHECK(shown(refused, "--max-age") == "3m | EXECCRED_MAX_AGE");
   CHECK(run(token_file_command({"--show-config"}, {"KUBERNETES_EXEC_INFO={"})).exit_code == 0);
   const TokenFile expired(jwt_for(-5));
   CHECK(expired.run_for(kServer, {"--show-config", "--allow-server=https://other"}).exit_code == 0);

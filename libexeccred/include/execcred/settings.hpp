@@ -55,6 +55,7 @@ class Settings {
   // option as it is typed, and never shows an argument that is no option's value: it may be a
   // secret that lost its flag.
   Status read_arguments(const std::vector<std::string>& arguments);
+  // Each goes on after the first failure, which it returns, for whoever shows the settings.
   Status read_environment(const Environment& environment);
   // Fails where an argument behind the boundary set an option that no longer may come from there,
   // because what the controller set decides about it (OptionSet::change).
@@ -81,6 +82,8 @@ class Settings {
 
   Status take_argument(const std::vector<std::string>& arguments, std::size_t& index);
   Status add_value(const Option& option, std::string value);
+  Status take_variable(const Option& option, const std::string& name, std::string_view value);
+  Status take_field(const json::Member& member);
   Status read_shared_fields(const json::Value& config);
   Status add_profile_value(const Option& option, Setting& setting, std::string value);
 
