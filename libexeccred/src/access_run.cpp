@@ -57,15 +57,26 @@ Error unusable(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
+// One that can be read; clients pass over what else is there (Go's tls.X509KeyPair).
+bool has_certificate(std::string_view pem) {
+  constexpr std::string_view kBegin = "-----BEGIN CERTIFICATE-----";
+  constexpr std::string_view kEnd = "-----END CERTIFICATE-----";
+  const std::size_t begin = pem.find(kBegin);
+  if (begin == std::string_view::npos) return false;
+  const std::size_t end = pem.find(kEnd, begin);
+  return end != std::string_view::npos &&
+         parse_pem_certificates(pem.substr(begin, end + kEnd.size() - begin));
+}
+
 // What every client would refuse, though the document is one.
 Status check_usable(const Credential& credential) {
   if (credential.expires_at && *credential.expires_at <= SystemClock().now()) {
     return unusable("status.expirationTimestamp is over");
   }
   if (credential.client_certificate.empty()) return {};
-  const Result<std::vector<std::string>> chain =
-      parse_pem_certificates(credential.client_certificate);
-  if (!chain) return unusable("status.clientCertificateData " + chain.error().message);
+  if (!has_certificate(credential.client_certificate)) {
+    return unusable("status.clientCertificateData holds no certificate in PEM");
+  }
   const std::string_view key = credential.client_key.reveal();
   if (key.find("PRIVATE KEY-----") != std::string_view::npos) return {};
   return unusable("status.clientKeyData is no private key in PEM");

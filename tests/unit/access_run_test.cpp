@@ -63,7 +63,12 @@ TEST_CASE("get_credential: gives what the plugin printed") {
   const auto pair_of = [](const std::string& one, const std::string& other) {
     return print(R"({"clientCertificateData":")" + one + R"(","clientKeyData":")" + other + "\"}");
   };
-  for (const std::string& text : {pair_of("C", key), pair_of(certificate, "K")}) {
+  const std::string parameters =
+      "-----BEGIN EC PARAMETERS-----\\nBggq\\n-----END EC PARAMETERS-----\\n";
+  CHECK(Plugin(pair_of(parameters + certificate + key, key)).run());
+  for (const std::string& text :
+       {pair_of("C", key), pair_of(key, key), pair_of(certificate.substr(0, 40), key),
+        pair_of(certificate, "K")}) {
     const Result<Credential> refused = Plugin(text).run();
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == Error::Kind::no_credential);
