@@ -15,9 +15,11 @@ std::string hint_for(std::string_view text) {
       text.substr(scheme_end == std::string_view::npos ? 0 : scheme_end + 3);
   const std::string_view authority = rest.substr(0, rest.find('/'));
   if (text.find(',') != std::string_view::npos) {
-    return "only a variable holds several, with commas; the option is given once for each";
+    return "give the option once for each";
   }
-  if (std::count(authority.begin(), authority.end(), ':') > 1 && !authority.starts_with('[')) {
+  const bool may_be_v6 = std::count(authority.begin(), authority.end(), ':') > 1 &&
+                         authority.find_first_of("[@") == std::string_view::npos;
+  if (may_be_v6) {
     return "an IPv6 address stands in brackets: https://[fd00::1]";
   }
   return "patterns are https://HOST[:PORT][/PATH], a proxy's may begin with http:// or socks5://; "

@@ -152,6 +152,20 @@ void check_refused(std::string_view text, Use use) {
   CHECK_FALSE(pattern.error().hint.empty());
 }
 
+TEST_CASE("UrlPattern: the hint is for the mistake") {
+  struct Mistake {
+    std::string text, hint;
+  };
+  for (const Mistake& c :
+       {Mistake{"https://a,https://b", "once for each"}, Mistake{"https://fd00::1", "in brackets"},
+        Mistake{"https://u:p@h:443", "https://HOST[:PORT]"}}) {
+    CAPTURE(c.text);
+    const Result<UrlPattern> pattern = UrlPattern::parse(c.text, Use::server);
+    REQUIRE_FALSE(pattern);
+    CHECK(pattern.error().hint.find(c.hint) != std::string::npos);
+  }
+}
+
 TEST_CASE("UrlPattern: refuses what could be meant otherwise") {
   for (const std::string_view text : {
            "",
