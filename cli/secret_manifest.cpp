@@ -32,9 +32,12 @@ std::string indented(std::string_view text, std::size_t spaces) {
   return result;
 }
 
-// What YAML's literal style holds as it is: our writers escape what it would not.
+// What YAML's literal style holds as it is. Some characters beyond ASCII are line breaks to it, and
+// would end the block.
 bool is_block(std::string_view text) {
-  return text.size() > 1 && text.ends_with('\n') && !text.ends_with("\n\n") &&
+  const bool is_safe = std::all_of(text.begin(), text.end(),
+                                   [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
+  return is_safe && text.size() > 1 && text.ends_with('\n') && !text.ends_with("\n\n") &&
          !is_space(text.front());
 }
 

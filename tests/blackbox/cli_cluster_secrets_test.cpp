@@ -114,6 +114,19 @@ TEST_CASE("resolve -o argocd-secret: every field that Argo CD knows") {
   CHECK(notes(outcome, "'/plugins/a plugin'"));
 }
 
+TEST_CASE("resolve -o argocd-secret: no character of a ClusterProfile begins another line") {
+  for (const std::string line_break : {"\u0085", "\u2028", "\u2029", "\x7f"}) {
+    CAPTURE(line_break);
+    const std::string value = line_break + "metadata:" + line_break + " name: evil";
+    const Outcome outcome =
+        resolve("argocd-secret", one(config(R"({"clusterName":"spoke-1","x":")" + value + "\"}")));
+    const std::vector<Value> documents = documents_of(outcome);
+    REQUIRE(documents.size() == 1);
+    CHECK(text_at(documents[0], {"metadata", "name"}) == "cluster-spoke-1");
+    CHECK(text_at(documents[0], {"stringData", "config"}).find(value) != std::string::npos);
+  }
+}
+
 TEST_CASE("resolve -o argocd-secret: what cannot be carried over is said by its name") {
   const Outcome outcome =
       resolve("argocd-secret",
