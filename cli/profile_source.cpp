@@ -29,7 +29,10 @@ Result<std::vector<fs::path>> list_manifests(const fs::path& folder) {
   std::vector<fs::path> files;
   for (fs::directory_iterator entry(folder, problem), end; !problem && entry != end;
        entry.increment(problem)) {
-    if (is_manifest(entry->path()) && !entry->is_directory()) files.push_back(entry->path());
+    std::error_code ignored;
+    if (is_manifest(entry->path()) && !entry->is_directory(ignored)) {
+      files.push_back(entry->path());
+    }
   }
   if (problem) {
     return Error{.kind = Error::Kind::configuration,

@@ -144,6 +144,19 @@ TEST_CASE("inventory: a ClusterProfile of a folder that lost its kind is told, n
   CHECK_FALSE(says(outcome, "values.yaml"));
 }
 
+TEST_CASE("inventory: a link of a folder that leads nowhere keeps no other from a kubeconfig") {
+  const Files files;
+  const Sandbox& sandbox = files.sandbox();
+  sandbox.write("folder/a.yaml", one("a"));
+  std::filesystem::create_symlink("loop.yaml", sandbox.at("folder/loop.yaml"));
+  Command command = files.command(sandbox.at("folder"));
+  command.arguments[1] = "kubeconfig";
+  const Outcome outcome = run(command);
+  CHECK_MESSAGE(outcome.exit_code == 1, describe(outcome));
+  CHECK(says(outcome, "loop.yaml"));
+  CHECK(outcome.output.find("fleet/a") != std::string::npos);
+}
+
 TEST_CASE("inventory: a mounted ConfigMap is a folder of symlinks") {
   const Files files;
   const Sandbox& sandbox = files.sandbox();
