@@ -31,11 +31,11 @@ Result<T> of_hub(Result<T> result, const std::string& origin) {
 }
 
 Result<Kubeconfig> read_kubeconfig(const fs::path& path) {
-  TRY_ASSIGN(const SecretString text,
-             read_secret_file(path, kMaxKubeconfig)
-                 .hint("--kubeconfig, or else KUBECONFIG, names the file that says how to reach "
-                       "the hub"));
-  TRY_ASSIGN(Kubeconfig config, Kubeconfig::parse(text.reveal(), Kubeconfig::Source::hub));
+  constexpr const char* kHint =
+      "--kubeconfig, or else KUBECONFIG, names the file that says how to reach the hub";
+  TRY_ASSIGN(const SecretString text, read_secret_file(path, kMaxKubeconfig).hint(kHint));
+  TRY_ASSIGN(Kubeconfig config,
+             Kubeconfig::parse(text.reveal(), Kubeconfig::Source::hub).hint(kHint));
   std::error_code problem;
   const fs::path absolute = fs::absolute(path, problem);
   if (problem) return wrong("cannot read " + in_quotes(path.native()) + ": " + problem.message());
@@ -43,16 +43,22 @@ Result<Kubeconfig> read_kubeconfig(const fs::path& path) {
   return config;
 }
 
-// KUBECONFIG names several files as PATH does; clientcmd passes over those that are missing, as
-// long as one is there.
+// Whether clientcmd passes over the file: it is missing, or empty.
+bool is_passed_over(const fs::path& path) {
+  std::error_code problem;
+  const fs::file_type type = fs::status(path, problem).type();
+  if (type == fs::file_type::not_found) return true;
+  return type == fs::file_type::regular && fs::file_size(path, problem) == 0;
+}
+
+// KUBECONFIG names several files as PATH does, of which one must be there.
 Result<Kubeconfig> read_kubeconfigs(std::string_view paths) {
   std::optional<Kubeconfig> merged;
   std::optional<Error> first_missing;
   for (const std::string_view path : split(paths, ':')) {
     if (path.empty()) continue;
-    std::error_code problem;
     Result<Kubeconfig> config = read_kubeconfig(path);
-    if (!config && !fs::exists(path, problem)) {
+    if (!config && is_passed_over(path)) {
       if (!first_missing) first_missing = std::move(config).error();
       continue;
     }

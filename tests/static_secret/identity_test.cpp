@@ -214,6 +214,19 @@ TEST_CASE("identity: a hub that is not verified, or not https, is refused") {
   }
 }
 
+TEST_CASE("identity: of KUBECONFIG's files those that are missing or empty are passed over") {
+  Plugin plugin;
+  plugin.hub.add({.name = "spoke-1", .data = {{"token", new_token()}}});
+  const std::string good = plugin.sandbox.write("good", plugin.hub.kubeconfig(), 0600);
+  const std::string empty = plugin.sandbox.write("empty", "", 0600);
+  const auto run = [](const std::string& paths) {
+    return blackbox::run(
+        plugin_of({"--secret-name=spoke-1"}, {"KUBECONFIG=" + paths, variable_of_cluster()}));
+  };
+  CHECK_SUCCESS(run("/nowhere:" + empty + ":" + good));
+  CHECK_REFUSAL(run(empty), 2, "empty");
+}
+
 TEST_CASE("identity: the hub's CA is in a file, which is not taken for the system's when empty") {
   Plugin plugin;
   plugin.hub.add({.name = "spoke-1", .data = {{"token", new_token()}}});
