@@ -93,6 +93,7 @@ class CurlClient final : public HttpClient {
   std::array<char, CURL_ERROR_SIZE> detail_ = {};
 
   // Of the request being sent.
+  Duration limit_ = {};
   bool uses_proxy_ = false;
   bool uses_tls_ = false;
 };
@@ -120,8 +121,11 @@ Status CurlClient::start_tls() {
 }
 
 void CurlClient::set_transfer(CurlOptions& options, const HttpRequest& request, HttpReply& reply) {
-  const auto timeout = std::max<std::int64_t>(
-      1, std::chrono::ceil<std::chrono::milliseconds>(settings_.timeout).count());
+  // libcurl takes none for no limit.
+  limit_ = std::max<Duration>(
+      std::min<Duration>(settings_.timeout, settings_.deadline - std::chrono::steady_clock::now()),
+      std::chrono::milliseconds(1));
+  const std::int64_t timeout = std::chrono::ceil<std::chrono::milliseconds>(limit_).count();
   const auto connect_timeout =
       std::min<std::int64_t>(timeout, std::chrono::milliseconds(kConnectTimeout).count());
   options.set(CURLOPT_ERRORBUFFER, detail_.data());
@@ -244,7 +248,7 @@ Error CurlClient::failure(CURLcode code, const HttpRequest& request, const Url& 
                    .system_error = static_cast<int>(system_error),
                    .connect_status = static_cast<int>(connect_status),
                    .max_reply_bytes = request.max_reply_bytes,
-                   .timeout = settings_.timeout});
+                   .timeout = limit_});
 }
 
 Result<HttpResponse> CurlClient::send(const HttpRequest& request) {

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/provider_http.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace execcred {
 namespace {
-
-using std::chrono::steady_clock;
 
 class RetryAfterObserver final : public HttpClient {
  public:
@@ -30,11 +26,6 @@ class RetryAfterObserver final : public HttpClient {
   ProviderCall& call_;
 };
 
-Duration time_left(const ProviderCall& call) {
-  constexpr Duration kShortest = std::chrono::milliseconds(1);
-  return std::max<Duration>(call.deadline - steady_clock::now(), kShortest);
-}
-
 }  // namespace
 
 RetryPolicy provider_policy(const Services& services, const ProviderCall& call) {
@@ -45,7 +36,7 @@ RetryPolicy provider_policy(const Services& services, const ProviderCall& call) 
 }
 
 ProviderHttp provider_http(HttpSettings settings, const Services& services, ProviderCall& call) {
-  settings.timeout = std::min(settings.timeout, time_left(call));
+  settings.deadline = call.deadline;
   return {.client = std::make_unique<RetryAfterObserver>(make_http_client(std::move(settings)),
                                                          services.clock, call),
           .policy = provider_policy(services, call)};

@@ -4,7 +4,9 @@
 
 #include <sys/resource.h>
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 namespace execcred::test {
 namespace {
@@ -102,6 +104,27 @@ TEST_CASE("http: a connection that is closed or reset without a reply") {
     check_fails(posted, Kind::unavailable, "closed the connection without a reply");
     CHECK_FALSE(posted.error().is_transient);
   }
+}
+
+TEST_CASE("http: all requests of a client end by its deadline") {
+  const StreamServer server([](Stream& stream) {
+    if (stream.read_request().find("GET /first") == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      stream.write(ok_reply("first"));
+    } else {
+      stream.wait_for_close();
+    }
+  });
+  HttpSettings settings;
+  const auto start = std::chrono::steady_clock::now();
+  settings.deadline = start + std::chrono::milliseconds(700);
+  const auto client = make_http_client(std::move(settings));
+  REQUIRE(client->send(get(server.url("/first"))));
+  const Result<HttpResponse> late = client->send(get(server.url("/second")));
+  check_fails(late, Kind::unavailable, "timed out");
+  CHECK(std::chrono::steady_clock::now() - start >= std::chrono::milliseconds(700));
+  CHECK(client->send(get(server.url("/first"))).error().kind == Kind::unavailable);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(5000));
 }
 
 TEST_CASE("http: a reset in the middle of a reply") {

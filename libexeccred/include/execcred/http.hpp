@@ -68,7 +68,9 @@ ProxySettings proxy_of(const Environment& environment);
 struct HttpSettings {
   TlsSettings tls = {};
   ProxySettings proxy = {};
-  Duration timeout = std::chrono::seconds(30);  // of one request; the deadline may end it sooner
+  Duration timeout = std::chrono::seconds(30);  // of one request
+  // When the last of all requests ends.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
 class HttpClient {
