@@ -94,7 +94,8 @@ Result<Credential> CacheRun::doubt(CachedCredential entry) {
         2 * std::clamp(entry.reask_after, times.first_reask, times.longest_lifetime / 2);
     return deliver(store(std::move(*fresh), reask_after, true), "replaced");
   }
-  const bool is_refused = fresh.error().kind == Error::Kind::no_credential && !failed.is_own;
+  const bool is_refused = fresh.error().kind == Error::Kind::no_credential && !failed.is_own &&
+                          !fresh.error().is_transient;
   if (!is_refused && fresh.error().kind != Error::Kind::configuration) {
     return deliver(std::move(entry), "cannot be replaced now: " + fresh.error().message);
   }
@@ -157,8 +158,10 @@ bool CacheRun::has_news() const {
 Result<FreshCredential> CacheRun::call(bool is_locked, Need need, FailedCall& failed) const {
   ProviderCall call{
       .deadline = options_.deadline, .may_retry = false, .is_needed = need == Need::nothing_else};
-  // The others wait for three quarters of what they have, and learn a failure before that.
-  if (is_locked && call.deadline != steady_clock::time_point::max()) {
+  // The others wait for three quarters of what they have, and learn a failure before that; and a
+  // good entry is to be given out if this is in vain.
+  const bool ends_sooner = is_locked || need == Need::something_fresher;
+  if (ends_sooner && call.deadline != steady_clock::time_point::max()) {
     call.deadline = steady_clock::now() + time_left() / 3 * 2;
   }
   debug("asking the provider");

@@ -105,6 +105,17 @@ TEST_CASE("a permanent error ends the entry for all, as its answer is no longer 
   CHECK_FALSE(std::filesystem::exists(cache.file(".credential")));
 }
 
+TEST_CASE("what may pass is no refusal: an agent that has just started knows nobody yet") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  cache.clock.time += 10s;
+  cache.provider.error = refused();
+  cache.provider.error->is_transient = true;
+  CHECK(cache.token() == "token-1");
+  CHECK(cache.provider.calls == 2);
+  CHECK(std::filesystem::exists(cache.file(".credential")));
+}
+
 TEST_CASE("an error of configuration is returned, and the entry stays for others") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
