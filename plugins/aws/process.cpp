@@ -4,6 +4,7 @@
 #include <execcred/deadline.hpp>
 #include <execcred/fingerprint.hpp>
 #include <execcred/json.hpp>
+#include <execcred/machine_identity.hpp>
 #include <execcred/shell_words.hpp>
 #include <execcred/text.hpp>
 
@@ -47,6 +48,7 @@ void identify_process(const TokenCommand& command, const Environment& environmen
     arguments.append(argument);
     arguments.append(std::string_view("\0", 1));
   }
+  identify_machine(key);  // as which the program may ask
   key.add("source", "process").add("process", command.program);
   key.add("process.fingerprint", fingerprint("process", arguments.reveal()));
   key.add("process.environment.fingerprint", environment_fingerprint(environment));

@@ -89,6 +89,7 @@ Status Subject::identify(CacheKey& key) {
   } else if (std::holds_alternative<UrlSource>(account_->source)) {
     identify_machine(key);
   } else if (std::holds_alternative<ExecutableSource>(account_->source)) {
+    identify_machine(key);  // as which the program may ask
     key.add("subject.environment.fingerprint", environment_fingerprint(services_->environment));
   } else if (std::holds_alternative<AwsSource>(account_->source)) {
     identify_aws(services_->environment, key);

@@ -3,6 +3,7 @@
 
 #include <execcred/bearer_token.hpp>
 #include <execcred/fingerprint.hpp>
+#include <execcred/machine_identity.hpp>
 #include <execcred/text.hpp>
 #include <execcred/token_source.hpp>
 
@@ -14,6 +15,7 @@ void identify_command(const TokenCommand& command, const Environment& environmen
     arguments.append(argument);
     arguments.append(std::string_view("\0", 1));
   }
+  identify_machine(key);  // as which the program may ask
   key.add("subject-token-command", command.program);
   key.add("subject-token-command.fingerprint", fingerprint("command", arguments.reveal()));
   key.add("subject.environment.fingerprint", environment_fingerprint(environment));

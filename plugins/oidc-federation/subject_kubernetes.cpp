@@ -12,8 +12,6 @@
 #include <execcred/text.hpp>
 #include <execcred/url.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace execcred::oidc_federation {
@@ -41,7 +39,8 @@ Result<std::string> own_service_account(const std::string& subject) {
                .hint = "only in a Pod it is known without that: the Pod's own"};
 }
 
-// A file that cannot be read is told when the hub is asked.
+// Who this side is there: what the kubeconfig says, and files that it names. What cannot be read is
+// told when the hub is asked.
 void add_kubeconfigs(std::string_view paths, CacheKey& key) {
   for (const std::string_view path : split(paths, ':')) {
     if (path.empty()) continue;
@@ -52,6 +51,16 @@ void add_kubeconfigs(std::string_view paths, CacheKey& key) {
   }
 }
 
+// A token of the same account may be another one each hour.
+void add_identity(std::string_view kubeconfig, const Environment& environment, CacheKey& key) {
+  const Result<Hub> hub = find_hub(kubeconfig, environment);
+  if (!hub) return;
+  const std::string subject = subject_of(hub->token);
+  key.add("hub.identity", subject);
+  if (subject.empty()) key.add("hub.token", fingerprint("token", hub->token.reveal()));
+  key.add("hub.certificate", fingerprint("certificate", hub->http.tls.client_certificate));
+}
+
 }  // namespace
 
 Status identify_kubernetes(const Options& options, const Environment& environment, CacheKey& key) {
@@ -60,8 +69,10 @@ Status identify_kubernetes(const Options& options, const Environment& environmen
   key.add("service-account", subject.service_account);
   if (!subject.kubeconfig.empty()) {
     add_kubeconfigs(subject.kubeconfig, key);
+    add_identity(subject.kubeconfig, environment, key);
   } else if (const auto paths = environment.get("KUBECONFIG")) {
     add_kubeconfigs(*paths, key);
+    add_identity({}, environment, key);
   } else {
     key.add("hub.host", environment.get("KUBERNETES_SERVICE_HOST").value_or(""));
     key.add("hub.port", environment.get("KUBERNETES_SERVICE_PORT").value_or(""));
@@ -78,8 +89,7 @@ Result<SecretString> request_from_kubernetes(const Options& options, const Servi
   if (account.empty()) {
     TRY_ASSIGN(account, own_service_account(subject_of(hub.token)));
   }
-  const Duration left = call.deadline - std::chrono::steady_clock::now();
-  hub.http.timeout = std::clamp<Duration>(left, std::chrono::milliseconds(1), hub.http.timeout);
+  hub.http.deadline = call.deadline;
   services.debug("asking the hub " + redacted_url(hub.server) + " for a token of " +
                  in_quotes(account));
   HubClient client(std::move(hub), provider_policy(services, call), services.clock);

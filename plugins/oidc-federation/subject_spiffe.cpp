@@ -30,20 +30,23 @@ std::string own_groups() {
 }
 
 // Where the symlink leads, cut to what fits; empty where it cannot be read.
-std::string own_program() {
+std::string target_of(const char* link) {
   std::array<char, 4096> path = {};
-  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
+  const ssize_t size = ::readlink(link, path.data(), path.size());
   return size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : std::string();
 }
 
 // An agent attests a process by its user, its groups, its program and its cgroup, which says the
-// container or the service. Two processes of one user that differ in these share no entry.
+// container or the service. Two processes of one user that differ in these share no entry. In a
+// cgroup namespace of its own each container's cgroup reads "0::/", so the namespaces count too.
 void identify_process(CacheKey& key) {
   identify_machine(key);
   key.add("process.uid", std::to_string(::geteuid()));
   key.add("process.gid", std::to_string(::getegid()));
   key.add("process.groups", own_groups());
-  key.add("process.program", own_program());
+  key.add("process.program", target_of("/proc/self/exe"));
+  key.add("process.namespaces",
+          target_of("/proc/self/ns/mnt") + " " + target_of("/proc/self/ns/cgroup"));
   const Result<std::string> cgroup = read_untrusted_file("/proc/self/cgroup", kMaxCgroups);
   key.add("process.cgroup", cgroup ? trim(*cgroup) : "unknown");
 }
