@@ -111,6 +111,7 @@ Result<Credential> take_credential(const json::Value& found, TimePoint now) {
   if (text.empty()) return credential;
   TRY_ASSIGN(const TimePoint end,
              parse_rfc3339(text).context("reading the credential's expirationTimestamp"));
+  if (end <= now) return unfit("the Concierge's credential has ended at " + text);
   if (!credential.expires_at || end < *credential.expires_at) credential.expires_at = end;
   return credential;
 }

@@ -132,6 +132,13 @@ TEST_CASE("pinniped: replies without a usable credential") {
     concierge.server.on(kPath, bytes);
     CHECK_FAILURE(concierge.fed.run_cold(concierge.ask()), 1);
   }
+  // One that has ended is remembered, as every refusal is.
+  concierge.server.on(
+      kPath, credential_reply(R"("token":"a","expirationTimestamp":")" + timestamp(-60) + "\""));
+  concierge.server.forget();
+  CHECK_FAILURE(concierge.fed.run_cold(concierge.ask()), 1);
+  CHECK_FAILURE(concierge.fed.run(concierge.ask()), 1);
+  CHECK(concierge.server.requests().size() == 1);
   concierge.server.on(kPath, reply(503, "{}"));
   CHECK_FAILURE(concierge.fed.run_cold(concierge.ask({"--timeout=2s"})), 3);
 }
