@@ -146,7 +146,7 @@ Result<Form> token_form(const TokenRequest& request) {
   if (!request.scope.empty()) TRY(add_checked("scope", request.scope, form));
   TRY(check_parameters(request.parameters));
   for (const TokenParameter& parameter : request.parameters) {
-    form.add(parameter.name, parameter.value);
+    form.add(parameter.name, SecretString(parameter.value));
   }
   return form;
 }

@@ -201,6 +201,10 @@ TEST_CASE("redacted_url: nothing of what may be user info is left") {
            Redaction{"user:canary://x@a", "'\u2026@a'"},
            Redaction{"//u:canary@a", "'\u2026@a'"},
            Redaction{"u:canary@a", "'\u2026@a'"},
+           Redaction{"https://a/b?key=canary", "'https://a/b?\u2026'"},
+           Redaction{"https://a?canary#canary", "'https://a?\u2026'"},
+           Redaction{"https://u:canary@a/b?key=canary", "'https://\u2026@a/b?\u2026'"},
+           Redaction{"https://u:can?ary@a", "'https://\u2026@a'"},
            Redaction{"", "''"},
            Redaction{"a\nb", "'a\\x0ab'"},
        }) {
