@@ -4,6 +4,7 @@
 #include <execcred/text.hpp>
 #include <execcred/url.hpp>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace execcred::aws {
 namespace {
 
 struct Partition {
+  std::string_view name;    // in ARNs
   std::string_view prefix;  // of its regions
   std::string_view suffix;
   std::string_view dual_stack_suffix;
@@ -19,14 +21,14 @@ struct Partition {
 
 // As botocore's partitions.json has them. The last is everywhere else.
 constexpr std::array<Partition, 8> kPartitions = {{
-    {"cn-", "amazonaws.com.cn", "api.amazonwebservices.com.cn"},
-    {"us-gov-", "amazonaws.com", "api.aws", false},
-    {"eusc-", "amazonaws.eu", "api.amazonwebservices.eu"},
-    {"us-iso-", "c2s.ic.gov", "api.aws.ic.gov"},
-    {"us-isob-", "sc2s.sgov.gov", "api.aws.scloud"},
-    {"eu-isoe-", "cloud.adc-e.uk", "api.cloud-aws.adc-e.uk"},
-    {"us-isof-", "csp.hci.ic.gov", "api.aws.hci.ic.gov"},
-    {"", "amazonaws.com", "api.aws"},
+    {"aws-cn", "cn-", "amazonaws.com.cn", "api.amazonwebservices.com.cn"},
+    {"aws-us-gov", "us-gov-", "amazonaws.com", "api.aws", false},
+    {"aws-eusc", "eusc-", "amazonaws.eu", "api.amazonwebservices.eu"},
+    {"aws-iso", "us-iso-", "c2s.ic.gov", "api.aws.ic.gov"},
+    {"aws-iso-b", "us-isob-", "sc2s.sgov.gov", "api.aws.scloud"},
+    {"aws-iso-e", "eu-isoe-", "cloud.adc-e.uk", "api.cloud-aws.adc-e.uk"},
+    {"aws-iso-f", "us-isof-", "csp.hci.ic.gov", "api.aws.hci.ic.gov"},
+    {"aws", "", "amazonaws.com", "api.aws"},
 }};
 
 const Partition& partition_of(std::string_view region) {
@@ -56,6 +58,12 @@ std::string sts_host(std::string_view region, const EndpointVariant& variant) {
 
 bool are_in_one_partition(std::string_view one, std::string_view other) {
   return &partition_of(one) == &partition_of(other);
+}
+
+bool is_in_partition_of(std::string_view arn, std::string_view region) {
+  constexpr std::string_view kStart = "arn:";
+  const std::string_view rest = arn.substr(std::min(arn.size(), kStart.size()));
+  return rest.substr(0, rest.find(':')) == partition_of(region).name;
 }
 
 Result<std::string> sts_url(std::string_view region, const Environment& environment) {

@@ -14,9 +14,13 @@
 
 #include <execcred/json.hpp>
 #include <execcred/plugin_main.hpp>
+#include <execcred/text.hpp>
 
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace execcred::aws {
 
@@ -69,6 +73,23 @@ CacheOptions Aws::cache_options(const CredentialRequest& request, const Services
   return cache;
 }
 
+// A ClusterProfile may name a region of another cloud's, whose STS can only refuse what it is sent.
+Status check_partition(const CredentialPlan& plan, const std::string& region) {
+  std::vector<std::string_view> roles;
+  if (const auto* identity = std::get_if<WebIdentity>(&plan.source)) {
+    roles.emplace_back(identity->role.arn);
+  }
+  for (const Role& role : plan.roles) roles.emplace_back(role.arn);
+  for (const std::string_view role : roles) {
+    if (is_in_partition_of(role, region)) continue;
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "the role " + in_quotes(role) + " does not count in region " +
+                            in_quotes(region) + ", which is of another partition",
+                 .hint = "a cluster of another partition needs a role there"};
+  }
+  return {};
+}
+
 Result<AwsCredentials> Aws::credentials_of(const CredentialPlan& plan, const Profiles* profiles,
                                            const std::string& region, const CacheOptions& cache,
                                            const Services& services) const {
@@ -76,6 +97,7 @@ Result<AwsCredentials> Aws::credentials_of(const CredentialPlan& plan, const Pro
   StsTarget sts;
   if (plan.asks_sts()) {
     TRY_ASSIGN(sts.region, sts_region(options_, has_own_region_, profiles, region, services));
+    TRY(check_partition(plan, sts.region));
     TRY_ASSIGN(sts.url, sts_url(sts.region, services.environment));
   }
   TRY_ASSIGN(const CacheKey key, session_key(plan, sts, services.environment));

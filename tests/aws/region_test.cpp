@@ -185,10 +185,10 @@ TEST_CASE("AWS_ENDPOINT_URL_STS names who is called, and not what is presigned")
 
 TEST_CASE("a role's session is asked for in the controller's own region, and serves all regions") {
   const Rig rig;
-  const Texts role = {"--role-arn=" + std::string(kRole)};
-  const auto ask = [&](const std::string& region, const std::string& own) {
+  const auto ask = [&](const std::string& region, const std::string& own,
+                       const std::string& role = kRole) {
     return rig.run({.region = "",
-                    .arguments = role,
+                    .arguments = {"--role-arn=" + role},
                     .variables = {"AWS_REGION=" + own},
                     .config = R"({"region":")" + region + "\"}"});
   };
@@ -199,8 +199,11 @@ TEST_CASE("a role's session is asked for in the controller's own region, and ser
   CHECK(rig.verdict(west).key_id == rig.verdict(east).key_id);
   REQUIRE(rig.sts.calls() == 1);
   CHECK(judge_signed_request(rig.sts.last("/"), rig.sts.keys()).region == "us-east-1");
-  // Credentials of one partition do not count in another.
-  CHECK(rig.problem(ask("cn-north-1", "us-east-1")) == "");
+  // What is of one partition does not count in another.
+  CHECK_REFUSAL(ask("cn-north-1", "us-east-1"), 2, "of another partition");
+  CHECK(rig.sts.calls() == 1);
+  CHECK(rig.problem(ask("cn-north-1", "us-east-1", "arn:aws-cn:iam::123456789012:role/reader")) ==
+        "");
   CHECK(judge_signed_request(rig.sts.last("/"), rig.sts.keys()).region == "cn-north-1");
 }
 
