@@ -80,8 +80,7 @@ Migration::Migration(const Peer& peer, Invocation invocation)
   for (const Given& given : given_) apply(given, find(given.rule->name) == &given);
   apply_variables();
   if (peer.finish != nullptr) peer.finish(*this);
-  // What is missing there may come from a ClusterProfile.
-  if (is_complete_ && !has_profile_arguments()) check_result();
+  if (is_complete_) check_result();
 }
 
 // By the plugin's own rules: what the tables above let through may still be refused.

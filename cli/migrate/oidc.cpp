@@ -137,7 +137,7 @@ void finish(Migration& migration) {
     migration.add("--token", "id_token", "kubelogin's default");
   }
   for (const std::string_view flag : {"oidc-issuer-url", "oidc-client-id"}) {
-    if (!migration.flag(flag).empty() || migration.has_profile_arguments()) continue;
+    if (!migration.flag(flag).empty()) continue;
     migration.refuse("--" + std::string(flag), "it is missing");
   }
 }

@@ -20,7 +20,7 @@ constexpr std::array kCpCredsVariables =
     std::to_array<Rule>({keep("KUBECONFIG"), keep("NAMESPACE", "--namespace")});
 
 void finish_cp_creds(Migration& migration) {
-  if (migration.has("--managed-serviceaccount") || migration.has_profile_arguments()) return;
+  if (migration.has("--managed-serviceaccount")) return;
   migration.refuse("--managed-serviceaccount", "it is missing");
 }
 

@@ -86,7 +86,10 @@ ServerRules Clusters::rules_of(const std::string& user) const {
   if (const auto names = clusters_of_user_.find(user); names != clusters_of_user_.end()) {
     for (const std::string& name : names->second) {
       const auto cluster = clusters_.find(name);
-      if (cluster != clusters_.end()) add_cluster(name, *cluster->second, rules);
+      if (cluster == clusters_.end()) {
+        return {.obstacle = "cluster " + in_quotes(name) + " of a context is not in this file"};
+      }
+      add_cluster(name, *cluster->second, rules);
       if (!rules.obstacle.empty()) return rules;
       if (rules.servers.size() > kMaxServers) {
         return {.obstacle = "it is used at more than " + std::to_string(kMaxServers) + " servers"};

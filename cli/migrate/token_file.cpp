@@ -16,7 +16,7 @@ constexpr std::array kVariables =
     std::to_array<Rule>({keep("ARGOCD_OIDC_TOKEN_FILE", "--token-file")});
 
 void finish(Migration& migration) {
-  if (migration.has("--token-file") || migration.has_profile_arguments()) return;
+  if (migration.has("--token-file")) return;
   migration.refuse("--token-file", "neither flags nor env name the file");
 }
 

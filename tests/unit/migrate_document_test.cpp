@@ -129,7 +129,7 @@ TEST_CASE("rewrite: a token that is good at many servers is bound to those of it
       cluster("a", "server: 'https://A.example.com:443/'") +
           cluster("b", "server: 'https://[fd00::1]:6443/k8s', proxy-url: 'http://p:3128'") +
           cluster("other", "server: 'https://other'"),
-      context("a") + context("b") + context("missing") + context("a"));
+      context("a") + context("b") + context("a"));
   CHECK(contains(both,
                  R"("args":["--allow-server=https://a.example.com",)"
                  R"("--allow-server=https://[fd00::1]:6443/k8s","--allow-proxy=http://p:3128"])"));
@@ -162,6 +162,11 @@ TEST_CASE("rewrite: servers are not bound where that would break what works toda
   }
   CHECK(contains(report(rewritten(kubeconfig(user("u", "command: gke-auth-plugin"))), "/p"),
                  "no context here names its clusters"));
+  const std::string text = kubeconfig(user("u", "command: gke-auth-plugin"),
+                                      "clusters: [" + cluster("a", "server: 'https://a'") +
+                                          "]\ncontexts: [" + context("a") + context("b") + "]\n");
+  CHECK_FALSE(contains(rewritten(text).text, "allow-server"));
+  CHECK(contains(report(rewritten(text), "/p"), "cluster 'b' of a context is not in this file"));
   std::string clusters;
   std::string contexts;
   for (int i = 0; i < 101; ++i) {
@@ -192,6 +197,21 @@ TEST_CASE("rewrite: a mapping keeps its order, its policies and the case of its 
                  "providers[0].execConfig 'spire': spire-agent api fetch jwt → "
                  "/opt/plugins/execcred-spiffe\n"));
   CHECK(contains(told, "add --allow-server=PATTERN"));
+}
+
+TEST_CASE("rewrite: appended arguments make up for no option that may not be among them") {
+  for (const std::string exec :
+       {R"("command":"cp-creds")", R"("command":"argocd-k8s-auth","args":["oidc"])",
+        R"("command":"kubelogin","args":["get-token","--grant-type=client-credentials",)"
+        R"("--oidc-client-id=c"])",
+        R"("command":"kubelogin","args":["get-token","--grant-type=client-credentials",)"
+        R"("--oidc-issuer-url=http://idp","--oidc-client-id=c"])"}) {
+    CAPTURE(exec);
+    const Rewritten result = rewritten(R"({"providers":[{"name":"p","execConfig":{)" + exec +
+                                       R"(},"profileSourcedCLIArgsPolicy":"Append"}]})");
+    CHECK_FALSE(is_complete(result));
+    CHECK(contains(report(result, "/p"), "not carried over"));
+  }
 }
 
 TEST_CASE("rewrite: a migrated mapping is one that can be used") {
