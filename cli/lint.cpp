@@ -27,7 +27,7 @@ Status check_profiles(HubClient& hub, const HubOptions& options, lint::Run& run,
     const lint::Scope scope(of_hub, "hub: ClusterProfile " + full_name_of(document));
     const Result<json::ObjectReader> reader = json::ObjectReader::open(document, "");
     if (reader) {
-      lint::check_cluster_profile(scope, *reader);
+      lint::check_cluster_profile(scope, *reader, lint::ProfileOf::list);
     } else {
       scope.add(lint::Severity::error, reader.error());
     }

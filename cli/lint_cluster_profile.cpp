@@ -4,8 +4,10 @@
 #include "lint_inputs.hpp"
 #include "lint_secrets.hpp"
 
+#include <execcred/cluster_profile.hpp>
 #include <execcred/text.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -19,13 +21,18 @@ constexpr std::string_view kFormat =
     "the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1; whoever writes the object "
     "must mend it";
 
-void check_version(const Scope& scope, const ObjectReader& document) {
-  // The items of a list have none.
+// The items of a ClusterProfileList may have none.
+void check_version(const Scope& scope, const ObjectReader& document, ProfileOf source) {
   const Result<std::optional<std::string>> version = document.optional_string("apiVersion");
-  if (!version) scope.add(Severity::error, version.error(), {}, kFormat);
-  if (!version || !*version || (*version)->starts_with(kGroup)) return;
-  scope.error("apiVersion",
-              "is " + in_quotes(**version) + ", not " + std::string(kGroup) + "v1alpha1", kFormat);
+  if (!version) {
+    scope.add(Severity::error, version.error(), {}, kFormat);
+  } else if (!*version && source == ProfileOf::document) {
+    scope.error("apiVersion", "is missing", kFormat);
+  } else if (*version && !(*version)->starts_with(kGroup)) {
+    scope.error("apiVersion",
+                "is " + in_quotes(**version) + ", not " + std::string(kGroup) + "v1alpha1",
+                kFormat);
+  }
 }
 
 // The name as a finding's readers know it; empty where it is malformed.
@@ -130,10 +137,18 @@ void check_status(const Scope& scope, const ObjectReader& document) {
 
 }  // namespace
 
-void check_cluster_profile(const Scope& scope, const ObjectReader& document) {
-  check_version(scope, document);
+void check_cluster_profile(const Scope& scope, const ObjectReader& document, ProfileOf source) {
+  const std::size_t found = scope.run().findings.size();
+  check_version(scope, document, source);
   check_unique(scope, check_names(scope, document));
   check_status(scope, document);
+  const auto& findings = scope.run().findings;
+  const bool has_error =
+      std::any_of(findings.begin() + static_cast<std::ptrdiff_t>(found), findings.end(),
+                  [](const Finding& finding) { return finding.severity == Severity::error; });
+  // What else the commands would refuse.
+  const Result<ClusterProfile> profile = parse_cluster_profile(document.value());
+  if (!profile && !has_error) scope.add(Severity::error, profile.error(), {}, kFormat);
   check_no_secrets(scope, document.value(), "", Severity::error);
 }
 

@@ -75,6 +75,13 @@ void check_document(const Scope& scope, const Value& document, std::string_view 
 // Items of a ClusterProfileList carry no kind of their own.
 void check_list(const Scope& scope, const ObjectReader& list) {
   const bool are_profiles = text_of(list.value(), "kind") == "ClusterProfileList";
+  const std::string version = text_of(list.value(), "apiVersion");
+  const std::string_view group = are_profiles ? "multicluster.x-k8s.io/" : "";
+  if (version.empty() || !version.starts_with(group)) {
+    scope.error("apiVersion",
+                version.empty() ? "is missing" : "is " + in_quotes(version) + ", not of this kind",
+                are_profiles ? "write multicluster.x-k8s.io/v1alpha1" : "write v1");
+  }
   const Value* items = list.find("items");
   if (items == nullptr) return;
   if (items->array() == nullptr) {
@@ -88,7 +95,7 @@ void check_list(const Scope& scope, const ObjectReader& list) {
     if (!reader) {
       inside.add(Severity::error, reader.error(), {}, "list the objects");
     } else if (are_profiles) {
-      check_cluster_profile(inside, *reader);
+      check_cluster_profile(inside, *reader, ProfileOf::list);
     } else {
       check_document(inside, item, json::to_text(item));
     }
@@ -125,7 +132,7 @@ void check_document(const Scope& scope, const Value& document, std::string_view 
     case Kind::mapping:
       return check_mapping(scope, text);
     case Kind::cluster_profile:
-      return check_cluster_profile(scope, *reader);
+      return check_cluster_profile(scope, *reader, ProfileOf::document);
     case Kind::list:
       return check_list(scope, *reader);
     case Kind::kubeconfig:

@@ -17,7 +17,10 @@ void check_text(const Scope& scope, std::string_view text);
 // Whether the text is a mapping, and nothing else.
 bool is_mapping(std::string_view text);
 
-void check_cluster_profile(const Scope& scope, const json::ObjectReader& document);
+// By itself, or an item of a ClusterProfileList, which says for all of them what they are.
+enum class ProfileOf { document, list };
+void check_cluster_profile(const Scope& scope, const json::ObjectReader& document,
+                           ProfileOf source);
 void check_kubeconfig(const Scope& scope, const json::ObjectReader& document);
 
 }  // namespace execcred::lint

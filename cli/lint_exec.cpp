@@ -58,11 +58,11 @@ Texts needs_of_cluster(const ExecConfig& exec, const PluginOptions& options) {
     if (is_given(exec, options, name)) needs.push_back("--" + std::string(name));
   }
   const bool has_cluster = is_given(exec, options, "cluster");
-  for (const Argument& argument : split_arguments(exec.args, &options.set())) {
+  for (const Given& given : given_in(exec, options, {})) {
     const bool is_template =
-        argument.value.find(kServerHost) != std::string::npos ||
-        (!has_cluster && argument.value.find("{clusterName}") != std::string::npos);
-    if (is_template) needs.push_back("--" + argument.name);
+        given.value.find(kServerHost) != std::string::npos ||
+        (!has_cluster && given.value.find("{clusterName}") != std::string::npos);
+    if (is_template) needs.push_back("--" + given.name);
   }
   return needs;
 }
@@ -134,15 +134,14 @@ constexpr std::array<Weakening, 6> kWeakenings = {{
 
 void check_weakenings(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
                       const std::string& path) {
-  for (const Argument& argument : split_arguments(exec.args, &options.set())) {
+  for (const Given& given : given_in(exec, options, path)) {
     for (const Weakening& weakening : kWeakenings) {
       const bool applies =
-          argument.name == weakening.option &&
-          (weakening.value == "any" ? argument.value == weakening.value
-                                    : argument.value.find(weakening.value) != std::string::npos);
+          given.name == weakening.option &&
+          (weakening.value == "any" ? given.value == weakening.value
+                                    : given.value.find(weakening.value) != std::string::npos);
       if (!applies) continue;
-      scope.warning(join_path(path, "args") + step(argument.index),
-                    "has --" + argument.name + ", which " + std::string(weakening.effect),
+      scope.warning(given.path, "has --" + given.name + ", which " + std::string(weakening.effect),
                     "leave it out, or name what is meant");
     }
   }
@@ -158,8 +157,8 @@ void check_boundary(const Scope& scope, const ExecConfig& exec, const std::strin
   }
 }
 
-constexpr std::array<std::string_view, 4> kTemplates = {"token-file", "secret-dir", "secret-name",
-                                                        "namespace"};
+constexpr std::array<std::string_view, 5> kTemplates = {"token-file", "secret-dir", "secret-name",
+                                                        "namespace", "key"};
 constexpr std::array<std::string_view, 17> kFiles = {
     "token-file",          "server-ca-file",    "kubeconfig",         "secret-dir",
     "kubeconfig-file",     "ca-file",           "client-certificate", "client-key",
@@ -177,16 +176,17 @@ void check_templates(const Scope& scope, const ExecConfig& exec, const PluginOpt
                      const std::string& path) {
   ExecInfo info;
   info.cluster = Cluster{.server = "https://server.example.com"};
-  for (const Argument& argument : split_arguments(exec.args, &options.set())) {
-    const std::string place = join_path(path, "args") + step(argument.index);
-    if (is_among(kTemplates, argument.name)) {
-      const Result<std::string> expanded = expand_template(argument.value, "cluster", info);
-      if (!expanded)
-        scope.add(Severity::error, place, expanded.error().message, expanded.error().hint);
+  for (const Given& given : given_in(exec, options, path)) {
+    if (is_among(kTemplates, given.name)) {
+      const Result<std::string> expanded = expand_template(given.value, "cluster", info);
+      if (!expanded) {
+        scope.add(Severity::error, given.path, expanded.error().message, expanded.error().hint);
+      }
     }
-    const bool is_file = is_among(kFiles, argument.name);
-    if (is_file && !argument.value.empty() && !argument.value.starts_with('/')) {
-      scope.warning(place, "names a file by a relative path, from the folder that the caller is in",
+    const bool is_file = is_among(kFiles, given.name);
+    if (is_file && !given.value.empty() && !given.value.starts_with('/')) {
+      scope.warning(given.path,
+                    "names a file by a relative path, from the folder that the caller is in",
                     "give an absolute path");
     }
   }

@@ -166,6 +166,26 @@ std::vector<Argument> split_arguments(const std::vector<std::string>& args,
   return arguments;
 }
 
+std::vector<Given> given_in(const ExecConfig& exec, const PluginOptions& options,
+                            const std::string& path) {
+  std::vector<Given> given;
+  for (Argument& argument : split_arguments(exec.args, &options.set())) {
+    given.push_back({.name = std::move(argument.name),
+                     .value = std::move(argument.value),
+                     .path = join_path(path, "args") + step(argument.index)});
+  }
+  for (std::size_t i = 0; i < exec.env.size(); ++i) {
+    const Option* const option = options.find_variable(exec.env[i].name);
+    if (option == nullptr || !option->has_environment) continue;
+    for (const std::string_view value : split(exec.env[i].value, ',')) {
+      given.push_back({.name = std::string(option->name),
+                       .value = std::string(trim(value)),
+                       .path = join_path(path, "env") + step(i) + ".value"});
+    }
+  }
+  return given;
+}
+
 std::vector<std::string> values_of(const ExecConfig& exec, const PluginOptions& options,
                                    std::string_view name) {
   std::vector<std::string> values;

@@ -33,6 +33,15 @@ struct Argument {
 std::vector<Argument> split_arguments(const std::vector<std::string>& args,
                                       const OptionSet* options);
 
+// What args and EXECCRED_* variables of what stands at `path` set, value by value.
+struct Given {
+  std::string name;  // the option's, without dashes
+  std::string value;
+  std::string path;
+};
+std::vector<Given> given_in(const ExecConfig& exec, const PluginOptions& options,
+                            const std::string& path);
+
 // What is set by args or env, from whichever program: the values of one option.
 std::vector<std::string> values_of(const ExecConfig& exec, const PluginOptions& options,
                                    std::string_view name);

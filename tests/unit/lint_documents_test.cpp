@@ -58,6 +58,14 @@ TEST_CASE("lint: names of ClusterProfiles") {
   check_findings(profile(status, "name: 7"), {{"metadata.name", "must be a string"}});
   check_findings("kind: ClusterProfile\napiVersion: x/v1\nstatus:\n" + status,
                  {{"apiVersion", "'x/v1'"}, {"metadata", "is missing"}});
+  const std::string bare = "kind: ClusterProfile\nmetadata: {name: c}\nstatus:\n" + status;
+  check_findings(bare, {{"apiVersion", "is missing"}});
+  check_findings("kind: List\nitems: []\n", {{"apiVersion", "is missing"}});
+  check_findings("kind: ClusterProfileList\napiVersion: v1\nitems: []\n", {{"apiVersion", "'v1'"}});
+  // What only the commands look at.
+  check_findings(
+      profile(status + "  properties: [{name: cluster.clusterset.k8s.io, value: 12345}]\n"),
+      {{"status.properties[0].value", "must be a string"}});
   check_findings(
       profile(status) + "---\n" + profile(status),
       {{"document[1].metadata.name", "'fleet/c', which stands in 'f: document[0]' too"}});

@@ -183,6 +183,20 @@ TEST_CASE("lint: tokens that are good at many servers want --allow-server") {
   check_findings(ours("execcred-static-secret", R"("--allow-server=https://a")", kTold), {});
 }
 
+TEST_CASE("lint: templates, in arguments and in variables") {
+  check_findings(
+      ours("execcred-static-secret",
+           R"("--convention=secretreader","--allow-server=https://a","--key={x}")", kTold),
+      {{"providers[0].execConfig.args[2]", "{x}"}});
+  check_findings(ours("execcred-token-file", R"("--allow-server=https://a")",
+                      kTold + R"(,"env":[{"name":"EXECCRED_TOKEN_FILE","value":"/t/{cluster}"}])"),
+                 {{"providers[0].execConfig.env[0].value", "{cluster}"}});
+  check_findings(
+      ours("execcred-token-file", "",
+           R"(,"env":[{"name":"EXECCRED_TOKEN_FILE","value":"/t/{server.host}/token"}])"),
+      {{"providers[0].execConfig.provideClusterInfo", "--token-file needs"}});
+}
+
 TEST_CASE("lint: options that weaken a check") {
   check_findings(ours("execcred-static-secret",
                       R"("--allow-hub-token","--allow-namespace=any","--allow-namespace=x",)"
@@ -193,6 +207,11 @@ TEST_CASE("lint: options that weaken a check") {
                       R"("--allow-server=https://[0.0.0.0/0]","--allow-audience=any")", kTold),
                  {{"providers[0].execConfig.args[0]", "every address", kWarning},
                   {"providers[0].execConfig.args[1]", "for whom", kWarning}});
+  check_findings(ours("execcred-google", "",
+                      kTold + R"(,"env":[{"name":"EXECCRED_ALLOW_AUDIENCE","value":"a,any"},)"
+                              R"({"name":"EXECCRED_ALLOW_SERVER","value":"https://[0.0.0.0/0]"}])"),
+                 {{"providers[0].execConfig.env[0].value", "for whom", kWarning},
+                  {"providers[0].execConfig.env[1].value", "every address", kWarning}});
   check_findings(other(R"(,"interactiveMode":"Always")"),
                  {{"providers[0].execConfig.interactiveMode", "terminal", kWarning}});
 }
