@@ -60,9 +60,10 @@ Status check_local_url(const std::string& text) {
   const Result<Url> url = parse_url(text);
   if (!url) return wrong(redacted_url(text) + " " + url.error().message);
   if (url->scheme == "https") return {};
-  if (url->scheme != "http") return wrong(redacted_url(text) + " is neither https nor http");
+  const std::string shown = in_quotes(origin_of(*url));
+  if (url->scheme != "http") return wrong(shown + " is neither https nor http");
   if (is_local_host(url->host)) return {};
-  return wrong(redacted_url(text) + " is plain http to another machine",
+  return wrong(shown + " is plain http to another machine",
                "http is for this machine, link-local addresses and metadata servers; use https");
 }
 

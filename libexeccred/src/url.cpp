@@ -223,13 +223,12 @@ Result<Url> parse_url(std::string_view text) {
   return url;
 }
 
-std::string redacted_url(std::string_view whole) {
-  const std::size_t query = whole.find('?');
-  if (query != std::string_view::npos && whole.find('@', query) == std::string_view::npos) {
-    std::string shown = redacted_url(whole.substr(0, query));
+std::string redacted_url(std::string_view text) {
+  const std::size_t query = text.find('?');
+  if (query != std::string_view::npos && text.find('@', query) == std::string_view::npos) {
+    std::string shown = redacted_url(text.substr(0, query));
     return shown.insert(shown.size() - 1, "?…");
   }
-  const std::string_view text = whole;
   const std::size_t at = text.rfind('@');
   if (at == std::string_view::npos) return in_quotes(text);
   // A "//" may stand in a password too: only what follows a scheme begins a host.

@@ -37,10 +37,11 @@ bool is_agent(const Host& host) {
 
 Status check_url(const std::string& text) {
   const Result<Url> url = parse_url(text);
-  if (!url) return wrong(redacted_url(text) + " " + url.error().message);
+  if (!url) return wrong("the URL " + url.error().message);
   if (url->scheme == "https" || (url->scheme == "http" && is_agent(url->host))) return {};
-  if (url->scheme != "http") return wrong(redacted_url(text) + " is neither https nor http");
-  return wrong(redacted_url(text) + " is plain http to a host that is no container's agent",
+  const std::string shown = in_quotes(origin_of(*url));
+  if (url->scheme != "http") return wrong(shown + " is neither https nor http");
+  return wrong(shown + " is plain http to a host that is no container's agent",
                "http is for loopback, 169.254.170.2, 169.254.170.23 and fd00:ec2::23");
 }
 

@@ -79,7 +79,8 @@ std::string authority_of(const Host& host, std::uint16_t port);
 // "https://host:port", for messages and cache keys: a path or a query may be a secret.
 std::string origin_of(const Url& url);
 
-// For messages: quoted, with anything that could be user info replaced by "…@".
+// For messages: quoted, with anything that could be user info replaced by "…@", and a query by
+// "?…".
 std::string redacted_url(std::string_view text);
 
 }  // namespace execcred
