@@ -48,9 +48,14 @@ bool CacheRun::is_fresh(const CachedCredential& entry) const {
 CacheDirectory::Marked CacheRun::mark(const CachedCredential& entry) const {
   const std::optional<std::string> client = options_.client();
   if (!client) return CacheDirectory::Marked::failed;
+  constexpr std::uint64_t kTidiers = 256;  // one in so many new clients
   const std::uint64_t asker = hash_key(*client + "\n" + options_.client_detail).mixed();
-  return directory_.mark(name_ + "." + hex_digits(entry.id) + "." + hex_digits(asker) +
-                         std::string(kMarkEnding));
+  const CacheDirectory::Marked marked = directory_.mark(
+      name_ + "." + hex_digits(entry.id) + "." + hex_digits(asker) + std::string(kMarkEnding));
+  if (marked == CacheDirectory::Marked::now && asker % kTidiers == 0) {
+    tidy_marks(directory_, name_, now());
+  }
+  return marked;
 }
 
 Duration CacheRun::time_left() const {

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxNames = 20'000;
 constexpr std::size_t kMaxExamined = 64;
+constexpr std::size_t kManyMarks = 1'000;
 
 TimePoint time_of(const timespec& time) {
   return TimePoint(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
@@ -77,6 +78,18 @@ void tidy_cache(const CacheDirectory& directory, const std::string& name, std::u
   for (std::size_t i = 0; i < std::min(names.size(), kMaxExamined); ++i) {
     const std::string& found = names[next++ % names.size()];
     if (is_needless(directory, found, now)) remove_needless(directory, found, now);
+  }
+}
+
+void tidy_marks(const CacheDirectory& directory, const std::string& name, TimePoint now) {
+  std::vector<std::string> names = directory.names(kMaxNames);
+  std::erase_if(names, [&](const std::string& found) {
+    return !found.starts_with(name + ".") || !found.ends_with(kMarkEnding);
+  });
+  if (names.size() <= kManyMarks) return;
+  for (const std::string& mark : names) {
+    const std::optional<Times> times = times_of(directory, mark);
+    if (times && times->changed + std::chrono::minutes(10) <= now) directory.remove(mark);
   }
 }
 

@@ -25,4 +25,8 @@ inline constexpr std::string_view kNewEnding = ".new";
 void tidy_cache(const CacheDirectory& directory, const std::string& name, std::uint64_t id,
                 TimePoint now);
 
+// Where `name` has more than a thousand marks, removes those that are older than ten minutes.
+// Clients that live for one request leave one each, and an entry may stay for a day.
+void tidy_marks(const CacheDirectory& directory, const std::string& name, TimePoint now);
+
 }  // namespace execcred

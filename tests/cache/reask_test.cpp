@@ -51,6 +51,27 @@ TEST_CASE("other clients are given the entry, once each") {
   CHECK(cache.provider.calls == 2);
 }
 
+TEST_CASE("clients that live for one request do not fill the directory") {
+  CacheFixture cache;
+  cache.provider.lifetime = 48h;
+  cache.clock.time = SystemClock().now();  // as the files' own times
+  const auto ask_as = [&cache](int client) {
+    cache.client = "client of one request " + std::to_string(client);
+    CHECK(cache.token() == "token-1");
+  };
+  const auto marks = [&cache] {
+    const std::filesystem::directory_iterator files(cache.path());
+    return std::count_if(begin(files), end(files),
+                         [](const auto& file) { return file.path().extension() == ".seen"; });
+  };
+  int client = 0;
+  while (client < 2000) ask_as(client++);
+  CHECK(marks() == client);
+  cache.clock.time += 11min;
+  while (client < 8000 && marks() >= 2000) ask_as(client++);
+  CHECK(marks() == 0);  // of files made a moment ago, by a clock that is ahead
+}
+
 TEST_CASE("two clusters within one client do not count as asking again") {
   CacheFixture cache;
   for (int i = 0; i < 20; ++i, cache.clock.time += 15s) {
