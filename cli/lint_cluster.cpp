@@ -31,7 +31,7 @@ void check_server(const Scope& scope, const ObjectReader& cluster, ClusterOf own
   const Status https = check_server_is_https(*server, cluster.path_of("server"));
   if (https) return;
   const Result<Url> url = parse_url(*server);
-  const bool is_plain_http = url && url->scheme == "http" && owner == ClusterOf::kubeconfig;
+  const bool is_plain_http = url && url->scheme == "http" && owner != ClusterOf::cluster_profile;
   scope.add(is_plain_http ? Severity::warning : Severity::error, https.error(),
             cluster.path_of("server"), kServerForm);
 }

@@ -13,6 +13,8 @@ enum class ClusterOf {
   cluster_profile,
   // Written by whoever uses it.
   kubeconfig,
+  // The same, and no plugin of ours reads it: the extension belongs to others.
+  kubeconfig_of_others,
 };
 
 void check_cluster(const Scope& scope, const json::ObjectReader& cluster, ClusterOf owner);

@@ -90,7 +90,7 @@ void check_exec_extension(const Scope& scope, const Value& value, const std::str
                   R"(write an object: {"clusterName": "..."})");
   }
   // A ClusterProfile's is judged with the mapping.
-  if (owner != ClusterOf::cluster_profile) check_shared_config(scope, value, path);
+  if (owner == ClusterOf::kubeconfig) check_shared_config(scope, value, path);
 }
 
 void check_extension(const Scope& scope, const ObjectReader& extension, ClusterOf owner,

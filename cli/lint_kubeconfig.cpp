@@ -2,11 +2,13 @@
 #include "lint_cluster.hpp"
 #include "lint_documents.hpp"
 #include "lint_exec.hpp"
+#include "lint_options.hpp"
 #include "lint_secrets.hpp"
 
 #include <execcred/text.hpp>
 #include <execcred/url.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -131,14 +133,32 @@ void check_current_context(const Scope& scope, const ObjectReader& document, con
   }
 }
 
+bool runs_plugin_of_ours(const json::Value& user) {
+  const json::Value* at = &user;
+  for (const std::string_view name : {"user", "exec", "command"}) {
+    at = at->find(name);
+    if (at == nullptr) return false;
+  }
+  return at->string() != nullptr && is_plugin_of_ours(*at->string());
+}
+
+ClusterOf owner_of(const ObjectReader& kubeconfig) {
+  const json::Value* const users = kubeconfig.find("users");
+  const bool has_ours =
+      users != nullptr && users->array() != nullptr &&
+      std::any_of(users->array()->begin(), users->array()->end(), runs_plugin_of_ours);
+  return has_ours ? ClusterOf::kubeconfig : ClusterOf::kubeconfig_of_others;
+}
+
 }  // namespace
 
 void check_kubeconfig(const Scope& scope, const ObjectReader& document) {
   Names names;
+  const ClusterOf owner = owner_of(document);
   for_each_named(scope, document, "clusters", "cluster",
                  [&](const ObjectReader& cluster, const std::string& name) {
                    names.clusters.emplace(name, is_plain_http(cluster));
-                   check_cluster(scope, cluster, ClusterOf::kubeconfig);
+                   check_cluster(scope, cluster, owner);
                    check_no_secrets(scope, cluster.value(), cluster.path(), Severity::warning);
                  });
   for_each_named(scope, document, "users", "user",

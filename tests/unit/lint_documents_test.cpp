@@ -184,6 +184,24 @@ TEST_CASE("lint: kubeconfigs") {
                   {"contexts[0].context", "plain http"}});
 }
 
+TEST_CASE("lint: a kubeconfig's config is judged where a plugin of ours reads it") {
+  const auto with_config = [](const std::string& command) {
+    std::string text =
+        kubeconfig("{exec: {apiVersion: client.authentication.k8s.io/v1, " +
+                   std::string("interactiveMode: Never, provideClusterInfo: true, ") +
+                   "command: " + command + ", args: ['--token-file=/t']}}");
+    text.insert(text.find("'}}]"),
+                "', extensions: [{name: client.authentication.k8s.io/exec, "
+                "extension: {cluster: a, debug: true}}], tls-server-name: 'h");
+    return text;
+  };
+  const std::string value = "clusters[0].cluster.extensions[0].extension";
+  check_findings(with_config("/execcred-token-file"),
+                 {{value + ".cluster", "is not the field of --cluster"},
+                  {value + ".debug", "may not come from a ClusterProfile"}});
+  check_findings(with_config("/usr/bin/other"), {});
+}
+
 TEST_CASE("lint: what a kubeconfig's contexts name") {
   check_findings(
       "apiVersion: v1\nkind: Config\nclusters: {}\nusers: [5, {name: a}]\n"
