@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <poll.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,6 +51,29 @@ TEST_CASE("retry: so it is for a subject token, with a cache as well") {
                                    "--cache-dir=" + peer.sandbox.at("cache")},
                      .environment = {}}));
   CHECK(peer.server.connections() == 3);
+}
+
+TEST_CASE("cache: processes of one user in two containers share no subject's credential") {
+  WorkloadAgent agent({{.spiffe_id = kWorkload}});
+  const Peer peer(agent.handler());
+  blackbox::Command command = {
+      .arguments = {EXECCRED_BIN "/execcred-oidc-federation", "--flow=pass-through",
+                    "--subject=spiffe", "--socket=" + peer.server.uri(),
+                    std::string("--subject-audience=") + kAudience,
+                    "--cache-dir=" + peer.sandbox.at("cache")},
+      .environment = {}};
+  for (int run = 0; run < 2; ++run) CHECK_SUCCESS(blackbox::run(command));
+  CHECK(peer.server.connections() == 1);
+  command.before_exec = [] {
+    if (unshare(CLONE_NEWNS) != 0) _exit(77);
+  };
+  const Outcome outcome = blackbox::run(command);
+  if (outcome.exit_code == 77) {
+    MESSAGE("skipped: this user has no namespaces");
+    return;
+  }
+  CHECK_SUCCESS(outcome);
+  CHECK(peer.server.connections() == 2);
 }
 
 TEST_CASE("retry: no identity until the deadline, told with what to register") {
