@@ -42,6 +42,8 @@ function(execcred_precompile target)
   if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     return()
   endif()
+  # ccache needs it to see what a precompiled header holds.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
   if(target STREQUAL "execcred_core")
     target_precompile_headers(${target} PRIVATE
       ${PROJECT_SOURCE_DIR}/libexeccred/src/precompiled.hpp)

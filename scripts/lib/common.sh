@@ -43,8 +43,17 @@ need_packages() {
 # shellcheck disable=SC2034
 BUILD_PACKAGES=(g++ cmake ninja-build pkg-config python3 libcurl4-openssl-dev libnghttp2-dev
   libprotozero-dev libssl-dev libyaml-dev)
+# Tests of the system's CA certificates need ca-certificates.
 # shellcheck disable=SC2034
-TEST_PACKAGES=(doctest-dev nlohmann-json3-dev python3-jsonschema)
+TEST_PACKAGES=(ca-certificates doctest-dev nlohmann-json3-dev python3-jsonschema)
+
+# Compiles through ccache where it is installed. Paths are taken relative to the checkout, so that
+# another checkout finds what this one has compiled.
+if command -v ccache >/dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  export CCACHE_BASEDIR=$EXECCRED_ROOT CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1
+  export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime,locale
+fi
 
 # build_preset PRESET [TARGET...]: configures and builds into build/PRESET.
 build_preset() {

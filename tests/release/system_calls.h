@@ -28,6 +28,7 @@ static const int kSystemCalls[] = {
     SYS_ppoll,
     // A plugin that execcred runs, a command that gives a subject token.
     SYS_clone, SYS_execve, SYS_wait4, SYS_waitid, SYS_pidfd_open, SYS_pipe2, SYS_dup3, SYS_setpgid,
+    SYS_close_range,
 #ifdef __x86_64__
     // What other architectures have under another name alone.
     SYS_arch_prctl, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_mkdir, SYS_rename,

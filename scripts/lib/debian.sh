@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# A new Debian of this machine's release in a folder, with nothing but its minimal base: what a
+# newcomer's machine has. Needs root or sudo. Sourced, after common.sh and cache.sh.
+
+# debian_mirror RELEASE: where this machine has its packages of it from.
+debian_mirror() {
+  # shellcheck disable=SC2016
+  apt-get indextargets --format '$(ORIGIN) $(CODENAME) $(REPO_URI)' 'Created-By: Packages' |
+    sed -n "s|^Debian $1 ||p" | sort -u | head -n 1
+}
+
+# Sets DEBIAN_BASE to a minimal Debian that is never changed.
+debian_base() {
+  local release mirror
+  release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+  mirror=$(debian_mirror "$release")
+  [ -n "$mirror" ] || fail "apt-get knows no repository of Debian $release on this machine"
+  DEBIAN_BASE=$CACHE/debian/$release-$(short_hash <<<"minbase $(dpkg --print-architecture) $mirror")
+  [ -e "$DEBIAN_BASE.complete" ] || with_cache_lock make_debian_base "$release" "$mirror"
+}
+
+make_debian_base() {
+  [ ! -e "$DEBIAN_BASE.complete" ] || return 0
+  need_packages debootstrap
+  step "making a minimal Debian with debootstrap"
+  as_root rm -rf "$DEBIAN_BASE"
+  mkdir -p "${DEBIAN_BASE%/*}"
+  as_root debootstrap --variant=minbase "$1" "$DEBIAN_BASE" "$2" >"$DEBIAN_BASE.log" 2>&1 || {
+    tail -n 20 "$DEBIAN_BASE.log"
+    fail "debootstrap failed"
+  }
+  touch "$DEBIAN_BASE.complete"
+}
+
+# make_debian DIR: a new Debian in DIR/root, which is a mount; remove_debian ends it. Of this machine
+# it has the kernel, the network and apt's settings.
+make_debian() {
+  local root=$1/root
+  debian_base
+  mkdir -p "$root" "$1/upper" "$1/work"
+  as_root mount -t overlay -o "lowerdir=$DEBIAN_BASE,upperdir=$1/upper,workdir=$1/work" \
+    execcred-debian "$root" 2>/dev/null || {
+    as_root cp -a "$DEBIAN_BASE/." "$root/"
+    as_root mount --bind "$root" "$root"
+  }
+  as_root mount -t proc proc "$root/proc"
+  as_root mount --rbind /dev "$root/dev"
+  as_root mount --make-rslave "$root/dev"
+  copy_network_settings "$root"
+  in_debian "$root" apt-get update -qq
+}
+
+# Where packages come from and how they are reached, and no other setting.
+copy_network_settings() {
+  local file
+  as_root rm -f "$1/etc/apt/sources.list"
+  for file in /etc/resolv.conf /etc/hosts /etc/apt/sources.list /etc/apt/sources.list.d \
+    /etc/apt/auth.conf /etc/apt/auth.conf.d /etc/apt/trusted.gpg.d; do
+    [ ! -e "$file" ] || as_root cp -rL "$file" "$1${file%/*}/"
+  done
+  for file in /etc/apt/apt.conf /etc/apt/apt.conf.d/*; do
+    if grep -qsE '^[[:space:]]*Acquire' "$file"; then as_root cp -L "$file" "$1$file"; fi
+  done
+}
+
+# in_debian ROOT COMMAND...: runs it there as root, with the proxies of this machine and no other
+# variable of it.
+in_debian() {
+  local root=$1 name settings=()
+  shift
+  for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
+    [ -z "${!name:-}" ] || settings+=("$name=${!name}")
+  done
+  as_root env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 TERM=dumb \
+    DEBIAN_FRONTEND=noninteractive "${settings[@]}" /usr/sbin/chroot "$root" "$@"
+}
+
+# remove_debian DIR: everything in it, also what was mounted below it later. A process that still
+# runs there keeps its files until it ends.
+remove_debian() {
+  [ -d "$1/root" ] || return 0
+  ! mountpoint -q "$1/root" || as_root umount -R "$1/root" 2>/dev/null ||
+    as_root umount -R -l "$1/root"
+  as_root rm -rf --one-file-system "$1"
+}
