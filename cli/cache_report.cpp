@@ -129,7 +129,7 @@ Value cache_json(std::string_view directory, const std::vector<CacheItem>& items
   if (!directory.empty()) object.add("directory", Value(directory));
   json::Array entries;
   for (std::size_t i = 0; i < items.size(); ++i) entries.push_back(entry_json(items, i, now));
-  object.add("entries", Value(std::move(entries)));
+  object.add("items", Value(std::move(entries)));
   return object;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster_secrets.hpp"
 
+#include "argocd_template.hpp"
 #include "command.hpp"
 
 #include <execcred/kubeconfig_writer.hpp>
@@ -57,11 +58,12 @@ std::string runs_it(std::string_view who, const std::string& commands) {
 
 // In this form the environment is an object: of a name that stands twice, the last counts, as it
 // does for the program.
-Value exec_provider(const ExecConfig& exec, const Value& config) {
+Value exec_provider(const ExecConfig& exec, const std::vector<std::string>& arguments,
+                    const Value& config) {
   Value object((Object()));
   object.add("command", Value(exec.command));
   json::Array args;
-  for (const std::string& argument : exec.args) args.emplace_back(argument);
+  for (const std::string& argument : arguments) args.emplace_back(argument);
   if (!args.empty()) object.add("args", Value(std::move(args)));
   std::map<std::string, std::string> variables;
   for (const EnvironmentVariable& variable : exec.env) variables[variable.name] = variable.value;
@@ -78,24 +80,22 @@ Value exec_provider(const ExecConfig& exec, const Value& config) {
 }
 
 // The fields that stand in the way of the others are left out, and told in `losses`.
-Value argocd_config(const Access& access, std::vector<std::string>& losses) {
+Value argocd_config(const Access& access, const std::string& profile,
+                    std::vector<std::string>& losses) {
   const Cluster& cluster = access.cluster;
   Value tls((Object()));
   tls.add("insecure", Value(cluster.insecure_skip_tls_verify));
   if (!cluster.tls_server_name.empty()) tls.add("serverName", Value(cluster.tls_server_name));
   const std::string& ca = cluster.certificate_authority_data;
-  if (!ca.empty() && !cluster.insecure_skip_tls_verify) tls.add("caData", Value(ca));
-  if (!ca.empty() && cluster.insecure_skip_tls_verify) {
-    losses.emplace_back(
-        "certificate-authority-data is left out: Argo CD refuses it beside "
-        "insecure-skip-tls-verify");
-  }
+  if (!ca.empty()) tls.add("caData", Value(ca));
   const std::string& mode = access.exec.interactive_mode;
   if (!mode.empty() && mode != "Never") {
     losses.push_back("interactiveMode: " + mode + " is left out: Argo CD knows only Never");
   }
   Value config((Object()));
-  config.add("execProviderConfig", exec_provider(access.exec, cluster.config));
+  const std::vector<std::string> arguments =
+      fill_argocd_placeholders(access.exec.args, profile, cluster.server);
+  config.add("execProviderConfig", exec_provider(access.exec, arguments, cluster.config));
   config.add("tlsClientConfig", std::move(tls));
   if (!cluster.proxy_url.empty()) config.add("proxyUrl", Value(cluster.proxy_url));
   if (cluster.disable_compression) config.add("disableCompression", Value(true));
@@ -120,7 +120,8 @@ Result<SecretManifest> ClusterSecrets::istio(const std::string& cluster, const A
                         .data = {{cluster, writer.take_text()}}};
 }
 
-Result<SecretManifest> ClusterSecrets::argocd(const std::string& cluster, const Access& access) {
+Result<SecretManifest> ClusterSecrets::argocd(const std::string& cluster, const Access& access,
+                                              const std::string& profile) {
   std::string_view server = access.cluster.server;
   while (server.ends_with('/')) server.remove_suffix(1);
   if (server == kArgocdItself) {
@@ -130,7 +131,7 @@ Result<SecretManifest> ClusterSecrets::argocd(const std::string& cluster, const 
                     "let the ClusterProfile have another name or address of this server");
   }
   std::vector<std::string> losses;
-  const Value config = argocd_config(access, losses);
+  const Value config = argocd_config(access, profile, losses);
   SecretManifest manifest{.comments = {runs_it("Argo CD", in_quotes(access.exec.command)) + "."},
                           .name_space = "argocd",
                           .name = std::string(kArgocdPrefix) + cluster,
@@ -152,18 +153,20 @@ Status ClusterSecrets::add(const ClusterProfile& profile, const Access& access) 
   const bool is_istio = form_ == Form::istio;
   TRY_ASSIGN(const std::string cluster,
              cluster_name(profile, access, is_istio ? kIstioPrefix : kArgocdPrefix));
-  if (!clusters_.insert(cluster).second) {
-    return unusable(access,
-                    "a ClusterProfile before it is for cluster " + in_quotes(cluster) + " too",
-                    "choose with --name: of two Secrets, one would replace the other");
+  if (!clusters_.insert(cluster).second && names_) {
+    names_ =
+        unusable(access, "a ClusterProfile before it is for cluster " + in_quotes(cluster) + " too",
+                 "choose with --name: of two Secrets, one would replace the other");
   }
   TRY_ASSIGN(const SecretManifest manifest,
-             is_istio ? istio(cluster, access) : argocd(cluster, access));
+             is_istio ? istio(cluster, access) : argocd(cluster, access, profile.name));
   commands_.insert(in_quotes(access.exec.command));
   if (!text_.empty()) text_ += "---\n";
   text_ += to_text(manifest);
   return {};
 }
+
+Status ClusterSecrets::check() const { return names_; }
 
 std::string ClusterSecrets::notes() const {
   const std::string commands = join({commands_.begin(), commands_.end()}, ", ");

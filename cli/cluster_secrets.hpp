@@ -19,16 +19,20 @@ class ClusterSecrets {
     // Istio's remote Secret (istioctl create-remote-secret); what its sanitizeKubeConfig refuses is
     // the exec alone.
     istio,
-    // Argo CD's declarative cluster.
+    // Argo CD's declarative cluster. The placeholders that its ClusterProfile controller replaces
+    // in arguments are filled in.
     argocd,
   };
 
   explicit ClusterSecrets(Form form) : form_(form) {}
 
   // The cluster is called as spec.cluster.config.clusterName says, else as the ClusterProfile is.
-  // Fails (configuration) where that is no name of a Secret, for a second cluster of one name, and
-  // for a server that Argo CD takes for itself.
+  // Fails (configuration) where that is no name of a Secret, and for a server that Argo CD takes
+  // for itself.
   Status add(const ClusterProfile& profile, const Access& access);
+
+  // Fails (configuration) for two clusters of one name: it is open which of them is meant.
+  Status check() const;
 
   const std::string& text() const { return text_; }
   // What the other side must have, and what could not be carried over: for standard error.
@@ -36,11 +40,13 @@ class ClusterSecrets {
 
  private:
   Result<SecretManifest> istio(const std::string& cluster, const Access& access);
-  Result<SecretManifest> argocd(const std::string& cluster, const Access& access);
+  Result<SecretManifest> argocd(const std::string& cluster, const Access& access,
+                                const std::string& profile);
 
   Form form_;
   std::string text_;
   std::set<std::string> clusters_;
+  Status names_;
   std::set<std::string> commands_;
   std::set<std::string> losses_;
 };

@@ -9,6 +9,7 @@
 #include <execcred/result.hpp>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,10 @@ inline constexpr std::string_view kProgram = "execcred";
 struct Outcome {
   SecretString text = {};            // for standard output
   std::string notes = {};            // for standard error: what was done
-  std::vector<Error> problems = {};  // told on standard error, one after the other
+  std::vector<Error> warnings = {};  // told on standard error, one after the other
+  std::vector<Error> problems = {};  // the same, as errors
   int exit_code = 0;
+  bool needs_reader = false;  // of standard output; a table or a list may be left before its end
 };
 
 class Command {
@@ -41,12 +44,12 @@ class AccessOptions {
 
   // Fails (configuration) for options that exclude each other; also reads the mapping.
   Result<ProviderMapping> mapping() const;
-  // In the source's order; with --name, only those it names. An error of the receiver ends it.
-  // Fails (configuration) where there is none.
-  using Receive = std::function<Status(const ClusterProfile&)>;
-  Status for_each_profile(const Receive& receive) const;
-  // Fails (configuration) where there are several, naming them.
-  Result<ClusterProfile> one_profile() const;
+  // In the source's order; with --name, only those it names. Puts what could not be used, and the
+  // exit code, into the outcome. Fails as ProfileSource::for_each does.
+  Status for_each_profile(const ReceiveProfile& receive, Outcome& outcome) const;
+  // The same for a command that takes one; nullopt where the outcome says all. Fails
+  // (configuration) where there are several, naming them.
+  Result<std::optional<ClusterProfile>> one_profile(Outcome& outcome) const;
   const std::string& provider() const { return provider_; }
 
  private:
@@ -54,7 +57,17 @@ class AccessOptions {
   ProfileSource source_;
   std::string name_;
   std::string provider_;
+  bool may_be_empty_ = false;
 };
+
+// --allow-empty.
+void add_allow_empty_option(OptionSet& options, bool& may_be_empty);
+
+// What a command says at its end of what it went through, and with which exit code: 0, 1 where a
+// document could not be used, 2 where none could (1 if a rule refused each). With a name, what is
+// broken beside the ClusterProfiles of that name is a warning.
+void conclude(Inventory inventory, const ProfileSource& source, const std::string& name,
+              bool may_be_empty, Outcome& outcome);
 
 Result<ProviderMapping> read_mapping(const std::string& path);
 

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "get.hpp"
 
+#include "plugin_options.hpp"
+#include "plugin_output.hpp"
+
+#include <execcred/provider.hpp>
 #include <execcred/rfc3339.hpp>
+#include <execcred/text.hpp>
+#include <execcred/url.hpp>
 
 #include <optional>
 #include <utility>
@@ -60,7 +66,8 @@ Result<SecretString> write_token(std::string_view lead, const Credential& creden
 void Get::add_options(OptionSet& options) {
   access_.add_to(options);
   options
-      .add_parsed("output", output_, "FORMAT", "exec-credential, token, header or json",
+      .add_parsed("output", output_, "FORMAT",
+                  "exec-credential, token, header (for curl -H @-) or json",
                   [](const std::string& text) {
                     return parse_output(text, {"exec-credential", "token", "header", "json"});
                   })
@@ -72,13 +79,51 @@ void Get::add_options(OptionSet& options) {
                   parse_timeout)
       .default_text(format_duration(timeout_))
       .no_environment();
+  options.add("debug", debug_, "Show each step on standard error, those of a plugin of ours too");
 }
 
-Result<SecretString> Get::credential_text() const {
-  TRY_ASSIGN(const ProviderMapping mapping, access_.mapping());
-  TRY_ASSIGN(const ClusterProfile profile, access_.one_profile());
+Result<Credential> Get::run_plugin(const Access& access) const {
+  const DebugLog debug{std::string(kProgram), debug_};
+  const std::string program = in_quotes(access.exec.command);
+  debug("ClusterProfile " + access.cluster_profile + ", provider " + in_quotes(access.provider) +
+        " of " + access.source + ", for " + redacted_url(access.cluster.server));
+  debug("running " + program + " with " + std::to_string(access.exec.args.size()) + " arguments, " +
+        (access.exec.provide_cluster_info ? "" : "no ") + "cluster information, for at most " +
+        format_duration(timeout_));
+  std::vector<std::string> variables = Environment::copy().entries();
+  // Others may have no such variable, and what they print then is theirs.
+  if (debug_ && is_plugin_of_ours(access.exec.command)) variables.emplace_back("EXECCRED_DEBUG=1");
+  PluginOutput output;
+  const auto start = std::chrono::steady_clock::now();
+  Result<Credential> credential = get_credential(
+      access, Environment(std::move(variables)),
+      PluginRun{.limit = timeout_,
+                .on_error_output = [&output](std::string_view text) { output.take(text); },
+                .on_end =
+                    [&](int exit_code, int signal) {
+                      const auto elapsed = std::chrono::round<std::chrono::milliseconds>(
+                          std::chrono::steady_clock::now() - start);
+                      output.end(signal == 0 && exit_code != 0);
+                      debug(program + " ended with " +
+                            (signal == 0 ? "exit code " + std::to_string(exit_code)
+                                         : "signal " + std::to_string(signal)) +
+                            " after " + format_duration(elapsed));
+                    },
+                .ends_with_signals = true});
+  output.end(false);
+  if (credential) {
+    debug("got " +
+          std::string(credential->token.empty() ? "a client certificate" : "a bearer token") +
+          (credential->expires_at ? ", until " + format_rfc3339(*expiration(*credential))
+                                  : ", without an end"));
+  }
+  return credential;
+}
+
+Result<SecretString> Get::credential_text(const ProviderMapping& mapping,
+                                          const ClusterProfile& profile) const {
   TRY_ASSIGN(const Access access, resolve_access(mapping, profile, access_.provider()));
-  TRY_ASSIGN(const Credential credential, get_credential(access, Environment::copy(), timeout_));
+  TRY_ASSIGN(const Credential credential, run_plugin(access));
   if (output_ == "token") return write_token("", credential);
   if (output_ == "header") return write_token("Authorization: Bearer ", credential);
   if (output_ == "json") return write_json(access, credential);
@@ -86,8 +131,18 @@ Result<SecretString> Get::credential_text() const {
 }
 
 Result<Outcome> Get::run() {
-  TRY_ASSIGN(SecretString text, credential_text());
-  return Outcome{.text = std::move(text)};
+  TRY_ASSIGN(const ProviderMapping mapping, access_.mapping());
+  Outcome outcome{.needs_reader = true};
+  TRY_ASSIGN(const std::optional<ClusterProfile> profile, access_.one_profile(outcome));
+  if (!profile) return outcome;
+  Result<SecretString> text = credential_text(mapping, *profile);
+  if (text) {
+    outcome.text = std::move(text).value();
+  } else {
+    outcome.exit_code = exit_code(text.error().kind);
+    outcome.problems.push_back(std::move(text).error());
+  }
+  return outcome;
 }
 
 }  // namespace execcred::cli

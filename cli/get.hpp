@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred get: runs the plugin of one ClusterProfile, as a controller would, and prints the
-// credential.
+// credential. What the plugin says on its standard error is shown.
 #pragma once
 
 #include "command.hpp"
@@ -13,10 +13,13 @@ class Get final : public Command {
   Result<Outcome> run() override;
 
  private:
-  Result<SecretString> credential_text() const;
+  Result<Credential> run_plugin(const Access& access) const;
+  Result<SecretString> credential_text(const ProviderMapping& mapping,
+                                       const ClusterProfile& profile) const;
 
   AccessOptions access_;
   Duration timeout_ = kPluginLimit;
+  bool debug_ = false;
   std::string output_ = "exec-credential";
 };
 

@@ -43,6 +43,10 @@ void HubOptions::add_to(OptionSet& options) {
           "kubeconfig", kubeconfig_, "PATH",
           "With --from-hub: how to reach the hub; else KUBECONFIG, else this Pod's service account")
       .no_environment();
+  options
+      .add("context", context_, "NAME",
+           "With --from-hub: this context of the kubeconfig, not its current one")
+      .no_environment();
 }
 
 Status HubOptions::check() const {
@@ -50,6 +54,7 @@ Status HubOptions::check() const {
   const std::string stray = !name_space_.empty()   ? "--namespace"
                             : !selector_.empty()   ? "--selector"
                             : !kubeconfig_.empty() ? "--kubeconfig"
+                            : !context_.empty()    ? "--context"
                                                    : "";
   if (stray.empty()) return {};
   return Error{.kind = Error::Kind::configuration,
@@ -60,7 +65,7 @@ Status HubOptions::check() const {
 Result<HubClient> HubOptions::connect() const {
   static const SystemClock kClock;
   deadline::start(kProgram, kLimit, "ask the hub for less: --namespace or --selector");
-  TRY_ASSIGN(Hub hub, find_hub(kubeconfig_, Environment::copy()));
+  TRY_ASSIGN(Hub hub, find_hub(kubeconfig_, context_, Environment::copy()));
   return HubClient(std::move(hub), {.deadline = std::chrono::steady_clock::now() + kLimit}, kClock);
 }
 

@@ -31,6 +31,7 @@ class HubOptions {
   std::string name_space_;
   LabelSelector selector_;
   std::string kubeconfig_;
+  std::string context_;
 };
 
 }  // namespace execcred::cli

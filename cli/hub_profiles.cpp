@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hub_profiles.hpp"
 
+#include <execcred/cluster_profile.hpp>
 #include <execcred/deadline.hpp>
 #include <execcred/text.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace execcred::cli {
 namespace {
@@ -59,16 +62,58 @@ Labels labels_of(const json::Value& object) {
   return labels;
 }
 
-HubResource resource_of(const Wanted& wanted) {
-  return {.group = "multicluster.x-k8s.io",
-          .version = "v1alpha1",
+// What a hub calls its versions, for a message.
+std::string shown(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> texts;
+  for (const std::string& name : names) {
+    if (texts.size() == kMost) break;
+    texts.push_back(in_quotes(name));
+  }
+  if (names.size() > kMost) texts.push_back(std::to_string(names.size() - kMost) + " more");
+  return texts.empty() ? "no version" : join(texts, ", ");
+}
+
+// The versions that both sides know, the newest first.
+Result<std::vector<ProfileVersion>> served_versions(HubClient& hub) {
+  const std::string group(kProfileGroup);
+  TRY_ASSIGN(const std::optional<std::vector<std::string>> served, hub.versions(group));
+  if (!served) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "the hub does not serve the API group " + group,
+                 .hint = "install the CRD of ClusterProfile there, or name the hub that has it"};
+  }
+  std::vector<ProfileVersion> versions;
+  for (const ProfileVersion version : kProfileVersions) {
+    const bool is_served =
+        std::find(served->begin(), served->end(), name_of(version)) != served->end();
+    if (is_served) versions.insert(versions.begin(), version);
+  }
+  if (!versions.empty()) return versions;
+  return Error{.kind = Error::Kind::configuration,
+               .message = "the hub serves " + group + " as " + shown(*served) + ", not as " +
+                          known_profile_versions(),
+               .hint = "let the CRD of ClusterProfile serve one of these versions too"};
+}
+
+HubResource resource_of(const Wanted& wanted, ProfileVersion version) {
+  return {.group = std::string(kProfileGroup),
+          .version = std::string(name_of(version)),
           .resource = "clusterprofiles",
           .name_space = wanted.name_space};
 }
 
-Status find_one(HubClient& hub, const Wanted& wanted, const LabelSelector& selector,
-                const ReceiveDocument& receive) {
-  HubResource resource = resource_of(wanted);
+// An item of a list need not carry its version.
+json::Value with_version(json::Value object, ProfileVersion version) {
+  if (object.object() != nullptr && object.find("apiVersion") == nullptr) {
+    object.add("apiVersion",
+               json::Value(std::string(kProfileGroup) + "/" + std::string(name_of(version))));
+  }
+  return object;
+}
+
+Status find_one(HubClient& hub, const Wanted& wanted, HubResource resource,
+                const LabelSelector& selector, const ReceiveDocument& receive) {
   resource.name = wanted.name;
   TRY_ASSIGN(std::optional<json::Value> object, hub.find(resource));
   if (!object) return {};
@@ -84,12 +129,12 @@ Status find_one(HubClient& hub, const Wanted& wanted, const LabelSelector& selec
   return selector.matches(labels_of(*object)) ? receive(*std::move(object)) : Status();
 }
 
-Status list_all(HubClient& hub, const Wanted& wanted, const LabelSelector& selector,
-                const ReceiveDocument& receive) {
+Status list_all(HubClient& hub, const Wanted& wanted, const HubResource& resource,
+                const LabelSelector& selector, const ReceiveDocument& receive) {
   // An error that the receiver returned has its story already.
   std::optional<Error> received_error;
-  Status listed = hub.list(
-      resource_of(wanted), selector.text(), kPageSize, [&](json::Value item) -> Result<bool> {
+  Status listed =
+      hub.list(resource, selector.text(), kPageSize, [&](json::Value item) -> Result<bool> {
         const bool is_wanted = wanted.name.empty() || metadata_of(item, "name") == wanted.name;
         if (!is_wanted || !selector.matches(labels_of(item))) return true;
         Status received = receive(std::move(item));
@@ -101,15 +146,37 @@ Status list_all(HubClient& hub, const Wanted& wanted, const LabelSelector& selec
   return listed;
 }
 
+// The group may have a version for the sake of other kinds than ClusterProfile: then the hub does
+// not find the resource, and the next older version counts.
+Status read_newest(HubClient& hub, const Wanted& wanted, const LabelSelector& selector,
+                   const ReceiveDocument& receive) {
+  TRY_ASSIGN(const std::vector<ProfileVersion> versions, served_versions(hub));
+  for (const ProfileVersion version : versions) {
+    const HubResource resource = resource_of(wanted, version);
+    bool was_received = false;
+    const ReceiveDocument receive_versioned = [&](json::Value object) {
+      was_received = true;
+      return receive(with_version(std::move(object), version));
+    };
+    const bool is_exact = !wanted.name.empty() && !wanted.name_space.empty();
+    Status read = is_exact ? find_one(hub, wanted, resource, selector, receive_versioned)
+                           : list_all(hub, wanted, resource, selector, receive_versioned);
+    const bool may_be_unserved = !read && !was_received && version != versions.back() &&
+                                 read.error().kind == Error::Kind::no_credential;
+    if (!may_be_unserved) return read;
+    const Result<bool> is_served = hub.serves(resource);
+    if (!is_served || *is_served) return read;
+  }
+  return {};
+}
+
 }  // namespace
 
 Status for_each_profile_of(HubClient& hub, const HubOptions& options, std::string_view name,
                            const ReceiveDocument& receive) {
   TRY_ASSIGN(const Wanted wanted, parse_name(name, options.name_space()));
   deadline::enter_phase("reading ClusterProfiles from the hub");
-  const bool is_exact = !wanted.name.empty() && !wanted.name_space.empty();
-  Status read = is_exact ? find_one(hub, wanted, options.selector(), receive)
-                         : list_all(hub, wanted, options.selector(), receive);
+  Status read = read_newest(hub, wanted, options.selector(), receive);
   deadline::enter_phase(nullptr);
   return read;
 }

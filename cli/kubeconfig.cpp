@@ -4,9 +4,35 @@
 #include <execcred/file_write.hpp>
 #include <execcred/text.hpp>
 
+#include <map>
 #include <utility>
+#include <vector>
 
 namespace execcred::cli {
+namespace {
+
+// Which cluster of the inventory a ClusterProfile is: two may be one.
+class Members {
+ public:
+  // Adds a warning where the cluster is in the kubeconfig already.
+  void add(const ClusterProfile& profile, std::vector<Error>& warnings) {
+    if (profile.inventory_member_id.empty()) return;
+    const auto [first, is_new] = first_.emplace(profile.inventory_member_id, profile.full_name());
+    if (is_new || first->second == profile.full_name()) return;
+    warnings.push_back({.kind = Error::Kind::configuration,
+                        .message = "ClusterProfiles " + in_quotes(first->second) + " and " +
+                                   in_quotes(profile.full_name()) +
+                                   " are one cluster: both have the label " +
+                                   std::string(kInventoryMemberLabel) + "=" +
+                                   printable(profile.inventory_member_id),
+                        .hint = "remove one of them, or choose with --selector"});
+  }
+
+ private:
+  std::map<std::string, std::string> first_;  // by the label's value
+};
+
+}  // namespace
 
 void Kubeconfig::add_options(OptionSet& options) {
   add_mapping_option(options, mapping_path_);
@@ -17,33 +43,18 @@ void Kubeconfig::add_options(OptionSet& options) {
       .no_environment();
   options.add("strict", strict_, "Write nothing if any ClusterProfile cannot be used")
       .no_environment();
-  options.add("output", output_, "FILE", "Replace this file, instead of printing")
+  add_allow_empty_option(options, may_be_empty_);
+  options
+      .add("output", output_, "FILE",
+           "Replace this file, instead of printing; - is standard output")
       .short_name('o')
       .no_environment();
 }
 
-Status Kubeconfig::add_profiles(const ProviderMapping& mapping, KubeconfigWriter& writer,
-                                std::vector<Error>& problems) const {
-  const auto add = [&](const Result<ClusterProfile>& profile) -> Status {
-    if (!profile) return profile.error();
-    if (only_healthy_ && !profile->is_healthy) return {};
-    TRY_ASSIGN(const Access access, resolve_access(mapping, *profile));
-    return writer.add(access);
-  };
-  return source_.for_each({}, [&](const Result<ClusterProfile>& profile) -> Status {
-    Status added = add(profile);
-    if (!added) problems.push_back(std::move(added).error());
-    return {};
-  });
-}
-
-Result<Outcome> Kubeconfig::write(KubeconfigWriter& writer, std::vector<Error> problems) const {
+Result<Outcome> Kubeconfig::write(KubeconfigWriter& writer, Outcome outcome) const {
   const std::size_t clusters = writer.size();
-  Outcome outcome{.problems = std::move(problems)};
-  outcome.exit_code = outcome.problems.empty() ? 0 : 1;
-  if (strict_ && outcome.exit_code != 0) return outcome;
   const std::string text = writer.take_text();
-  if (output_.empty()) {
+  if (output_.empty() || output_ == "-") {
     outcome.text = SecretString(text);
     return outcome;
   }
@@ -58,9 +69,33 @@ Result<Outcome> Kubeconfig::run() {
   TRY(source_.check());
   TRY_ASSIGN(const ProviderMapping mapping, read_mapping(mapping_path_));
   KubeconfigWriter writer;
-  std::vector<Error> problems;
-  TRY(add_profiles(mapping, writer, problems));
-  return write(writer, std::move(problems));
+  Members members;
+  std::vector<Error> warnings;
+  std::size_t unhealthy = 0;
+  const auto add = [&](const ClusterProfile& profile) -> Status {
+    if (only_healthy_ && !profile.is_healthy) {
+      ++unhealthy;
+      return {};
+    }
+    TRY_ASSIGN(const Access access, resolve_access(mapping, profile));
+    TRY(writer.add(access));
+    members.add(profile, warnings);
+    return {};
+  };
+  TRY_ASSIGN(Inventory inventory, source_.for_each({}, add));
+  Outcome outcome = {.warnings = std::move(warnings)};
+  conclude(std::move(inventory), source_, {}, may_be_empty_, outcome);
+  const bool is_empty = writer.size() == 0 && !may_be_empty_;
+  if (is_empty && unhealthy > 0) {
+    outcome.problems.push_back({.kind = Error::Kind::configuration,
+                                .message = source_.title() + " holds no healthy ClusterProfile",
+                                .hint = "the condition ControlPlaneHealthy is True for none; "
+                                        "--allow-empty writes a kubeconfig without clusters"});
+  }
+  // The exit code 1 says that something was written.
+  if (is_empty) outcome.exit_code = 2;
+  if (is_empty || (strict_ && outcome.exit_code != 0)) return outcome;
+  return write(writer, std::move(outcome));
 }
 
 }  // namespace execcred::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred kubeconfig: one kubeconfig for a whole inventory. A ClusterProfile that cannot be
-// resolved is told and left out, so that one bad object does not take the others away.
+// resolved is told and left out, so that one bad object does not take the others away. Without any
+// cluster, nothing is written.
 #pragma once
 
 #include "command.hpp"
@@ -15,14 +16,13 @@ class Kubeconfig final : public Command {
   Result<Outcome> run() override;
 
  private:
-  Status add_profiles(const ProviderMapping& mapping, KubeconfigWriter& writer,
-                      std::vector<Error>& problems) const;
-  Result<Outcome> write(KubeconfigWriter& writer, std::vector<Error> problems) const;
+  Result<Outcome> write(KubeconfigWriter& writer, Outcome outcome) const;
 
   std::string mapping_path_;
   ProfileSource source_;
   bool only_healthy_ = false;
   bool strict_ = false;
+  bool may_be_empty_ = false;
   std::string output_;
 };
 

@@ -10,6 +10,7 @@
 #include <execcred/deadline.hpp>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace execcred::cli {
@@ -35,6 +36,7 @@ Status check_profiles(HubClient& hub, const HubOptions& options, lint::Run& run,
   });
   std::move(of_hub.findings.begin(), of_hub.findings.end(), std::back_inserter(run.findings));
   std::move(of_hub.inputs.begin(), of_hub.inputs.end(), std::back_inserter(run.inputs));
+  std::move(of_hub.providers.begin(), of_hub.providers.end(), std::back_inserter(run.providers));
   return read;
 }
 
@@ -66,6 +68,14 @@ Error nothing_to_do() {
                .hint = "name files or folders; - is standard input; --from-hub reads the hub"};
 }
 
+Error nothing_found() {
+  return Error{.kind = Error::Kind::configuration,
+               .message = "the hub holds no ClusterProfile",
+               .hint =
+                   "--namespace and --selector say where on the hub to look; --allow-empty is "
+                   "for a hub that may be empty"};
+}
+
 }  // namespace
 
 void Lint::add_options(OptionSet& options) {
@@ -76,6 +86,7 @@ void Lint::add_options(OptionSet& options) {
       .no_environment();
   options.add("no-files", no_files_, "Look at no file but those given: not at the programs")
       .no_environment();
+  add_allow_empty_option(options, may_be_empty_);
   options
       .add_parsed("output", output_, "FORMAT", "text or json",
                   [](const std::string& text) {
@@ -97,11 +108,13 @@ Result<Outcome> Lint::run() {
   TRY(hub_.check());
   if (operands_.empty() && !hub_.is_used()) return nothing_to_do();
   lint::Run run;
-  run.limits = {.looks_at_programs = !no_files_, .plugin_directory = plugin_directory_};
+  run.limits = {.looks_at_programs = !no_files_,
+                .plugin_directory = plugin_directory_,
+                .may_be_empty = may_be_empty_};
   lint::Looked looked;
-  for (auto operand = operands_.begin(); operand != operands_.end(); ++operand) {
-    if (std::find(operands_.begin(), operand, *operand) != operand) continue;
-    looked.files += lint::check_operand(run, *operand);
+  std::set<std::string_view> operands;
+  for (const std::string& operand : operands_) {
+    if (operands.insert(operand).second) looked.files += lint::check_operand(run, operand);
   }
   Outcome outcome;
   if (hub_.is_used()) {
@@ -118,6 +131,10 @@ Result<Outcome> Lint::run() {
   const bool is_wrong = lint::count(run.findings, lint::Severity::error) > 0;
   if (!outcome.problems.empty()) outcome.exit_code = exit_code(outcome.problems.front().kind);
   if (is_wrong) outcome.exit_code = 2;
+  if (looked.files + looked.objects == 0 && outcome.problems.empty() && !may_be_empty_) {
+    if (!is_wrong) outcome.problems.push_back(nothing_found());
+    outcome.exit_code = 2;
+  }
   return outcome;
 }
 

@@ -21,6 +21,7 @@ class Lint final : public Command {
   HubOptions hub_;
   std::filesystem::path plugin_directory_;
   bool no_files_ = false;
+  bool may_be_empty_ = false;
   std::string output_ = "text";
 };
 

@@ -3,6 +3,7 @@
 
 #include "lint_inputs.hpp"
 #include "lint_options.hpp"
+#include "lint_providers.hpp"
 
 #include <execcred/text.hpp>
 #include <google/endpoints.hpp>
@@ -75,27 +76,26 @@ MaybeRefusal refusal_of_provider(const std::string& provider, const ExecConfig& 
   return refusal;
 }
 
-MaybeRefusal refusal_by(const MappedPlugin& plugin, std::string_view field,
-                        const std::string& text) {
-  const std::string_view program = program_name(plugin.exec.command);
+MaybeRefusal refusal_by(const ExecConfig& exec, std::string_view field, const std::string& text) {
+  const std::string_view program = program_name(exec.command);
   const PluginOptions options(program);
   if (program == cli::kAzure && field == kTenant) {
-    return refusal_of_tenant(text, plugin.exec, options);
+    return refusal_of_tenant(text, exec, options);
   }
   if (program == cli::kGoogle && field == kProvider) {
-    return refusal_of_provider(text, plugin.exec, options);
+    return refusal_of_provider(text, exec, options);
   }
   return std::nullopt;
 }
 
 void check_choice(Run& run, const ProfileInput& input, std::string_view field) {
   const json::Value* const value = input.config.find(field);
-  if (value == nullptr || value->string() == nullptr) return;
+  if (value == nullptr || value->string() == nullptr || value->string()->empty()) return;
   const std::string& text = *value->string();
   const std::vector<const MappedPlugin*> plugins = plugins_for(run, input.group, input.provider);
   MaybeRefusal refusal;
   for (const MappedPlugin* const plugin : plugins) {
-    refusal = refusal_by(*plugin, field, text);
+    refusal = refusal_by(exec_for(*plugin, input), field, text);
     if (!refusal) break;
   }
   if (!refusal) return;
@@ -110,14 +110,14 @@ void check_choice(Run& run, const ProfileInput& input, std::string_view field) {
 
 void note_plugin(const Scope& scope, const std::string& provider, const std::string& path,
                  const ExecConfig& exec, bool appends) {
-  scope.run().mapped.push_back({.group = scope.group(),
-                                .place = scope.inside(path).place(),
-                                .name = provider,
-                                .exec = exec,
-                                .appends = appends});
+  scope.run().mapped[{scope.group(), provider}].push_back({.file = scope.file(),
+                                                           .place = scope.inside(path).place(),
+                                                           .exec = exec,
+                                                           .appends = appends});
 }
 
 void check_choices(Run& run) {
+  check_providers_are_mapped(run);
   check_inputs(run);
   for (const ProfileInput& input : run.inputs) {
     for (const std::string_view field : {kTenant, kProvider}) check_choice(run, input, field);

@@ -122,6 +122,30 @@ void check_flags(const Scope& scope, const ObjectReader& cluster) {
   if (!name) scope.add(Severity::error, name.error(), cluster.path(), "write a host's name");
 }
 
+// sigs.k8s.io/cluster-inventory-api copies server, CA data and proxy into the client's
+// configuration, and nothing else.
+void check_dropped_fields(const Scope& scope, const ObjectReader& cluster) {
+  constexpr std::string_view kDropped = "is dropped by upstream's Go library: its clients ";
+  const auto warn = [&](std::string_view field, std::string_view effect, std::string_view hint) {
+    scope.warning(cluster.path_of(field), std::string(kDropped) + std::string(effect), hint);
+  };
+  const Result<std::optional<std::string>> name = cluster.optional_string("tls-server-name");
+  if (name && *name && !(*name)->empty()) {
+    warn("tls-server-name", "verify the certificate for the host of server",
+         "let the certificate hold that host's name too");
+  }
+  const Result<bool> insecure = cluster.boolean_or_false("insecure-skip-tls-verify");
+  if (insecure && *insecure) {
+    warn("insecure-skip-tls-verify", "verify the certificate all the same",
+         "give certificate-authority-data instead");
+  }
+  const Result<bool> is_plain = cluster.boolean_or_false("disable-compression");
+  if (is_plain && *is_plain) {
+    warn("disable-compression", "ask for compressed replies all the same",
+         "leave it out, if clients of that library are to be the same as others");
+  }
+}
+
 }  // namespace
 
 void check_cluster(const Scope& scope, const ObjectReader& cluster, ClusterOf owner) {
@@ -131,6 +155,7 @@ void check_cluster(const Scope& scope, const ObjectReader& cluster, ClusterOf ow
                false);
   check_server(scope, cluster, owner);
   check_flags(scope, cluster);
+  if (owner == ClusterOf::cluster_profile) check_dropped_fields(scope, cluster);
   check_authority(scope, cluster, owner);
   check_proxy(scope, cluster);
   check_extensions(scope, cluster, owner);

@@ -9,9 +9,9 @@
 namespace execcred::lint {
 
 enum class ClusterOf {
-  // Written by whoever offers the cluster; nothing in it may name a file of the reader's.
+  // Written by the one who offers the cluster. Nothing in it may name a file of the reader.
   cluster_profile,
-  // Written by whoever uses it.
+  // Written by the one who uses it.
   kubeconfig,
   // The same, and no plugin of ours reads it: the extension belongs to others.
   kubeconfig_of_others,

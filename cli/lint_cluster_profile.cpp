@@ -2,37 +2,44 @@
 #include "lint_cluster.hpp"
 #include "lint_documents.hpp"
 #include "lint_inputs.hpp"
+#include "lint_providers.hpp"
 #include "lint_secrets.hpp"
 
 #include <execcred/cluster_profile.hpp>
+#include <execcred/label_selector.hpp>
 #include <execcred/text.hpp>
 
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace execcred::lint {
 namespace {
 
 using json::ObjectReader;
 
-constexpr std::string_view kGroup = "multicluster.x-k8s.io/";
 constexpr std::string_view kFormat =
-    "the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1; whoever writes the object "
-    "must mend it";
+    "the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1 or v1alpha2; whoever writes "
+    "the "
+    "object must mend it";
 
-// The items of a ClusterProfileList may have none.
-void check_version(const Scope& scope, const ObjectReader& document, ProfileOf source) {
-  const Result<std::optional<std::string>> version = document.optional_string("apiVersion");
-  if (!version) {
-    scope.add(Severity::error, version.error(), {}, kFormat);
-  } else if (!*version && source == ProfileOf::document) {
+// The items of a ClusterProfileList may have none; then it is `version`.
+ProfileVersion check_version(const Scope& scope, const ObjectReader& document, ProfileOf source,
+                             ProfileVersion version_of_list) {
+  const Result<std::optional<std::string>> text = document.optional_string("apiVersion");
+  if (!text) {
+    scope.add(Severity::error, text.error(), {}, kFormat);
+  } else if (!*text && source == ProfileOf::document) {
     scope.error("apiVersion", "is missing", kFormat);
-  } else if (*version && !(*version)->starts_with(kGroup)) {
-    scope.error("apiVersion",
-                "is " + in_quotes(**version) + ", not " + std::string(kGroup) + "v1alpha1",
-                kFormat);
+  } else if (*text) {
+    const Result<ProfileVersion> version = parse_profile_version(**text);
+    if (version) return *version;
+    scope.add(Severity::error, version.error(), {}, kFormat);
   }
+  return version_of_list;
 }
 
 // The name as a finding's readers know it; empty where it is malformed.
@@ -74,7 +81,50 @@ void check_unique(const Scope& scope, const std::string& full_name) {
               "keep one; commands refuse to choose");
 }
 
-void check_provider(const Scope& scope, const ObjectReader& entry, std::set<std::string>& names) {
+// Two ClusterProfiles of one cluster are no mistake by themselves, but a client that takes both has
+// the cluster twice.
+void check_member(const Scope& scope, const ObjectReader& document, const std::string& full_name) {
+  const json::Value* metadata = document.find("metadata");
+  const json::Value* labels = metadata == nullptr ? nullptr : metadata->find("labels");
+  const json::Value* label = labels == nullptr ? nullptr : labels->find(kInventoryMemberLabel);
+  if (label == nullptr) return;
+  const std::string path = join_path("metadata.labels", step(kInventoryMemberLabel));
+  if (label->string() == nullptr || !is_label_value(*label->string()) || label->string()->empty()) {
+    scope.error(path, "is no value of this label",
+                "write 1 to 63 letters, digits, '-', '_' and '.', the same for one cluster alone");
+    return;
+  }
+  if (full_name.empty()) return;
+  const std::string& id = *label->string();
+  const auto [first, is_new] = scope.run().members.emplace(scope.group() + '\n' + id, full_name);
+  if (is_new || first->second == full_name) return;
+  scope.warning(path,
+                "is " + in_quotes(id) + ", as that of " + in_quotes(first->second) +
+                    ": the two ClusterProfiles are one cluster",
+                "keep one of them, or choose one with a label: -l");
+}
+
+void check_length(const Scope& scope, const ObjectReader& object, std::string_view field,
+                  std::size_t most) {
+  const json::Value* value = object.find(field);
+  if (value == nullptr || value->string() == nullptr || value->string()->size() <= most) return;
+  scope.error(object.path_of(field),
+              "has " + std::to_string(value->string()->size()) + " bytes, and v1alpha2 allows " +
+                  std::to_string(most),
+              kFormat);
+}
+
+// What the CRD bounds there. A URL is bounded in every version, as URLs are.
+void check_v1alpha2_cluster(const Scope& scope, const ObjectReader& cluster) {
+  constexpr std::size_t kName = 253;
+  check_length(scope, cluster, "tls-server-name", kName);
+  const Result<std::vector<ObjectReader>> extensions = cluster.objects("extensions");
+  if (!extensions) return;
+  for (const ObjectReader& extension : *extensions) check_length(scope, extension, "name", kName);
+}
+
+void check_provider(const Scope& scope, const ObjectReader& entry, ProfileVersion version,
+                    std::set<std::string>& names) {
   const Result<std::string> name = entry.required_string("name");
   if (!name) {
     scope.add(Severity::error, name.error(), entry.path(), kFormat);
@@ -82,18 +132,21 @@ void check_provider(const Scope& scope, const ObjectReader& entry, std::set<std:
     scope.error(entry.path_of("name"),
                 "is " + in_quotes(*name) + ", like that of an entry before it", kFormat);
   }
+  constexpr std::size_t kLongestName = 253;
+  if (version == ProfileVersion::v1alpha2) check_length(scope, entry, "name", kLongestName);
   const Result<ObjectReader> cluster = entry.required_object("cluster");
   if (cluster) {
     check_cluster(scope, *cluster, ClusterOf::cluster_profile);
+    if (version == ProfileVersion::v1alpha2) check_v1alpha2_cluster(scope, *cluster);
     if (name) note_input(scope, *name, *cluster);
   } else {
     scope.add(Severity::error, cluster.error(), entry.path(), kFormat);
   }
 }
 
-// Gives how many there are.
-std::size_t check_providers(const Scope& scope, const ObjectReader& status,
-                            std::string_view field) {
+// Gives how many there are, and adds their names.
+std::size_t check_providers(const Scope& scope, const ObjectReader& status, std::string_view field,
+                            ProfileVersion version, std::set<std::string>& all_names) {
   const json::Value* value = status.find(field);
   if (value == nullptr) return 0;
   const std::string path = status.path_of(field);
@@ -101,28 +154,50 @@ std::size_t check_providers(const Scope& scope, const ObjectReader& status,
     scope.error(path, "must be an array, not " + std::string(value->kind()), kFormat);
     return 1;
   }
+  constexpr std::size_t kMost = 64;
+  if (version == ProfileVersion::v1alpha2 && value->array()->size() > kMost) {
+    scope.error(path,
+                "has " + std::to_string(value->array()->size()) + " entries, and v1alpha2 allows " +
+                    std::to_string(kMost),
+                kFormat);
+  }
   std::set<std::string> names;
   for (std::size_t i = 0; i < value->array()->size(); ++i) {
     const Result<ObjectReader> entry = ObjectReader::open((*value->array())[i], path + step(i));
     if (entry) {
-      check_provider(scope, *entry, names);
+      check_provider(scope, *entry, version, names);
     } else {
       scope.add(Severity::error, entry.error(), path, kFormat);
     }
   }
+  all_names.merge(names);
   return value->array()->size();
 }
 
-void check_status(const Scope& scope, const ObjectReader& document) {
+void check_dropped_field(const Scope& scope, const ObjectReader& status) {
+  const json::Value* dropped = status.find("credentialProviders");
+  if (dropped == nullptr || dropped->is_null()) return;
+  scope.error(status.path_of("credentialProviders"),
+              "is no field of v1alpha2: the API server drops it, and nothing reads it",
+              "move its entries to accessProviders");
+}
+
+void check_status(const Scope& scope, const ObjectReader& document, ProfileVersion version) {
   const Result<std::optional<ObjectReader>> status = document.optional_object("status");
   if (!status) {
     scope.add(Severity::error, status.error(), {}, kFormat);
     return;
   }
   std::size_t providers = 0;
+  std::set<std::string> names;
   if (*status) {
-    providers += check_providers(scope, **status, "accessProviders");
-    const std::size_t deprecated = check_providers(scope, **status, "credentialProviders");
+    providers += check_providers(scope, **status, "accessProviders", version, names);
+    std::size_t deprecated = 0;
+    if (version == ProfileVersion::v1alpha1) {
+      deprecated = check_providers(scope, **status, "credentialProviders", version, names);
+    } else {
+      check_dropped_field(scope, **status);
+    }
     providers += deprecated;
     if (deprecated > 0) {
       scope.warning((*status)->path_of("credentialProviders"),
@@ -133,21 +208,29 @@ void check_status(const Scope& scope, const ObjectReader& document) {
     scope.warning("status.accessProviders", "is empty, so the cluster cannot be reached",
                   "let the cluster manager offer a way to reach it");
   }
+  note_providers(scope, "status.accessProviders", std::move(names));
 }
 
 }  // namespace
 
-void check_cluster_profile(const Scope& scope, const ObjectReader& document, ProfileOf source) {
+void check_cluster_profile(const Scope& scope, const ObjectReader& document, ProfileOf source,
+                           ProfileVersion version_of_list) {
   const std::size_t found = scope.run().findings.size();
-  check_version(scope, document, source);
-  check_unique(scope, check_names(scope, document));
-  check_status(scope, document);
+  const std::size_t inputs = scope.run().inputs.size();
+  const ProfileVersion version = check_version(scope, document, source, version_of_list);
+  const std::string full_name = check_names(scope, document);
+  check_unique(scope, full_name);
+  check_member(scope, document, full_name);
+  check_status(scope, document, version);
+  for (std::size_t i = inputs; i < scope.run().inputs.size(); ++i) {
+    scope.run().inputs[i].profile = full_name.substr(full_name.find('/') + 1);
+  }
   const auto& findings = scope.run().findings;
   const bool has_error =
       std::any_of(findings.begin() + static_cast<std::ptrdiff_t>(found), findings.end(),
                   [](const Finding& finding) { return finding.severity == Severity::error; });
   // What else the commands would refuse.
-  const Result<ClusterProfile> profile = parse_cluster_profile(document.value());
+  const Result<ClusterProfile> profile = parse_cluster_profile(document.value(), version);
   if (!profile && !has_error) scope.add(Severity::error, profile.error(), {}, kFormat);
   check_no_secrets(scope, document.value(), "", Severity::error);
 }

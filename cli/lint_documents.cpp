@@ -75,12 +75,13 @@ void check_document(const Scope& scope, const Value& document, std::string_view 
 // Items of a ClusterProfileList carry no kind of their own.
 void check_list(const Scope& scope, const ObjectReader& list) {
   const bool are_profiles = text_of(list.value(), "kind") == "ClusterProfileList";
-  const std::string version = text_of(list.value(), "apiVersion");
-  const std::string_view group = are_profiles ? "multicluster.x-k8s.io/" : "";
-  if (version.empty() || !version.starts_with(group)) {
-    scope.error("apiVersion",
-                version.empty() ? "is missing" : "is " + in_quotes(version) + ", not of this kind",
-                are_profiles ? "write multicluster.x-k8s.io/v1alpha1" : "write v1");
+  const std::string text = text_of(list.value(), "apiVersion");
+  const Result<ProfileVersion> version = parse_profile_version(text);
+  const std::string hint = are_profiles ? "write " + known_profile_versions() : "write v1";
+  if (text.empty()) {
+    scope.error("apiVersion", "is missing", hint);
+  } else if (are_profiles && !version) {
+    scope.add(Severity::error, version.error(), {}, hint);
   }
   const Value* items = list.find("items");
   if (items == nullptr) return;
@@ -95,7 +96,8 @@ void check_list(const Scope& scope, const ObjectReader& list) {
     if (!reader) {
       inside.add(Severity::error, reader.error(), {}, "list the objects");
     } else if (are_profiles) {
-      check_cluster_profile(inside, *reader, ProfileOf::list);
+      check_cluster_profile(inside, *reader, ProfileOf::list,
+                            version ? *version : ProfileVersion::v1alpha1);
     } else {
       check_document(inside, item, json::to_text(item));
     }
@@ -106,6 +108,11 @@ bool is_known(const Value& document) { return kind_of(document) != Kind::unknown
 
 // Each value is a file of its own; those that are something else belong to other programs.
 void check_config_map(const Scope& scope, const ObjectReader& config_map) {
+  constexpr std::size_t kDeepest = 4;  // each level reads once more what lies below it
+  if (scope.texts() == kDeepest) {
+    return scope.warning({}, "is a ConfigMap inside of " + std::to_string(kDeepest) + " others",
+                         "give lint what it holds as a file");
+  }
   const Value* data = config_map.find("data");
   bool has_known = false;
   if (data != nullptr && data->object() != nullptr) {
@@ -119,7 +126,7 @@ void check_config_map(const Scope& scope, const ObjectReader& config_map) {
         continue;
       }
       has_known = true;
-      check_text(scope.inside(join_path("data", step(member.name))), *text);
+      check_text(scope.inside_text(join_path("data", step(member.name))), *text);
     }
   }
   if (!has_known) tell_unknown(scope, config_map.value());
@@ -161,13 +168,18 @@ void check_text(const Scope& scope, std::string_view text) {
   constexpr std::string_view kHint = "it must be JSON or YAML";
   if (trim(text).empty()) return scope.error({}, "is empty", kHint);
   if (is_binary(text)) return scope.error({}, "is no text", kHint);
-  const Result<std::vector<Value>> documents = parse_documents(text, kMaxInventory);
-  if (!documents) return scope.add(Severity::error, documents.error(), {}, kHint);
-  if (documents->empty()) return scope.error({}, "holds no document", kHint);
-  if (documents->size() == 1) return check_document(scope, documents->front(), text);
-  for (std::size_t i = 0; i < documents->size(); ++i) {
-    const Value& document = (*documents)[i];
-    check_document(scope.inside("document" + step(i)), document, json::to_text(document));
+  const std::vector<Result<Value>> documents = parse_each_document(text, kMaxInventory);
+  if (documents.empty()) return scope.error({}, "holds no document", kHint);
+  if (documents.size() == 1 && documents.front()) {
+    return check_document(scope, *documents.front(), text);
+  }
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const Result<Value>& document = documents[i];
+    if (document) {
+      check_document(scope.inside("document" + step(i)), *document, json::to_text(*document));
+    } else {
+      scope.add(Severity::error, document.error(), {}, kHint);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "lint_findings.hpp"
 
+#include <execcred/cluster_profile.hpp>
 #include <execcred/json_reader.hpp>
 
 #include <string_view>
@@ -17,10 +18,11 @@ void check_text(const Scope& scope, std::string_view text);
 // Whether the text is a mapping, and nothing else.
 bool is_mapping(std::string_view text);
 
-// By itself, or an item of a ClusterProfileList, which says for all of them what they are.
+// By itself, or an item of a ClusterProfileList, which says for all of them what they are: an item
+// without an apiVersion is of the list's.
 enum class ProfileOf { document, list };
-void check_cluster_profile(const Scope& scope, const json::ObjectReader& document,
-                           ProfileOf source);
+void check_cluster_profile(const Scope& scope, const json::ObjectReader& document, ProfileOf source,
+                           ProfileVersion version = ProfileVersion::v1alpha1);
 void check_kubeconfig(const Scope& scope, const json::ObjectReader& document);
 
 }  // namespace execcred::lint

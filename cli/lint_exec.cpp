@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint_exec.hpp"
 
+#include "argocd_template.hpp"
 #include "lint_clouds.hpp"
 #include "lint_oidc_federation.hpp"
 #include "lint_options.hpp"
@@ -43,7 +44,10 @@ void check_relative_command(const Scope& scope, const std::string& command, cons
     scope.warning(path, message + ": clients look it up in PATH, which others may set",
                   "give the program's absolute path");
   } else if (consumer == Consumer::kubeconfig) {
-    scope.error(path, message + ": clients differ in the folder that it starts from",
+    const std::string name = name_in_path(command);
+    scope.error(path,
+                message + ": clients differ in the folder that it starts from" +
+                    (name.empty() ? "" : ", and some look " + in_quotes(name) + " up in PATH"),
                 "give the program's absolute path");
   }
 }
@@ -123,12 +127,13 @@ struct Weakening {
   std::string_view value;  // a part of it; empty for any
   std::string_view effect;
 };
-constexpr std::array<Weakening, 6> kWeakenings = {{
+constexpr std::array<Weakening, 7> kWeakenings = {{
     {"allow-audience", "any", "lets a ClusterProfile choose for whom a token is made"},
     {"allow-server", "/0]", "allows every address"},
     {"allow-namespace", "any", "lets a ClusterProfile choose a Secret of any namespace"},
     {"allow-hub-token", "", "lets the hub's own tokens be given away"},
     {"allow-insecure", "", "gives tokens to servers whose certificate is not checked"},
+    {"allow-profile-ca", "", "lets a ClusterProfile choose the CA where none is stored"},
     {"allow-empty-cn", "", "gives certificates that name nobody"},
 }};
 
@@ -177,7 +182,8 @@ void check_templates(const Scope& scope, const ExecConfig& exec, const PluginOpt
   ExecInfo info;
   info.cluster = Cluster{.server = "https://server.example.com"};
   for (const Given& given : given_in(exec, options, path)) {
-    if (is_among(kTemplates, given.name)) {
+    // Of one that is left the plugin's own refusal is told.
+    if (is_among(kTemplates, given.name) && !has_unexpanded_template(given.value)) {
       const Result<std::string> expanded = expand_template(given.value, "cluster", info);
       if (!expanded) {
         scope.add(Severity::error, given.path, expanded.error().message, expanded.error().hint);
@@ -207,6 +213,28 @@ void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec, const std:
   if (consumer != Consumer::kubeconfig) check_servers(scope, exec, options, path);
 }
 
+// What Argo CD would run, for a cluster that has all there is. Only a mapping file may be Argo
+// CD's.
+ExecConfig as_argocd_runs(const Scope& scope, ExecConfig exec, const std::string& path) {
+  for (std::size_t i = 0; i < exec.args.size(); ++i) {
+    if (!cli::has_argocd_placeholder(exec.args[i])) continue;
+    const std::string at = join_path(path, "args") + step(i);
+    scope.info(at, "has a placeholder, which Argo CD fills in and no other consumer does",
+               "for other consumers write {clusterName} or {server.host}, where the option takes "
+               "them");
+    const bool allows_all = exec.args[i].find(cli::kArgocdServer) != std::string::npos &&
+                            (exec.args[i].starts_with("--allow-server") ||
+                             (i > 0 && exec.args[i - 1] == "--allow-server"));
+    if (allows_all) {
+      scope.warning(at, "allows the server that the ClusterProfile names, and so every server",
+                    "name the servers that are meant: --allow-server=https://HOST[:PORT]");
+    }
+  }
+  exec.args =
+      cli::fill_argocd_placeholders(std::move(exec.args), "cluster", "https://server.example.com");
+  return exec;
+}
+
 void check_variables(const Scope& scope, const ExecConfig& exec, const std::string& path) {
   std::set<std::string> names;
   for (std::size_t i = 0; i < exec.env.size(); ++i) {
@@ -234,7 +262,12 @@ void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& p
   }
   check_variables(scope, exec, path);
   check_no_secrets(scope, exec, path);
-  if (is_plugin_of_ours(exec.command)) check_plugin_of_ours(scope, exec, path, consumer);
+  if (!is_plugin_of_ours(exec.command)) return;
+  if (consumer == Consumer::mapping) {
+    check_plugin_of_ours(scope, as_argocd_runs(scope, exec, path), path, consumer);
+  } else {
+    check_plugin_of_ours(scope, exec, path, consumer);
+  }
 }
 
 ExecConfig inspect_exec(const Scope& scope, const ObjectReader& exec, Consumer consumer) {

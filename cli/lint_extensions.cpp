@@ -20,43 +20,65 @@ constexpr std::string_view kVariables = "/exec/additional-envs";
 constexpr std::string_view kObjectOnly =
     ", which a real API server does not store: the CRD wants an object";
 
+constexpr std::string_view kInstead =
+    "move the settings to the extension client.authentication.k8s.io/exec, which every plugin "
+    "reads, and let the mapping allow them (an audience with --allow-audience)";
+
+// KEP-5339 makes both extensions an array, and the CRD stores only objects. The library that goes
+// with it (sigs.k8s.io/cluster-inventory-api 0.1.2) decodes the arguments as an array, and the
+// variables as an object, which the KEP does not know.
+struct Unstored {
+  std::string_view array;
+  std::string_view object;
+};
+constexpr Unstored kArgumentsUpstream = {
+    .array = "is an array, which upstream's library decodes and the CRD does not store",
+    .object = "is an object, which the CRD stores and upstream's library does not decode"};
+constexpr Unstored kVariablesUpstream = {
+    .array = "is an array, as KEP-5339 has it, which the CRD does not store",
+    .object = "is an object, which the CRD stores, and not the array of KEP-5339"};
+
+void tell_unstored(const Scope& scope, const Value& value, const std::string& path,
+                   const Unstored& upstream) {
+  if (value.array() == nullptr && value.object() == nullptr) return;
+  const std::string_view form = value.array() != nullptr ? upstream.array : upstream.object;
+  scope.warning(path, std::string(form) + ": no stored form works upstream", kInstead);
+}
+
 void check_arguments(const Scope& scope, const Value& value, const std::string& path,
                      ClusterOf owner) {
-  constexpr std::string_view kForm = R"(write {"args": ["--name=value"]})";
   const Value* list = &value;
   std::string list_path = path;
-  if (value.array() != nullptr && owner == ClusterOf::cluster_profile) {
-    scope.warning(path, "is an array" + std::string(kObjectOnly),
-                  "move settings to the extension client.authentication.k8s.io/exec, which every "
-                  "plugin can read");
-  } else if (value.object() != nullptr) {
+  if (owner == ClusterOf::cluster_profile) tell_unstored(scope, value, path, kArgumentsUpstream);
+  if (value.object() != nullptr) {
     list = value.find("args");
     list_path = path + ".args";
     if (list == nullptr || list->is_null()) return;
   }
   if (list->array() == nullptr) {
-    scope.error(list_path, "must be an array of strings, not " + std::string(list->kind()), kForm);
+    scope.error(list_path, "must be an array of strings, not " + std::string(list->kind()),
+                kInstead);
     return;
   }
   for (std::size_t i = 0; i < list->array()->size(); ++i) {
     const Result<std::string> text = json::read_string((*list->array())[i], list_path + step(i));
-    if (!text) scope.add(Severity::error, text.error(), list_path, kForm);
+    if (!text) scope.add(Severity::error, text.error(), list_path, kInstead);
   }
 }
 
 void check_variable(const Scope& scope, const std::string& name, const Value* value,
                     const std::string& path) {
-  constexpr std::string_view kForm = R"(write {"NAME": "value"})";
   if (name.empty() || has_control_character(name) || name.find('=') != std::string::npos) {
-    scope.error(path, "has " + in_quotes(name) + ", no name of a variable", kForm);
+    scope.error(path, "has " + in_quotes(name) + ", no name of a variable", kInstead);
   }
   if (value == nullptr) return;
   const Result<std::string> text = json::read_string(*value, path);
-  if (!text) scope.add(Severity::error, text.error(), path, kForm);
+  if (!text) scope.add(Severity::error, text.error(), path, kInstead);
 }
 
 void check_variables(const Scope& scope, const Value& value, const std::string& path,
                      ClusterOf owner) {
+  if (owner == ClusterOf::cluster_profile) tell_unstored(scope, value, path, kVariablesUpstream);
   if (value.object() != nullptr) {
     for (const json::Member& member : *value.object()) {
       check_variable(scope, member.name, &member.value, join_path(path, step(member.name)));
@@ -64,17 +86,13 @@ void check_variables(const Scope& scope, const Value& value, const std::string& 
     return;
   }
   if (value.array() == nullptr) {
-    scope.error(path, "must be an object, not " + std::string(value.kind()),
-                R"(write {"NAME": "value"})");
+    scope.error(path, "must be an object, not " + std::string(value.kind()), kInstead);
     return;
-  }
-  if (owner == ClusterOf::cluster_profile) {
-    scope.warning(path, "is an array" + std::string(kObjectOnly), R"(write {"NAME": "value"})");
   }
   for (std::size_t i = 0; i < value.array()->size(); ++i) {
     const Result<ObjectReader> entry = ObjectReader::open((*value.array())[i], path + step(i));
     if (!entry) {
-      scope.add(Severity::error, entry.error(), path, R"(write {"NAME": "value"})");
+      scope.add(Severity::error, entry.error(), path, kInstead);
       continue;
     }
     const Value* name = entry->find("name");

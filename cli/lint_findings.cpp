@@ -50,6 +50,12 @@ Scope Scope::inside(std::string_view prefix) const {
   return scope;
 }
 
+Scope Scope::inside_text(std::string_view prefix) const {
+  Scope scope = inside(prefix);
+  ++scope.texts_;
+  return scope;
+}
+
 void Scope::error(std::string_view path, std::string_view message, std::string_view hint) const {
   add(Severity::error, path, message, hint);
 }
@@ -96,11 +102,12 @@ std::string join_path(std::string_view path, std::string_view field) {
 std::string step(std::size_t index) { return "[" + std::to_string(index) + "]"; }
 
 std::string step(std::string_view member) {
-  const bool is_plain = !member.empty() && std::all_of(member.begin(), member.end(), [](char c) {
-    return is_alphanumeric(c) || c == '-' || c == '_';
-  });
-  if (is_plain) return std::string(member);
   constexpr std::size_t kLongest = 120;
+  const bool is_plain = !member.empty() && member.size() <= kLongest &&
+                        std::all_of(member.begin(), member.end(), [](char c) {
+                          return is_alphanumeric(c) || c == '-' || c == '_';
+                        });
+  if (is_plain) return std::string(member);
   return "[\"" + printable(member.substr(0, kLongest)) + "\"]";
 }
 
@@ -141,7 +148,7 @@ json::Value to_json(const std::vector<Finding>& findings, const Looked& looked) 
     return Value(json::Number{std::to_string(count(findings, severity))});
   };
   Value object((json::Object()));
-  object.add("findings", Value(std::move(items)));
+  object.add("items", Value(std::move(items)));
   object.add("errors", number(Severity::error));
   object.add("warnings", number(Severity::warning));
   object.add("passedOver", Value(json::Number{std::to_string(looked.passed_over)}));

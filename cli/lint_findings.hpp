@@ -9,8 +9,10 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace execcred::lint {
@@ -34,21 +36,30 @@ struct Limits {
   bool looks_at_programs = true;
   // Where the programs of /plugins are on this machine; empty: in /plugins.
   std::filesystem::path plugin_directory = {};
+  bool may_be_empty = false;  // a folder without manifests, a hub without ClusterProfiles
 };
 
 // A program that a mapping of the run has for a provider's name.
 struct MappedPlugin {
-  std::string group = {};  // see Scope
+  std::string file = {};
   std::string place = {};
-  std::string name = {};
   ExecConfig exec = {};
   bool appends = false;  // a ClusterProfile's arguments
+};
+
+// The access providers of a ClusterProfile of the run.
+struct ProfileProviders {
+  std::string group = {};
+  std::string file = {};
+  std::string path = {};
+  std::set<std::string> names = {};
 };
 
 // What a ClusterProfile of the run gives the program of a provider.
 struct ProfileInput {
   std::string group = {};
   std::string file = {};
+  std::string profile = {};  // metadata.name
   std::string provider = {};
   std::string server = {};
   std::string config_path = {};
@@ -63,9 +74,13 @@ struct Run {
   std::vector<Finding> findings = {};
   // A group and "namespace/name", to its file.
   std::map<std::string, std::string> places_of_profiles = {};
+  // A group and a value of the label inventory-member-id, to the first ClusterProfile that has it.
+  std::map<std::string, std::string> members = {};
   std::size_t passed_over = 0;  // documents of others' kinds
-  std::vector<MappedPlugin> mapped = {};
+  // By group and name of the provider.
+  std::map<std::pair<std::string, std::string>, std::vector<MappedPlugin>> mapped = {};
   std::vector<ProfileInput> inputs = {};
+  std::vector<ProfileProviders> providers = {};
 };
 
 // A file, and perhaps a document inside it: where findings belong.
@@ -77,6 +92,8 @@ class Scope {
       : run_(&run), file_(std::move(file)), group_(std::move(group)) {}
   // Paths of fields will stand behind `prefix`, "items[3]".
   Scope inside(std::string_view prefix) const;
+  // The same for a field whose value is a file of its own.
+  Scope inside_text(std::string_view prefix) const;
 
   void error(std::string_view path, std::string_view message, std::string_view hint) const;
   void warning(std::string_view path, std::string_view message, std::string_view hint) const;
@@ -91,6 +108,8 @@ class Scope {
   const Limits& limits() const { return run_->limits; }
   const std::string& file() const { return file_; }
   const std::string& group() const { return group_; }
+  // How many files it lies in that are values of fields.
+  std::size_t texts() const { return texts_; }
   // "FILE: items[3]"
   std::string place() const;
   // With what stands before it here: "items[3].metadata.name".
@@ -101,11 +120,13 @@ class Scope {
   std::string file_;
   std::string group_;
   std::string prefix_;
+  std::size_t texts_ = 0;
 };
 
 // "a" and "b" give "a.b"; "b" alone, if "a" is empty; "a[0]" for "[0]".
 std::string join_path(std::string_view path, std::string_view field);
-// The step to an element, "[0]", or to a member: "name", or ["a name with other characters"].
+// The step to an element, "[0]", or to a member: "name", or ["a name with other characters"], of
+// which a long one is cut: every value below it has the step in its path.
 std::string step(std::size_t index);
 std::string step(std::string_view member);
 
@@ -123,7 +144,7 @@ struct Looked {
 
 // FILE: PATH: error: MESSAGE, its hint on a line of its own, and the numbers at the end.
 std::string to_text(const std::vector<Finding>& findings, const Looked& looked);
-// {"findings": [{file, path, severity, message, hint}], "errors": N, "warnings": N,
+// {"items": [{file, path, severity, message, hint}], "errors": N, "warnings": N,
 // "passedOver": N}
 json::Value to_json(const std::vector<Finding>& findings, const Looked& looked);
 

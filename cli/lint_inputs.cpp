@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint_inputs.hpp"
 
+#include "argocd_template.hpp"
 #include "lint_options.hpp"
 #include "lint_secrets.hpp"
 
@@ -149,12 +150,18 @@ std::vector<const MappedPlugin*> plugins_for(const Run& run, const std::string& 
                                              const std::string& provider) {
   std::vector<const MappedPlugin*> found;
   for (const std::string& where : {group, std::string()}) {
-    for (const MappedPlugin& plugin : run.mapped) {
-      if (plugin.name == provider && plugin.group == where) found.push_back(&plugin);
-    }
-    if (!found.empty()) break;
+    const auto plugins = run.mapped.find({where, provider});
+    if (plugins == run.mapped.end()) continue;
+    for (const MappedPlugin& plugin : plugins->second) found.push_back(&plugin);
+    break;
   }
   return found;
+}
+
+ExecConfig exec_for(const MappedPlugin& plugin, const ProfileInput& input) {
+  ExecConfig exec = plugin.exec;
+  exec.args = cli::fill_argocd_placeholders(std::move(exec.args), input.profile, input.server);
+  return exec;
 }
 
 void check_inputs(Run& run) {
@@ -166,7 +173,7 @@ void check_inputs(Run& run) {
     }
     std::vector<Problem> problems;
     for (const MappedPlugin* const plugin : plugins) {
-      problems = is_ours(*plugin) ? problems_of(input, plugin->exec, plugin->appends)
+      problems = is_ours(*plugin) ? problems_of(input, exec_for(*plugin, input), plugin->appends)
                                   : std::vector<Problem>();
       if (problems.empty()) break;
     }

@@ -19,6 +19,9 @@ void note_input(const Scope& scope, const std::string& provider, const json::Obj
 std::vector<const MappedPlugin*> plugins_for(const Run& run, const std::string& group,
                                              const std::string& provider);
 
+// The program as it runs for that ClusterProfile, if Argo CD runs it.
+ExecConfig exec_for(const MappedPlugin& plugin, const ProfileInput& input);
+
 // Where no mapping tells which plugin it is, only what all plugins refuse is told.
 void check_inputs(Run& run);
 

@@ -59,6 +59,21 @@ void check_providers(const Scope& scope, const ObjectReader& block, std::string_
   }
 }
 
+// Kueue reads no ClusterProfile without its feature gate, which is off by default.
+void check_gate(const Scope& scope, const ObjectReader& configuration) {
+  constexpr std::string_view kGate = "MultiKueueClusterProfile";
+  constexpr std::string_view kHint =
+      "set it to true, unless --feature-gates of Kueue's manager does so";
+  const Result<std::optional<ObjectReader>> gates = configuration.optional_object("featureGates");
+  if (!gates) return scope.add(Severity::error, gates.error(), {}, kHint);
+  const Result<bool> gate = *gates ? (*gates)->boolean_or_false(kGate) : false;
+  if (!gate) return scope.add(Severity::error, gate.error(), "featureGates", kHint);
+  if (*gate) return;
+  scope.warning(join_path("featureGates", kGate),
+                "is not true, and without this gate Kueue does not use multiKueue.clusterProfile",
+                kHint);
+}
+
 }  // namespace
 
 void check_kueue(const Scope& scope, const ObjectReader& configuration) {
@@ -71,6 +86,7 @@ void check_kueue(const Scope& scope, const ObjectReader& configuration) {
       (*multi_kueue)->optional_object("clusterProfile");
   if (!block) scope.add(Severity::error, block.error(), {}, kHint);
   if (!block || !*block) return;
+  check_gate(scope, configuration);
   check_fields(scope, **block, {"accessProviders", "credentialsProviders"}, true);
   check_providers(scope, **block, "accessProviders");
   check_providers(scope, **block, "credentialsProviders");

@@ -3,8 +3,6 @@
 
 #include <execcred/text.hpp>
 
-#include <algorithm>
-
 namespace execcred::lint {
 
 void RemoteSecrets::add(const StoredSecret& secret) {
@@ -15,13 +13,13 @@ void RemoteSecrets::add(const StoredSecret& secret) {
 
 void RemoteSecrets::tell(Run& run) const {
   for (const auto& [cluster, places] : places_) {
-    for (auto second = places.begin(); second != places.end(); ++second) {
+    std::map<std::string_view, const Place*> first_of;  // each namespace
+    for (const Place& second : places) {
       // Of its own namespace, if there is one, because that is the worse.
-      const auto own = std::find_if(places.begin(), second, [&](const Place& place) {
-        return place.name_space == second->name_space;
-      });
-      if (second != places.begin())
-        tell(run, cluster, own == second ? places.front() : *own, *second);
+      const auto [own, is_first] = first_of.emplace(second.name_space, &second);
+      if (&second != &places.front()) {
+        tell(run, cluster, is_first ? places.front() : *own->second, second);
+      }
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 namespace execcred::lint {
 namespace {
@@ -26,13 +27,15 @@ std::string_view run_of(std::string_view text, Predicate is_part) {
                             std::find_if_not(text.begin(), text.end(), is_part) - text.begin()));
 }
 
+// Looks no further than the payload: what follows may be the next one's header.
 bool is_jwt(std::string_view text) {
-  const std::string_view token =
-      run_of(text, [](char c) { return is_token_character(c) || c == '.'; });
-  const std::vector<std::string_view> parts = split(token, '.');
-  if (parts.size() < 3 || parts[1].empty()) return false;
-  const std::optional<std::string> header = decode_base64url(parts[0]);
-  return header && header->starts_with('{') && decode_base64url(parts[1]);
+  const std::string_view header = run_of(text, is_token_character);
+  if (!text.substr(header.size()).starts_with('.')) return false;
+  text.remove_prefix(header.size() + 1);
+  const std::string_view payload = run_of(text, is_token_character);
+  if (payload.empty() || !text.substr(payload.size()).starts_with('.')) return false;
+  const std::optional<std::string> decoded = decode_base64url(header);
+  return decoded && decoded->starts_with('{') && decode_base64url(payload);
 }
 
 bool has_jwt(std::string_view text) {
@@ -109,6 +112,27 @@ bool has_bearer_token(std::string_view text) {
 
 std::string_view find_secret(std::string_view text, int levels_of_base64);
 
+bool is_base64_digit(char c) { return is_alphanumeric(c) || c == '+' || c == '/'; }
+
+// In a run of digits. A beginning may stand at any of four places in a group; those that stand
+// alike are all in what the first of them decodes to.
+std::string_view secret_in_pem_base64(std::string_view digits, int levels) {
+  constexpr std::string_view kPem = "LS0tLS1CRUdJTi";  // -----BEGIN
+  std::array<bool, 4> is_decoded = {};
+  for (std::size_t at = digits.find(kPem); at != std::string_view::npos;
+       at = digits.find(kPem, at + 1)) {
+    if (std::exchange(is_decoded[at % 4], true)) continue;
+    // Whole groups of four, so that what follows cannot hide it.
+    const std::string_view groups = digits.substr(at, (digits.size() - at) / 4 * 4);
+    const std::optional<std::string> decoded = decode_base64(groups);
+    if (!decoded) continue;
+    if (const std::string_view secret = find_secret(*decoded, levels); !secret.empty()) {
+      return secret;
+    }
+  }
+  return {};
+}
+
 std::string_view secret_in_base64(std::string_view text, int levels) {
   constexpr std::size_t kShortest = 24;
   if (levels == 0) return {};
@@ -117,19 +141,11 @@ std::string_view secret_in_base64(std::string_view text, int levels) {
   if (const std::optional<std::string> decoded = decode_base64(whole)) {
     return find_secret(*decoded, levels - 1);
   }
-  constexpr std::string_view kPem = "LS0tLS1CRUdJTi";  // -----BEGIN
-  for (std::size_t at = text.find(kPem); at != std::string_view::npos;
-       at = text.find(kPem, at + kPem.size())) {
-    std::string_view run = run_of(text.substr(at), [](char c) {
-      return is_alphanumeric(c) || c == '+' || c == '/' || c == '=';
-    });
-    // Whole groups of four, so that what follows cannot hide it.
-    run = run.substr(0, std::min(run.size() - run.size() % 4, run.size()));
-    const std::optional<std::string> decoded = decode_base64(run);
-    if (!decoded) continue;
-    if (const std::string_view secret = find_secret(*decoded, levels - 1); !secret.empty()) {
-      return secret;
-    }
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view digits = run_of(rest, is_base64_digit);
+    const std::string_view secret = secret_in_pem_base64(digits, levels - 1);
+    if (!secret.empty()) return secret;
+    rest.remove_prefix(std::min(digits.size() + 1, rest.size()));
   }
   return {};
 }

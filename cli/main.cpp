@@ -7,8 +7,10 @@
 #include "lint.hpp"
 #include "migrate.hpp"
 #include "resolve.hpp"
+#include "suggestion.hpp"
 
 #include <execcred/deadline.hpp>
+#include <execcred/environment.hpp>
 #include <execcred/process_setup.hpp>
 #include <execcred/settings.hpp>
 #include <execcred/text.hpp>
@@ -61,6 +63,26 @@ std::string help() {
          "version.\n";
 }
 
+std::string did_you_mean(const std::string& word) {
+  return word.empty() ? "" : "did you mean " + word + "? ";
+}
+
+std::string suggest_option(const OptionSet& options, std::string_view name) {
+  std::vector<std::string> names;
+  for (const Option& option : options.all()) names.emplace_back(option.name);
+  const std::string nearest = nearest_word(name, names);
+  return did_you_mean(nearest.empty() ? "" : "--" + nearest) + "--help lists the options";
+}
+
+Error unknown_command(const std::string& typed) {
+  std::vector<std::string> names = {"help"};
+  for (const Entry& entry : kCommands) names.emplace_back(entry.name);
+  return Error{
+      .kind = Error::Kind::configuration,
+      .message = typed.empty() ? "no command is given" : in_quotes(typed) + " is no command",
+      .hint = did_you_mean(nearest_word(typed, names)) + "execcred --help lists the commands"};
+}
+
 Outcome text_outcome(const std::string& text) { return Outcome{.text = SecretString(text)}; }
 
 Result<Outcome> run_command(const Entry& entry, const std::vector<std::string>& arguments) {
@@ -69,6 +91,7 @@ Result<Outcome> run_command(const Entry& entry, const std::vector<std::string>& 
   OptionSet options;
   command->add_options(options);
   options.add("help", wants_help, "Print this help").short_name('h').no_environment();
+  options.for_people(suggest_option);
   Settings settings(options);
   TRY(settings.read_arguments(arguments));
   TRY(settings.store());
@@ -78,6 +101,8 @@ Result<Outcome> run_command(const Entry& entry, const std::vector<std::string>& 
     return text_outcome(options.help(
         "execcred " + std::string(entry.name) + " [OPTION]..." + operands, entry.summary));
   }
+  TRY(settings.read_environment(Environment::copy()));
+  TRY(settings.store());
   TRY(settings.check_required());
   return command->run();
 }
@@ -91,10 +116,7 @@ Result<Outcome> run(const std::vector<std::string>& arguments) {
   for (const Entry& entry : kCommands) {
     if (entry.name == first) return run_command(entry, {arguments.begin() + 1, arguments.end()});
   }
-  return Error{
-      .kind = Error::Kind::configuration,
-      .message = first.empty() ? "no command is given" : in_quotes(first) + " is no command",
-      .hint = "execcred --help lists the commands"};
+  return unknown_command(first);
 }
 
 int fail(const Error& error) {
@@ -110,8 +132,16 @@ int run_program(int argc, char** argv) {
   const Result<Outcome> outcome = run({argv + (argc > 0 ? 1 : 0), argv + argc});
   if (!outcome) return fail(outcome.error());
   deadline::write_to_stderr(outcome->notes);
+  for (const Error& warning : outcome->warnings) {
+    deadline::write_to_stderr(format_error(kProgram, warning, "warning"));
+  }
   for (const Error& problem : outcome->problems) fail(problem);
-  const Status written = write_to_stdout(outcome->text.reveal());
+  const std::string_view text = outcome->text.reveal();
+  if (outcome->needs_reader) {
+    const Status written = write_to_stdout(text);
+    return written ? outcome->exit_code : fail(written.error());
+  }
+  const Result<bool> written = write_while_read(text);
   return written ? outcome->exit_code : fail(written.error());
 }
 

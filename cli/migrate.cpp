@@ -20,7 +20,9 @@ Result<std::string> parse_plugin_dir(const std::string& text) {
   if (text.starts_with('/')) return text;
   return Error{.kind = Error::Kind::configuration,
                .message = in_quotes(text) + " is no absolute path",
-               .hint = "clients look a relative command up in PATH, which others may set"};
+               .hint =
+                   "write the absolute path: clients start a command below a relative one from the "
+                   "folder that their caller is in"};
 }
 
 }  // namespace
@@ -32,7 +34,9 @@ void Migrate::add_options(OptionSet& options) {
                   parse_plugin_dir)
       .default_text(plugin_dir_)
       .no_environment();
-  options.add("output", output_, "FILE", "Replace this file, instead of printing")
+  options
+      .add("output", output_, "FILE",
+           "Replace this file, instead of printing; - is standard output")
       .short_name('o')
       .no_environment();
 }
@@ -53,7 +57,7 @@ Result<Outcome> Migrate::run() {
              migrate::rewrite(text, plugin_dir_).context("reading " + in_quotes(files_.front())));
   const std::string report = migrate::report(rewritten, plugin_dir_);
   Outcome outcome{.exit_code = migrate::is_complete(rewritten) ? 0 : 1};
-  if (output_.empty()) {
+  if (output_.empty() || output_ == "-") {
     outcome.notes = report;
     outcome.text = SecretString(rewritten.text);
     return outcome;

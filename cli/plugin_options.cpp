@@ -88,10 +88,10 @@ Status PluginOptions::read(const std::vector<std::string>& arguments,
   TRY(settings.store());
   if (program_ == kAzure) azure::leave_unused_variables(set_, azure_);
   if (program_ == kStaticSecret) {
-    static_secret::declare_profile_fields(set_, static_secret_.convention.profile_fields);
+    static_secret::declare_profile_fields(set_, static_secret_.convention);
   }
   if (program_ == kOidcFederation && oidc_federation_.flow == oidc_federation::Flow::pinniped) {
-    set_.change("audience").not_from_profile();
+    set_.change("audience").unused_from_profile("--flow=pinniped does not use it");
   }
   TRY(settings.read_variables(environment));
   return settings.store();

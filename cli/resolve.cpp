@@ -92,14 +92,6 @@ Value to_json(const ProviderMapping& mapping, const Resolved& resolved, bool was
   return object;
 }
 
-// One as it is, several as a list, as kubectl does.
-std::string to_json_text(json::Array items) {
-  if (items.size() == 1) return json::to_indented_text(items.front());
-  Value list((json::Object()));
-  list.add("items", Value(std::move(items)));
-  return json::to_indented_text(list);
-}
-
 }  // namespace
 
 void Resolve::add_options(OptionSet& options) {
@@ -117,20 +109,29 @@ void Resolve::add_options(OptionSet& options) {
       .no_environment();
 }
 
-Status Resolve::for_each(const ProviderMapping& mapping, const Receive& receive) const {
-  return access_.for_each_profile([&](const ClusterProfile& profile) -> Status {
-    TRY_ASSIGN(const Access access, resolve_access(mapping, profile, access_.provider()));
-    return receive(profile, access);
-  });
+Result<Outcome> Resolve::for_each(const ProviderMapping& mapping, const Receive& receive) const {
+  Outcome outcome;
+  TRY(access_.for_each_profile(
+      [&](const ClusterProfile& profile) -> Status {
+        TRY_ASSIGN(const Access access, resolve_access(mapping, profile, access_.provider()));
+        return receive(profile, access);
+      },
+      outcome));
+  return outcome;
 }
 
 Result<Outcome> Resolve::write_secrets(const ProviderMapping& mapping) const {
   ClusterSecrets secrets(output_ == "istio-secret" ? ClusterSecrets::Form::istio
                                                    : ClusterSecrets::Form::argocd);
-  TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) {
-    return secrets.add(profile, access);
-  }));
-  return Outcome{.text = SecretString(secrets.text()), .notes = secrets.notes()};
+  TRY_ASSIGN(Outcome outcome,
+             for_each(mapping, [&](const ClusterProfile& profile, const Access& access) {
+               return secrets.add(profile, access);
+             }));
+  TRY(secrets.check());
+  if (secrets.text().empty()) return outcome;
+  outcome.text = SecretString(secrets.text());
+  outcome.notes = secrets.notes();
+  return outcome;
 }
 
 Result<Outcome> Resolve::run() {
@@ -139,17 +140,26 @@ Result<Outcome> Resolve::run() {
   const bool was_asked = !access_.provider().empty();
   std::string text;
   json::Array items;
-  TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
-    if (output_ == "text") {
-      text += (text.empty() ? "" : "\n") + to_text(mapping, {profile, access}, was_asked);
-    } else if (output_ == "json") {
-      items.push_back(to_json(mapping, {profile, access}, was_asked));
-    } else {
-      items.push_back(execcred::to_json(access.exec));
-    }
-    return {};
-  }));
-  return Outcome{.text = SecretString(output_ == "text" ? text : to_json_text(std::move(items)))};
+  TRY_ASSIGN(
+      Outcome outcome,
+      for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
+        if (output_ == "text") {
+          text += (text.empty() ? "" : "\n") + to_text(mapping, {profile, access}, was_asked);
+        } else if (output_ == "json") {
+          items.push_back(to_json(mapping, {profile, access}, was_asked));
+        } else {
+          items.push_back(execcred::to_json(access.exec));
+        }
+        return {};
+      }));
+  if (output_ == "text") {
+    outcome.text = SecretString(text);
+  } else if (!items.empty() || outcome.problems.empty()) {
+    Value list((json::Object()));
+    list.add("items", Value(std::move(items)));
+    outcome.text = SecretString(json::to_indented_text(list));
+  }
+  return outcome;
 }
 
 }  // namespace execcred::cli

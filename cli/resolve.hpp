@@ -13,7 +13,8 @@ class Resolve final : public Command {
 
  private:
   using Receive = std::function<Status(const ClusterProfile&, const Access&)>;
-  Status for_each(const ProviderMapping& mapping, const Receive& receive) const;
+  // The outcome without its text.
+  Result<Outcome> for_each(const ProviderMapping& mapping, const Receive& receive) const;
   Result<Outcome> write_secrets(const ProviderMapping& mapping) const;
 
   AccessOptions access_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GKE: gke-gcloud-auth-plugin, traviswt's gke-auth-plugin, argocd-k8s-auth.
+// GKE: gke-gcloud-auth-plugin, traviswt's gke-auth-plugin, argocd-k8s-auth, and gcp-auth-plugin of
+// GoogleCloudPlatform/gke-fleet-management, which takes no flags.
 #include "peers.hpp"
 
 #include <array>
@@ -75,6 +76,11 @@ std::vector<Peer> google_peers() {
            .programs = {"gke-auth-plugin"},
            .plugin = "execcred-google",
            .flags = kTravisFlags,
+           .variables = kVariables,
+           .is_good_at_many_servers = true},
+          {.name = "gcp-auth-plugin",
+           .programs = {"gcp-auth-plugin"},
+           .plugin = "execcred-google",
            .variables = kVariables,
            .is_good_at_many_servers = true},
           {.name = "argocd-k8s-auth gcp",

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace execcred {
@@ -41,11 +43,22 @@ const AccessProvider* find_listed(const ClusterProfile& profile, std::string_vie
 }
 
 std::string names_listed(const ClusterProfile& profile) {
+  constexpr std::size_t kShown = 10;
+  const std::vector<AccessProvider>& providers = profile.access_providers;
+  const std::string dropped =
+      profile.has_dropped_providers
+          ? "; status.credentialProviders is no field of " + std::string(name_of(profile.version))
+          : "";
+  if (providers.empty()) return "no provider" + dropped;
   std::vector<std::string> names;
-  for (const AccessProvider& provider : profile.access_providers) {
-    names.push_back(in_quotes(provider.name));
+  for (std::size_t i = 0; i < std::min(providers.size(), kShown); ++i) {
+    names.push_back(in_quotes(providers[i].name));
   }
-  return names.empty() ? "no provider" : join(names, ", ");
+  std::string text = join(names, ", ");
+  if (names.size() < providers.size()) {
+    text += " and " + std::to_string(providers.size() - names.size()) + " more";
+  }
+  return text + dropped;
 }
 
 Result<const MappedProvider*> choose(const ProviderMapping& mapping, const ClusterProfile& profile,
@@ -58,8 +71,10 @@ Result<const MappedProvider*> choose(const ProviderMapping& mapping, const Clust
                             (provider == nullptr ? "mapping" : "ClusterProfile"),
                  .hint = "the ClusterProfile lists " + names_listed(profile)};
   }
+  std::unordered_set<std::string_view> listed;
+  for (const AccessProvider& provider : profile.access_providers) listed.insert(provider.name);
   for (const MappedProvider& provider : mapping.providers) {
-    if (find_listed(profile, provider.name) != nullptr) return &provider;
+    if (listed.contains(provider.name)) return &provider;
   }
   return Error{.kind = Error::Kind::configuration,
                .message = "no provider of the mapping is in the ClusterProfile",
@@ -130,17 +145,28 @@ Result<std::vector<EnvironmentVariable>> read_variables(const ObjectReader& clus
   return variables;
 }
 
-void apply_variables(std::vector<EnvironmentVariable> given, bool replaces,
+void apply_variables(const std::vector<EnvironmentVariable>& given, bool replaces,
                      std::vector<EnvironmentVariable>& variables) {
-  for (EnvironmentVariable& variable : given) {
-    bool is_new = true;
-    // All of that name: the mapping may repeat one, and its last counts.
-    for (EnvironmentVariable& other : variables) {
-      if (other.name != variable.name) continue;
-      is_new = false;
-      if (replaces) other.value = variable.value;
+  // Of those given twice, the last replaces, and the first is appended.
+  std::unordered_map<std::string_view, std::string_view> values;
+  for (const EnvironmentVariable& variable : given) {
+    if (replaces) {
+      values.insert_or_assign(variable.name, variable.value);
+    } else {
+      values.emplace(variable.name, variable.value);
     }
-    if (is_new) variables.push_back(std::move(variable));
+  }
+  std::unordered_set<std::string> names;
+  // All of that name: the mapping may repeat one, and its last counts.
+  for (EnvironmentVariable& variable : variables) {
+    const auto found = values.find(variable.name);
+    if (found == values.end()) continue;
+    names.insert(variable.name);
+    if (replaces) variable.value = found->second;
+  }
+  for (const EnvironmentVariable& variable : given) {
+    if (!names.insert(variable.name).second) continue;
+    variables.push_back({.name = variable.name, .value = std::string(values.at(variable.name))});
   }
 }
 
@@ -150,11 +176,21 @@ Status apply_policies(const MappedProvider& mapped, const ObjectReader& cluster,
     exec.args.insert(exec.args.end(), arguments.begin(), arguments.end());
   }
   if (mapped.variables_policy != VariablesPolicy::ignore) {
-    TRY_ASSIGN(std::vector<EnvironmentVariable> variables, read_variables(cluster));
-    apply_variables(std::move(variables), mapped.variables_policy == VariablesPolicy::replace,
-                    exec.env);
+    TRY_ASSIGN(const std::vector<EnvironmentVariable> variables, read_variables(cluster));
+    apply_variables(variables, mapped.variables_policy == VariablesPolicy::replace, exec.env);
   }
   return {};
+}
+
+// client-go refuses both together ("specifying a root certificates file with the insecure flag is
+// not allowed"), after the plugin has run.
+Status check_verification(const Cluster& cluster, const std::string& path) {
+  if (!cluster.insecure_skip_tls_verify || cluster.certificate_authority_data.empty()) return {};
+  Error error =
+      json::field_error(path + ".insecure-skip-tls-verify",
+                        "is true beside certificate-authority-data, which clients refuse");
+  error.hint = "remove insecure-skip-tls-verify from the ClusterProfile, so that the CA counts";
+  return error;
 }
 
 }  // namespace
@@ -202,7 +238,9 @@ Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfi
     if (listed.cluster.is_null()) return json::field_error(path, "is missing");
     TRY_ASSIGN(const ObjectReader cluster, ObjectReader::open(listed.cluster, path));
     TRY_ASSIGN(access.cluster, parse_kubeconfig_cluster(cluster));
+    TRY(check_profile_cluster(cluster, profile.version));
     TRY(check_server_is_https(access.cluster.server, path + ".server"));
+    TRY(check_verification(access.cluster, path));
     return apply_policies(*mapped, cluster, access.exec);
   }();
   if (!resolved) {

@@ -101,7 +101,35 @@ Status check_certificate_authority(const AccessRules& rules, const Cluster& clus
   return {};
 }
 
+// The pinned CA may have signed certificates for other hosts than this one.
+Status check_tls_server_name(const Cluster& cluster) {
+  if (is_same_verified_host(cluster.server, cluster.tls_server_name, "")) return {};
+  return refused("spec.cluster.tls-server-name " + in_quotes(cluster.tls_server_name) +
+                     " is not the server's own host name",
+                 "with --server-ca-file the certificate must be for the host of "
+                 "spec.cluster.server; remove tls-server-name");
+}
+
+// As a URL spells it, or as tls-server-name has an IPv6 address: without brackets.
+std::optional<Host> verified_host(std::string_view name) {
+  Host host{.kind = Host::Kind::address, .name = std::string(name)};
+  if (parse_ip_address(name, host.address)) return host;
+  Result<Host> parsed = parse_host(name);
+  return parsed ? std::optional(std::move(parsed).value()) : std::nullopt;
+}
+
 }  // namespace
+
+bool is_same_verified_host(std::string_view server, std::string_view a, std::string_view b) {
+  if (a == b) return true;
+  const auto host_of = [server](std::string_view name) -> std::optional<Host> {
+    if (!name.empty()) return verified_host(name);
+    Result<Url> url = parse_url(server);
+    return url ? std::optional(std::move(url->host)) : std::nullopt;
+  };
+  const std::optional<Host> first = host_of(a);
+  return first && first == host_of(b);
+}
 
 Error missing_cluster_info(std::string_view who) {
   return Error{.kind = Error::Kind::configuration,
@@ -128,6 +156,7 @@ Status check_cluster(const AccessRules& rules, const ExecInfo& info) {
   if (is_bound) TRY(check_connection(rules, *info.cluster, "--allow-server", false));
   if (is_pinned) TRY(check_verified(*info.cluster, "--server-ca-file"));
   if (is_pinned) TRY(check_certificate_authority(rules, *info.cluster));
+  if (is_pinned) TRY(check_tls_server_name(*info.cluster));
   return {};
 }
 

@@ -86,10 +86,17 @@ Status check_usable(const Credential& credential) {
 
 Result<Credential> get_credential(const Access& access, const Environment& environment,
                                   Duration limit) {
+  return get_credential(access, environment, PluginRun{.limit = limit});
+}
+
+Result<Credential> get_credential(const Access& access, const Environment& environment,
+                                  const PluginRun& run) {
   const Command command{.path = access.exec.command,
                         .arguments = access.exec.args,
                         .environment = variables(access, environment),
-                        .limit = limit};
+                        .limit = run.limit,
+                        .on_error_output = run.on_error_output,
+                        .ends_with_signals = run.ends_with_signals};
   const std::string doing = "getting a credential for ClusterProfile " + access.cluster_profile +
                             " with provider " + in_quotes(access.provider);
   Result<Finished> finished = run_command(command);
@@ -98,6 +105,7 @@ Result<Credential> get_credential(const Access& access, const Environment& envir
         .hint(access.exec.install_hint)
         .context(doing);
   }
+  if (run.on_end) run.on_end(finished->exit_code, finished->signal);
   if (finished->exit_code != 0 || finished->signal != 0) {
     return Result<Credential>(failure(access, *finished)).context(doing);
   }

@@ -127,7 +127,7 @@ void CacheDirectory::remove(const std::string& name) const {
   unlinkat(descriptor(), name.c_str(), 0);
 }
 
-std::vector<std::string> CacheDirectory::names(std::size_t limit) const {
+std::vector<std::string> CacheDirectory::names(std::size_t limit, long& position) const {
   std::vector<std::string> names;
   const int copy = openat(descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (copy < 0) return names;
@@ -136,12 +136,24 @@ std::vector<std::string> CacheDirectory::names(std::size_t limit) const {
     close(copy);
     return names;
   }
+  const bool starts_behind = position != 0;
+  if (starts_behind) seekdir(directory.get(), position);
+  bool is_over = !starts_behind;  // once there is no more name
   while (names.size() < limit) {
     const dirent* entry = readdir(directory.get());
-    if (entry == nullptr) break;
+    if (entry == nullptr && is_over) {
+      position = 0;
+      return names;
+    }
+    if (entry == nullptr) {
+      rewinddir(directory.get());
+      is_over = true;
+      continue;
+    }
     const std::string_view name(entry->d_name);
     if (name != "." && name != "..") names.emplace_back(name);
   }
+  position = telldir(directory.get());
   return names;
 }
 

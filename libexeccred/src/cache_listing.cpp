@@ -11,7 +11,10 @@
 namespace execcred {
 namespace {
 
-constexpr std::size_t kAllNames = std::numeric_limits<std::size_t>::max();
+std::vector<std::string> names_of(const CacheDirectory& directory) {
+  long first = 0;
+  return directory.names(std::numeric_limits<std::size_t>::max(), first);
+}
 
 std::optional<CacheItem> read_item(const CacheDirectory& directory, const std::string& name) {
   const bool is_credential = name.ends_with(kCredentialEnding);
@@ -39,7 +42,7 @@ std::optional<CacheItem> read_item(const CacheDirectory& directory, const std::s
 
 std::vector<CacheItem> list_cache(const CacheDirectory& directory) {
   std::vector<CacheItem> items;
-  for (const std::string& name : directory.names(kAllNames)) {
+  for (const std::string& name : names_of(directory)) {
     if (std::optional<CacheItem> item = read_item(directory, name)) {
       items.push_back(*std::move(item));
     }
@@ -52,10 +55,10 @@ std::vector<CacheItem> list_cache(const CacheDirectory& directory) {
 
 std::size_t clear_cache(const CacheDirectory& directory) {
   std::size_t count = 0;
-  for (const std::string& name : directory.names(kAllNames)) {
+  for (const std::string& name : names_of(directory)) {
     const bool is_entry = name.ends_with(kCredentialEnding) || name.ends_with(kFailureEnding);
     const bool is_other = name.ends_with(kDiscoveryEnding) || name.ends_with(kMarkEnding) ||
-                          name.ends_with(kNewEnding);
+                          name.ends_with(kNewEnding) || name == kPositionName;
     if (!is_entry && !is_other) continue;
     directory.remove(name);
     if (is_entry) ++count;

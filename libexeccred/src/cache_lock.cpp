@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace execcred {
 namespace {
@@ -23,28 +24,48 @@ int open_lock(int directory, const std::string& name) {
 
 }  // namespace
 
-CacheLock::CacheLock(const CacheDirectory& directory, const std::string& name)
-    : file_(open_lock(directory.descriptor(), name)) {
+CacheLock::CacheLock(const CacheDirectory& directory, std::string name)
+    : directory_(directory), name_(std::move(name)) {
+  open();
+}
+
+void CacheLock::open() {
+  const int directory = directory_.descriptor();
+  file_.reset(open_lock(directory, name_));
   if (file_ && is_lock_file(file_.get())) return;
   if (!file_ && errno != ELOOP && errno != EISDIR && errno != ENXIO) return;
   // No file that any process of ours would take for the lock, so nobody holds it.
   file_.reset();
-  if (unlinkat(directory.descriptor(), name.c_str(), 0) != 0) {
-    unlinkat(directory.descriptor(), name.c_str(), AT_REMOVEDIR);
+  if (unlinkat(directory, name_.c_str(), 0) != 0) {
+    unlinkat(directory, name_.c_str(), AT_REMOVEDIR);
   }
-  file_.reset(open_lock(directory.descriptor(), name));
+  file_.reset(open_lock(directory, name_));
   if (file_ && !is_lock_file(file_.get())) file_.reset();
 }
 
+bool CacheLock::has_name() const {
+  struct stat file = {};
+  struct stat named = {};
+  return fstat(file_.get(), &file) == 0 &&
+         fstatat(directory_.descriptor(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         file.st_dev == named.st_dev && file.st_ino == named.st_ino;
+}
+
 CacheLock::Attempt CacheLock::try_lock() {
-  if (!file_) return Attempt::impossible;
-  for (;;) {
-    if (flock(file_.get(), LOCK_EX | LOCK_NB) == 0) return Attempt::locked;
-    if (errno == EINTR) continue;
-    return errno == EWOULDBLOCK ? Attempt::busy : Attempt::impossible;
+  constexpr int kMostRemoved = 100;  // while this looks
+  for (int i = 0; i < kMostRemoved; ++i) {
+    if (!file_) return Attempt::impossible;
+    while (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EINTR) return errno == EWOULDBLOCK ? Attempt::busy : Attempt::impossible;
+    }
+    if (has_name()) return Attempt::locked;
+    open();
   }
+  return Attempt::busy;
 }
 
 void CacheLock::unlock() const { flock(file_.get(), LOCK_UN); }
+
+void CacheLock::remove() const { directory_.remove(name_); }
 
 }  // namespace execcred

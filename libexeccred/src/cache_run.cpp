@@ -60,9 +60,9 @@ Result<Credential> CacheRun::refresh(CachedCredential entry) {
   if (is_pending) {
     return deliver(std::move(entry), "the provider failed a moment ago");
   }
-  FailedCall failed;
+  Failure remembered;
   const bool is_locked = attempt == CacheLock::Attempt::locked;
-  Result<FreshCredential> fresh = call(is_locked, Need::something_fresher, failed);
+  Result<FreshCredential> fresh = call(is_locked, Need::something_fresher, remembered);
   if (fresh) return deliver(store(std::move(*fresh), reask_after_, is_locked), "refreshed");
   if (entry.expires <= now()) return std::move(fresh).error();
   return deliver(std::move(entry), "cannot be refreshed yet: " + fresh.error().message);
@@ -87,15 +87,15 @@ Result<Credential> CacheRun::doubt(CachedCredential entry) {
     return deliver(std::move(entry), "asked for again, and the provider failed a moment ago");
   }
   debug("asked for again by the same client, so the provider is asked");
-  FailedCall failed;
-  Result<FreshCredential> fresh = call(true, Need::something_fresher, failed);
+  Failure remembered;
+  Result<FreshCredential> fresh = call(true, Need::something_fresher, remembered);
   if (fresh) {
     const Duration reask_after =
         2 * std::clamp(entry.reask_after, times.first_reask, times.longest_lifetime / 2);
     return deliver(store(std::move(*fresh), reask_after, true), "replaced");
   }
-  const bool is_refused = fresh.error().kind == Error::Kind::no_credential && !failed.is_own &&
-                          !fresh.error().is_transient;
+  const bool is_refused = fresh.error().kind == Error::Kind::no_credential &&
+                          !fresh.error().is_local && !fresh.error().is_transient;
   if (!is_refused && fresh.error().kind != Error::Kind::configuration) {
     return deliver(std::move(entry), "cannot be replaced now: " + fresh.error().message);
   }
@@ -116,12 +116,16 @@ Result<Credential> CacheRun::obtain() {
     }
     const Acquired acquired = acquire(lock);
     if (acquired == Acquired::changed) continue;
-    FailedCall failed;
+    Failure remembered;
     const bool is_locked = acquired == Acquired::locked;
-    Result<FreshCredential> fresh = call(is_locked, Need::nothing_else, failed);
-    if (fresh) return deliver(store(std::move(*fresh), reask_after_, is_locked), "new");
+    Result<FreshCredential> fresh = call(is_locked, Need::nothing_else, remembered);
+    if (fresh) {
+      CachedCredential entry = store(std::move(*fresh), reask_after_, is_locked);
+      if (is_locked) remove_needless_lock(directory_, name_, lock);
+      return deliver(std::move(entry), "new");
+    }
+    if (is_locked) remove_needless_lock(directory_, name_, lock);
     lock.unlock();
-    const Failure& remembered = failed.remembered;
     if (!remembered || !wait_for_window(*remembered)) return std::move(fresh).error();
   }
 }
@@ -155,7 +159,7 @@ bool CacheRun::has_news() const {
   return pending_failure(TimePoint::min()).has_value() || is_good(read_entry());
 }
 
-Result<FreshCredential> CacheRun::call(bool is_locked, Need need, FailedCall& failed) const {
+Result<FreshCredential> CacheRun::call(bool is_locked, Need need, Failure& remembered) const {
   ProviderCall call{
       .deadline = options_.deadline, .may_retry = false, .is_needed = need == Need::nothing_else};
   // The others wait for three quarters of what they have, and learn a failure before that; and a
@@ -166,15 +170,17 @@ Result<FreshCredential> CacheRun::call(bool is_locked, Need need, FailedCall& fa
   }
   debug("asking the provider");
   Result<FreshCredential> fresh = ask_(call);
-  failed.is_own = call.is_own_failure;
-  if (!fresh && !failed.is_own) failed.remembered = record(fresh.error(), call.retry_after);
+  if (fresh) return fresh;
+  if (call.is_spent) fresh.error().is_transient = false;
+  remembered = record(fresh.error(), call.retry_after);
+  tidy_after_failure(directory_, name_, now());
   return fresh;
 }
 
 CacheRun::Failure CacheRun::record(Error error, std::optional<Duration> retry_after) const {
-  if (error.kind == Error::Kind::internal || error.kind == Error::Kind::configuration) {
-    return std::nullopt;
-  }
+  const bool is_ours =
+      error.kind == Error::Kind::internal || error.kind == Error::Kind::configuration;
+  if (is_ours || error.is_local) return std::nullopt;
   CachedFailure failure =
       next_failure(read_failure(), std::move(error), retry_after, now(), options_.times);
   failure.key = key_;
@@ -194,7 +200,10 @@ CachedCredential CacheRun::store(FreshCredential fresh, Duration reask_after,
   entry.target = std::move(fresh.target);
   entry.credential = std::move(fresh.credential);
   const SecretString text = write_cached_credential(entry);
-  if (entry.expires <= entry.created || text.size() > kMaxCacheFile) return entry;
+  if (entry.expires <= entry.created || text.size() > kMaxCacheFile) {
+    tidy_after_failure(directory_, name_, now());
+    return entry;
+  }
   const Status written =
       directory_.write(name_ + std::string(kCredentialEnding), text.reveal(), entry.expires);
   if (!written) {

@@ -26,10 +26,6 @@ class CacheRun {
   enum class Acquired { locked, changed, gave_up };
   // Whether there is no other credential, for which this call could be waited for.
   enum class Need { nothing_else, something_fresher };
-  struct FailedCall {
-    Failure remembered = {};
-    bool is_own = false;  // nobody was asked
-  };
 
   // For an entry that is soon to end, for one that its client asks again for, and for none.
   Result<Credential> refresh(CachedCredential entry);
@@ -47,7 +43,8 @@ class CacheRun {
   Acquired acquire(CacheLock& lock) const;
   // There is an answer for one who has none.
   bool has_news() const;
-  Result<FreshCredential> call(bool is_locked, Need need, FailedCall& failed) const;
+  // `remembered` is the failure that others are told, if there is one.
+  Result<FreshCredential> call(bool is_locked, Need need, Failure& remembered) const;
   Failure record(Error error, std::optional<Duration> retry_after) const;
   CachedCredential store(FreshCredential fresh, Duration reask_after, bool is_locked) const;
   // False: its window is too long to wait for.

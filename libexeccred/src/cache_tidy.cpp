@@ -9,13 +9,15 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 namespace execcred {
 namespace {
 
-constexpr std::size_t kMaxNames = 20'000;
-constexpr std::size_t kMaxExamined = 64;
+constexpr std::size_t kMaxNames = 20'000;  // of one look at the directory
+constexpr std::size_t kExamined = 64;      // at least; of many names, one in kShare
+constexpr std::size_t kShare = 50;
 constexpr std::size_t kManyMarks = 1'000;
 
 TimePoint time_of(const timespec& time) {
@@ -35,6 +37,38 @@ std::optional<Times> times_of(const CacheDirectory& directory, const std::string
   return Times{.modified = time_of(status.st_mtim), .changed = time_of(status.st_ctim)};
 }
 
+std::string_view key_of(std::string_view name) { return name.substr(0, name.find('.')); }
+
+bool has_file(const CacheDirectory& directory, std::string_view key, std::string_view ending) {
+  return times_of(directory, std::string(key).append(ending)).has_value();
+}
+
+// Without them, nothing of the key's is written under its lock, or read.
+bool has_content(const CacheDirectory& directory, std::string_view key) {
+  return has_file(directory, key, kCredentialEnding) || has_file(directory, key, kFailureEnding) ||
+         has_file(directory, key, kRefreshTokenEnding);
+}
+
+// A directory of more names than are looked at is gone through by one run after the other: a file
+// has where the next one goes on. What it says need not be true; a position is a place to begin.
+std::vector<std::string> names_in_turn(const CacheDirectory& directory, TimePoint now) {
+  constexpr std::size_t kLongest = 32;
+  const std::string file(kPositionName);
+  long position = 0;
+  if (const std::optional<SecretString> text = directory.read(file, kLongest)) {
+    const std::string_view digits = text->reveal();
+    std::from_chars(digits.data(), digits.data() + digits.size(), position);
+  }
+  const bool was_within = position != 0;
+  std::vector<std::string> names = directory.names(kMaxNames, position);
+  if (position != 0) {
+    static_cast<void>(directory.write(file, std::to_string(position), now));
+  } else if (was_within) {
+    directory.remove(file);
+  }
+  return names;
+}
+
 bool is_needless(const CacheDirectory& directory, const std::string& name, TimePoint now) {
   using std::chrono::hours;
   using std::chrono::minutes;
@@ -45,46 +79,78 @@ bool is_needless(const CacheDirectory& directory, const std::string& name, TimeP
   if (ends) return times->modified <= now;
   // The next failure's window depends on it for a while.
   if (name.ends_with(kFailureEnding)) return times->modified + hours(1) <= now;
-  if (name.ends_with(kMarkEnding)) return times->changed + hours(25) <= now;
+  if (name.ends_with(kMarkEnding)) {
+    return times->changed + hours(25) <= now ||
+           !has_file(directory, key_of(name), kCredentialEnding);
+  }
+  // The process that made it a moment ago is about to take it, and must not wait for this look.
+  if (name.ends_with(kLockEnding)) {
+    return times->modified + minutes(10) <= now && !has_content(directory, key_of(name));
+  }
   return name.ends_with(kNewEnding) && times->changed + minutes(10) <= now;
 }
 
-// What is written under a lock is removed under it, or a new one might go. A discovery document
-// that goes so is fetched again.
+// What is written under a lock is removed under it, or a new one might go; and with a key's last
+// file, its lock. A discovery document that goes so is fetched again.
 void remove_needless(const CacheDirectory& directory, const std::string& name, TimePoint now) {
   if (name.ends_with(kMarkEnding) || name.ends_with(kNewEnding) ||
       name.ends_with(kDiscoveryEnding)) {
     directory.remove(name);
     return;
   }
-  CacheLock lock(directory, name.substr(0, name.find('.')) + std::string(kLockEnding));
+  const std::string_view key = key_of(name);
+  CacheLock lock(directory, std::string(key).append(kLockEnding));
   if (lock.try_lock() != CacheLock::Attempt::locked) return;
-  if (is_needless(directory, name, now)) directory.remove(name);
+  if (!name.ends_with(kLockEnding) && is_needless(directory, name, now)) directory.remove(name);
+  remove_needless_lock(directory, std::string(key), lock);
+}
+
+// Some of the names, which differ from run to run.
+void sweep(const CacheDirectory& directory, const std::vector<std::string>& names,
+           std::uint64_t seed, TimePoint now) {
+  if (names.empty()) return;
+  const std::size_t count = std::min(names.size(), std::max(kExamined, names.size() / kShare));
+  std::size_t next = seed % names.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string& name = names[next++ % names.size()];
+    if (is_needless(directory, name, now)) remove_needless(directory, name, now);
+  }
+}
+
+// All but the key's own, which its run looks after itself.
+bool is_of_key(std::string_view name, std::string_view key) {
+  return key_of(name) == key && !name.ends_with(kNewEnding);
 }
 
 }  // namespace
 
 void tidy_cache(const CacheDirectory& directory, const std::string& name, std::uint64_t id,
                 TimePoint now) {
-  std::vector<std::string> names = directory.names(kMaxNames);
+  std::vector<std::string> names = names_in_turn(directory, now);
   const std::string current = name + "." + hex_digits(id) + ".";
   std::erase_if(names, [&](const std::string& found) {
-    if (!found.starts_with(name + ".")) return found.ends_with(kLockEnding);
+    if (!is_of_key(found, name)) return false;
     if (found.ends_with(kMarkEnding) && !found.starts_with(current)) directory.remove(found);
-    return !found.ends_with(kNewEnding);
+    return true;
   });
-  if (names.empty()) return;
-  std::size_t next = id % names.size();
-  for (std::size_t i = 0; i < std::min(names.size(), kMaxExamined); ++i) {
-    const std::string& found = names[next++ % names.size()];
-    if (is_needless(directory, found, now)) remove_needless(directory, found, now);
-  }
+  sweep(directory, names, id, now);
+}
+
+void tidy_after_failure(const CacheDirectory& directory, const std::string& name, TimePoint now) {
+  std::vector<std::string> names = names_in_turn(directory, now);
+  std::erase_if(names, [&](const std::string& found) { return is_of_key(found, name); });
+  sweep(directory, names, static_cast<std::uint64_t>(now.time_since_epoch().count()), now);
+}
+
+void remove_needless_lock(const CacheDirectory& directory, const std::string& name,
+                          const CacheLock& lock) {
+  if (!has_content(directory, name)) lock.remove();
 }
 
 void tidy_marks(const CacheDirectory& directory, const std::string& name, TimePoint now) {
-  std::vector<std::string> names = directory.names(kMaxNames);
+  std::vector<std::string> names = names_in_turn(directory, now);
   std::erase_if(names, [&](const std::string& found) {
-    return !found.starts_with(name + ".") || !found.ends_with(kMarkEnding);
+    return key_of(found) != name || !found.ends_with(kMarkEnding);
   });
   if (names.size() <= kManyMarks) return;
   for (const std::string& mark : names) {

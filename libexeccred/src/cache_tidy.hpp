@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the cache directory small. Called by those who have just written, so that a hit costs
-// nothing; each looks at a few files, and all together see every one.
+// nothing; each looks at a few files, and all together see every one, however many there are.
 #pragma once
+
+#include "cache_lock.hpp"
 
 #include <execcred/cache_directory.hpp>
 #include <execcred/clock.hpp>
@@ -18,12 +20,21 @@ inline constexpr std::string_view kRefreshTokenEnding = ".refresh";
 inline constexpr std::string_view kLockEnding = ".lock";
 inline constexpr std::string_view kMarkEnding = ".seen";
 inline constexpr std::string_view kNewEnding = ".new";
+// Where the next look at a large directory begins.
+inline constexpr std::string_view kPositionName = "tidy.position";
 
 // Removes the marks of former entries of `name`, whose entry is now `id`, and a few files of
-// others that nothing needs: what has ended, marks of a day ago, files whose writer was killed.
-// Locks stay.
+// others that nothing needs: what has ended, marks of a day ago or of an entry that is gone, files
+// whose writer was killed, locks older than ten minutes of keys that have nothing else.
 void tidy_cache(const CacheDirectory& directory, const std::string& name, std::uint64_t id,
                 TimePoint now);
+
+// The same for a run that brought nothing: the marks of `name` stay.
+void tidy_after_failure(const CacheDirectory& directory, const std::string& name, TimePoint now);
+
+// For the holder of the lock of `name`: removes the lock's file if the key has nothing else.
+void remove_needless_lock(const CacheDirectory& directory, const std::string& name,
+                          const CacheLock& lock);
 
 // Where `name` has more than a thousand marks, removes those that are older than ten minutes.
 // Clients that live for one request leave one each, and an entry may stay for a day.

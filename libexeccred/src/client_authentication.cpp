@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <utility>
 
@@ -76,8 +77,12 @@ void add_basic(const ClientAuthentication& client, HttpRequest& request) {
 
 Result<std::string> random_id() {
   std::array<char, 16> bytes = {};
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return Error{.message = "the system gives no random numbers"};
+  ssize_t size = 0;
+  do {
+    size = getrandom(bytes.data(), bytes.size(), 0);
+  } while (size < 0 && errno == EINTR);
+  if (size != static_cast<ssize_t>(bytes.size())) {
+    return Error{.message = "the system gives no random numbers", .is_local = true};
   }
   return std::string(encode_base64url({bytes.data(), bytes.size()}).reveal());
 }

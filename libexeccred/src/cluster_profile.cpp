@@ -3,9 +3,10 @@
 #include <execcred/documents.hpp>
 #include <execcred/json_reader.hpp>
 #include <execcred/text.hpp>
+#include <execcred/url.hpp>
 
-#include <algorithm>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 namespace execcred {
@@ -14,20 +15,23 @@ namespace {
 using json::ObjectReader;
 using json::Value;
 
-constexpr std::string_view kGroup = "multicluster.x-k8s.io/";
-
-bool lists(const std::vector<AccessProvider>& providers, std::string_view name) {
-  return std::any_of(providers.begin(), providers.end(),
-                     [name](const AccessProvider& provider) { return provider.name == name; });
-}
+// An API server stores objects of 1.5 MiB at most, which leaves 15 bytes for each of so many: fewer
+// than an entry has.
+constexpr std::size_t kMaxProviders = 100'000;
 
 Result<std::vector<AccessProvider>> read_providers(const ObjectReader& status,
                                                    std::string_view field) {
   TRY_ASSIGN(const std::vector<ObjectReader> entries, status.objects(field));
+  if (entries.size() > kMaxProviders) {
+    return json::field_error(status.path_of(field),
+                             "has more than " + std::to_string(kMaxProviders) + " entries");
+  }
   std::vector<AccessProvider> providers;
+  providers.reserve(entries.size());
+  std::unordered_set<std::string> names;
   for (const ObjectReader& entry : entries) {
     TRY_ASSIGN(std::string name, entry.required_string("name"));
-    if (lists(providers, name)) {
+    if (!names.insert(name).second) {
       return json::field_error(entry.path_of("name"),
                                "is " + in_quotes(name) + ", like that of an entry before it");
     }
@@ -39,8 +43,21 @@ Result<std::vector<AccessProvider>> read_providers(const ObjectReader& status,
   return providers;
 }
 
-Status read_names(const ObjectReader& document, ClusterProfile& profile) {
+std::string text_of(const Value* value) {
+  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
+}
+
+Status read_version(const ObjectReader& document, ClusterProfile& profile) {
+  TRY_ASSIGN(const std::optional<std::string> version, document.optional_string("apiVersion"));
+  if (!version) return {};
+  TRY_ASSIGN(profile.version, parse_profile_version(*version));
+  return {};
+}
+
+Status read_metadata(const ObjectReader& document, ClusterProfile& profile) {
   TRY_ASSIGN(const ObjectReader metadata, document.required_object("metadata"));
+  const Value* labels = metadata.find("labels");
+  if (labels != nullptr) profile.inventory_member_id = text_of(labels->find(kInventoryMemberLabel));
   TRY_ASSIGN(profile.name, metadata.required_string("name"));
   if (!is_dns1123_subdomain(profile.name)) {
     return json::field_error("metadata.name",
@@ -88,10 +105,17 @@ Status read_status(const ObjectReader& document, ClusterProfile& profile) {
   TRY(read_health(*status, profile));
   TRY(read_cluster_id(*status, profile));
   TRY_ASSIGN(profile.access_providers, read_providers(*status, "accessProviders"));
+  if (profile.version != ProfileVersion::v1alpha1) {
+    const Value* dropped = status->find("credentialProviders");
+    profile.has_dropped_providers = dropped != nullptr && !dropped->is_null();
+    return {};
+  }
   TRY_ASSIGN(std::vector<AccessProvider> deprecated,
              read_providers(*status, "credentialProviders"));
+  std::unordered_set<std::string> names;
+  for (const AccessProvider& provider : profile.access_providers) names.insert(provider.name);
   for (AccessProvider& provider : deprecated) {
-    if (lists(profile.access_providers, provider.name)) continue;
+    if (names.contains(provider.name)) continue;
     profile.access_providers.push_back(std::move(provider));
   }
   return {};
@@ -99,37 +123,45 @@ Status read_status(const ObjectReader& document, ClusterProfile& profile) {
 
 Status read_document(const Value& document, const ReceiveClusterProfile& receive);
 
-// Items of a ClusterProfileList carry no kind of their own.
-Status read_items(const ObjectReader& list, bool are_profiles,
-                  const ReceiveClusterProfile& receive) {
-  TRY_ASSIGN(const std::vector<ObjectReader> items, list.objects("items"));
-  for (const ObjectReader& item : items) {
-    const std::string doing = "reading " + item.path();
-    const ReceiveClusterProfile receive_item = [&](Result<ClusterProfile> profile) {
-      return receive(std::move(profile).context(doing));
-    };
-    TRY(are_profiles ? receive_item(parse_cluster_profile(item.value()))
-                     : read_document(item.value(), receive_item));
-  }
-  return {};
-}
-
 struct Kind {
   bool is_list = false;
   bool is_profile = false;  // or a list of them
+  ProfileVersion version = ProfileVersion::v1alpha1;
 };
+
+// Items of a ClusterProfileList need not carry a kind and a version of their own.
+Status read_items(const ObjectReader& list, const Kind& kind,
+                  const ReceiveClusterProfile& receive) {
+  const Value* items = list.find("items");
+  if (items == nullptr || items->is_null()) return {};
+  if (items->array() == nullptr) return receive(list.objects("items").error());
+  for (std::size_t i = 0; i < items->array()->size(); ++i) {
+    const std::string path = list.path_of("items") + "[" + std::to_string(i) + "]";
+    const Value& item = (*items->array())[i];
+    const ReceiveClusterProfile receive_item = [&](Result<ClusterProfile> profile) {
+      return receive(std::move(profile).context("reading " + path));
+    };
+    const Result<ObjectReader> object = ObjectReader::open(item, path);
+    if (!object) {
+      TRY(receive(object.error()));
+    } else {
+      TRY(kind.is_profile ? receive_item(parse_cluster_profile(item, kind.version))
+                          : read_document(item, receive_item));
+    }
+  }
+  return {};
+}
 
 Result<Kind> read_kind(const ObjectReader& document) {
   TRY_ASSIGN(const std::string kind, document.required_string("kind"));
   TRY_ASSIGN(const std::string version, document.required_string("apiVersion"));
   if (kind == "List") return Kind{.is_list = true};
   const bool is_list = kind == "ClusterProfileList";
-  const bool is_profile = is_list || kind == "ClusterProfile";
-  if (is_profile && !version.starts_with(kGroup)) {
-    return json::field_error(
-        "apiVersion", "is " + in_quotes(version) + ", not " + std::string(kGroup) + "v1alpha1");
+  Kind read{.is_list = is_list, .is_profile = is_list || kind == "ClusterProfile"};
+  if (read.is_profile) {
+    TRY_ASSIGN(read.version, parse_profile_version(version));
   }
-  return Kind{.is_list = is_list, .is_profile = is_profile};
+  return read;
 }
 
 Status read_document(const Value& document, const ReceiveClusterProfile& receive) {
@@ -140,26 +172,75 @@ Status read_document(const Value& document, const ReceiveClusterProfile& receive
   if (!kind->is_list) {
     return kind->is_profile ? receive(parse_cluster_profile(document)) : Status();
   }
-  return read_items(*reader, kind->is_profile, receive);
+  return read_items(*reader, *kind, receive);
+}
+
+// The CRD's rule is isURL(self) && url(self).getHost() != ''. What parse_url() refuses beyond that,
+// no client of ours connects to. An empty field counts as absent.
+Result<std::optional<Url>> read_url(const ObjectReader& cluster, std::string_view field) {
+  TRY_ASSIGN(const std::optional<std::string> text, cluster.optional_string(field));
+  if (!text || text->empty()) return std::optional<Url>();
+  Result<Url> url = parse_url(*text);
+  if (url) return std::optional(std::move(url).value());
+  return json::field_error(
+      cluster.path_of(field),
+      "is " + redacted_url(*text) + ", no URL with a host: it " + url.error().message);
 }
 
 }  // namespace
+
+std::string_view name_of(ProfileVersion version) {
+  return version == ProfileVersion::v1alpha1 ? "v1alpha1" : "v1alpha2";
+}
+
+std::string known_profile_versions() {
+  std::string text(kProfileGroup);
+  for (const ProfileVersion version : kProfileVersions) {
+    text += version == kProfileVersions.front() ? "/" : " or ";
+    text += name_of(version);
+  }
+  return text;
+}
+
+Result<ProfileVersion> parse_profile_version(std::string_view api_version) {
+  for (const ProfileVersion version : kProfileVersions) {
+    const std::string known = std::string(kProfileGroup) + "/" + std::string(name_of(version));
+    if (api_version == known) return version;
+  }
+  return json::field_error("apiVersion",
+                           "is " + in_quotes(api_version) + ", not " + known_profile_versions());
+}
 
 std::string ClusterProfile::full_name() const {
   return name_space.empty() ? name : name_space + "/" + name;
 }
 
-Result<ClusterProfile> parse_cluster_profile(const Value& document) {
+Result<ClusterProfile> parse_cluster_profile(const Value& document, ProfileVersion version) {
   ClusterProfile profile;
+  profile.version = version;
   TRY_ASSIGN(const ObjectReader reader, ObjectReader::open(document, ""));
-  TRY(read_names(reader, profile));
+  TRY(read_version(reader, profile));
+  TRY(read_metadata(reader, profile));
   TRY(read_status(reader, profile).context("reading ClusterProfile " + profile.full_name()));
   return profile;
 }
 
+Status check_profile_cluster(const ObjectReader& cluster, ProfileVersion version) {
+  if (version == ProfileVersion::v1alpha1) return {};
+  TRY(read_url(cluster, "server"));
+  TRY_ASSIGN(const std::optional<Url> proxy, read_url(cluster, "proxy-url"));
+  if (!proxy || proxy->scheme == "http" || proxy->scheme == "https" || proxy->scheme == "socks5") {
+    return {};
+  }
+  return json::field_error(
+      cluster.path_of("proxy-url"),
+      "has the scheme " + in_quotes(proxy->scheme) + ", not http, https or socks5");
+}
+
 Status for_each_cluster_profile(std::string_view text, const ReceiveClusterProfile& receive) {
-  TRY_ASSIGN(const std::vector<Value> documents, parse_documents(text, kMaxInventory));
-  for (const Value& document : documents) TRY(read_document(document, receive));
+  for (const Result<Value>& document : parse_each_document(text, kMaxInventory)) {
+    TRY(document ? read_document(*document, receive) : receive(document.error()));
+  }
   return {};
 }
 

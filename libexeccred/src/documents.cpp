@@ -39,14 +39,16 @@ std::string_view skip_separators(std::string_view text) {
   return text;
 }
 
-Result<std::vector<Value>> parse_json_documents(std::string_view text, std::size_t max_bytes) {
+Result<std::vector<Value>> parse_json_documents(std::string_view text, std::size_t max_bytes,
+                                                std::size_t lines_before) {
   std::vector<Value> documents;
   const std::string_view whole = text;
   for (text = skip_separators(text); !text.empty(); text = skip_separators(text)) {
     const std::size_t size = json_document_size(text);
     Result<Value> document = json::parse(text.substr(0, size), {.bytes = max_bytes});
     if (!document) {
-      const auto lines = std::count(whole.begin(), whole.end() - text.size(), '\n');
+      const auto lines = lines_before + static_cast<std::size_t>(std::count(
+                                            whole.begin(), whole.end() - text.size(), '\n'));
       if (lines > 0) {
         document.error().message += ", counted from line " + std::to_string(lines + 1);
       }
@@ -58,27 +60,93 @@ Result<std::vector<Value>> parse_json_documents(std::string_view text, std::size
   return documents;
 }
 
-Result<std::vector<Value>> parse_yaml_documents(std::string_view text, std::size_t max_bytes) {
+Result<std::vector<Value>> parse_yaml_documents(std::string_view text, std::size_t max_bytes,
+                                                yaml::Progress& progress) {
   std::vector<Value> documents;
-  TRY(yaml::for_each_document(text, {.bytes = max_bytes}, [&documents](Value document) -> Status {
-    documents.push_back(std::move(document));
-    return {};
-  }));
+  TRY(yaml::for_each_document(text, {.bytes = max_bytes}, progress,
+                              [&documents](Value document) -> Status {
+                                documents.push_back(std::move(document));
+                                return {};
+                              }));
   return documents;
+}
+
+Result<std::vector<Value>> parse_piece(std::string_view text, std::size_t max_bytes,
+                                       yaml::Progress& progress) {
+  const bool looks_like_json = trim(text).starts_with('{');
+  Result<std::vector<Value>> documents = looks_like_json
+                                             ? parse_json_documents(text, max_bytes, progress.lines)
+                                             : parse_yaml_documents(text, max_bytes, progress);
+  if (!documents && looks_like_json) {
+    Result<std::vector<Value>> flow_style = parse_yaml_documents(text, max_bytes, progress);
+    if (flow_style) return flow_style;
+  }
+  if (!documents) return json::field_error("", documents.error().message);
+  return documents;
+}
+
+std::size_t count_lines(std::string_view text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+// Whether the line is a marker of YAML: "---" or "...", alone or before a space.
+bool is_marker(std::string_view line, std::string_view marker) {
+  if (!line.starts_with(marker)) return false;
+  return line.size() == marker.size() || is_space(line[marker.size()]);
+}
+
+// Takes the next document off the front of `text`: up to the "---" that begins another, or with
+// the "..." that ends it. Directives before a "---" belong to it.
+std::string_view take_piece(std::string_view& text) {
+  std::size_t end = 0;
+  bool has_begun = false;
+  while (end < text.size()) {
+    const std::size_t line_end = std::min(text.find('\n', end), text.size() - 1) + 1;
+    const std::string_view line = text.substr(end, line_end - end);
+    const bool is_start = is_marker(line, "---");
+    if (is_start && has_begun) break;
+    const std::string_view content = trim(line);
+    has_begun = has_begun || is_start ||
+                (!content.empty() && content.front() != '#' && !line.starts_with('%'));
+    end = line_end;
+    if (is_marker(line, "...")) break;
+  }
+  const std::string_view piece = text.substr(0, end);
+  text.remove_prefix(end);
+  return piece;
 }
 
 }  // namespace
 
 Result<std::vector<Value>> parse_documents(std::string_view text, std::size_t max_bytes) {
-  const bool looks_like_json = trim(text).starts_with('{');
-  Result<std::vector<Value>> documents = looks_like_json ? parse_json_documents(text, max_bytes)
-                                                         : parse_yaml_documents(text, max_bytes);
-  if (!documents && looks_like_json) {
-    Result<std::vector<Value>> flow_style = parse_yaml_documents(text, max_bytes);
-    if (flow_style) return flow_style;
+  yaml::Progress progress;
+  return parse_piece(text, max_bytes, progress);
+}
+
+std::vector<Result<Value>> parse_each_document(std::string_view text, std::size_t max_bytes) {
+  std::vector<Result<Value>> results;
+  const auto add = [&results](Result<std::vector<Value>> documents) {
+    if (documents) {
+      for (Value& document : *documents) results.emplace_back(std::move(document));
+    } else {
+      results.emplace_back(std::move(documents).error());
+    }
+  };
+  Result<std::vector<Value>> all = parse_documents(text, max_bytes);
+  if (all || text.size() > max_bytes) {
+    add(std::move(all));
+    return results;
   }
-  if (!documents) return json::field_error("", documents.error().message);
-  return documents;
+  yaml::Progress progress;
+  while (!text.empty()) {
+    const std::string_view piece = take_piece(text);
+    const std::string_view content = skip_separators(piece);
+    const std::size_t skipped = content.starts_with('{') ? piece.find('{') : 0;
+    progress.lines += count_lines(piece.substr(0, skipped));
+    add(parse_piece(piece.substr(skipped), max_bytes, progress));
+    progress.lines += count_lines(piece.substr(skipped));
+  }
+  return results;
 }
 
 }  // namespace execcred

@@ -2,6 +2,9 @@
 #include <execcred/error.hpp>
 #include <execcred/text.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <system_error>
 
 namespace execcred {
@@ -55,8 +58,16 @@ std::string system_message(int error_number) {
   return std::generic_category().message(error_number);
 }
 
-std::string format_error(std::string_view program, const Error& error) {
-  std::string out = make_line(std::string(program) + ": error: ", error.message);
+bool is_network_failure(int error_number) {
+  constexpr std::array kNetwork = {
+      EADDRNOTAVAIL, EAFNOSUPPORT, ECONNABORTED, ECONNREFUSED, ECONNRESET, EHOSTDOWN, EHOSTUNREACH,
+      ENETDOWN,      ENETRESET,    ENETUNREACH,  EPIPE,        EPROTO,     ETIMEDOUT};
+  return std::find(kNetwork.begin(), kNetwork.end(), error_number) != kNetwork.end();
+}
+
+std::string format_error(std::string_view program, const Error& error, std::string_view severity) {
+  std::string out =
+      make_line(std::string(program).append(": ").append(severity) + ": ", error.message);
   const std::string hint = error.hint.empty() ? std::string() : make_line("  hint: ", error.hint);
   for (const std::string& doing : error.context) {
     const std::string line = make_line("  while ", doing);

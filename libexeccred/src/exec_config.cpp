@@ -2,7 +2,9 @@
 #include "field_table.hpp"
 
 #include <execcred/provider_mapping.hpp>
+#include <execcred/text.hpp>
 
+#include <filesystem>
 #include <utility>
 
 namespace execcred {
@@ -71,7 +73,7 @@ Status check_absolute(const ObjectReader& exec, const std::string& command) {
   if (command.empty() || command.starts_with('/')) return {};
   Error error =
       json::field_error(exec.path_of("command"), "is " + in_quotes(command) + ", no absolute path");
-  error.hint = "clients look a relative command up in PATH, which others may set";
+  error.hint = relative_command_hint(command);
   return error;
 }
 
@@ -102,6 +104,24 @@ constexpr std::array<ExecField, 7> kExecFields = {{
 }};
 
 }  // namespace
+
+std::string name_in_path(std::string_view command) {
+  if (command.find('/') == std::string_view::npos) return std::string(command);
+  std::string cleaned = std::filesystem::path(command).lexically_normal().native();
+  if (cleaned.ends_with('/')) cleaned.pop_back();
+  return cleaned.find('/') == std::string::npos ? cleaned : std::string();
+}
+
+std::string relative_command_hint(std::string_view command) {
+  if (command.find('/') == std::string_view::npos) {
+    return "clients look a relative command up in PATH, which others may set";
+  }
+  const std::string name = name_in_path(command);
+  return "write its absolute path: clients start it from the folder that their caller is in" +
+         (name.empty()
+              ? std::string()
+              : ", and client-go 0.35 and newer looks " + in_quotes(name) + " up in PATH instead");
+}
 
 ExecInspection inspect_exec_config(const ObjectReader& object, CommandRule rule) {
   ExecInspection inspection;

@@ -65,7 +65,7 @@ class GrpcCall {
         reply_(request) {}
 
   GrpcReply run() {
-    if (!start()) return lost("there is no memory for HTTP/2");
+    if (!start()) return local("there is no memory for HTTP/2");
     // What is still to be sent when the reply is there (acknowledgements) nobody needs.
     while (!reply_.is_done()) {
       if (!send_pending()) return take();
@@ -88,6 +88,16 @@ class GrpcCall {
 
   static GrpcReply lost(std::string text) {
     return {.code = GrpcCode::unavailable, .text = std::move(text)};
+  }
+  static GrpcReply local(std::string text) {
+    return {.code = GrpcCode::unavailable, .text = std::move(text), .is_local = true};
+  }
+  // Of a call on the socket, by errno.
+  static GrpcReply failed(const std::string& what) {
+    const int problem = errno;
+    GrpcReply reply = lost(what + " failed: " + system_message(problem));
+    reply.is_local = !is_network_failure(problem);
+    return reply;
   }
   bool fail(GrpcReply failure) {
     failure_ = std::move(failure);
@@ -215,7 +225,7 @@ bool GrpcCall::send_pending() {
   for (;;) {
     const std::uint8_t* data = nullptr;
     const ssize_t size = nghttp2_session_mem_send(session_.get(), &data);
-    if (size < 0) return fail(lost(nghttp2_strerror(static_cast<int>(size))));
+    if (size < 0) return fail(local(nghttp2_strerror(static_cast<int>(size))));
     if (size == 0) break;
     pending.append(text_of(data, static_cast<std::size_t>(size)));
   }
@@ -230,7 +240,7 @@ bool GrpcCall::send_pending() {
       // What the other side said before it left is still to be read.
       return true;
     } else if (errno != EINTR) {
-      return fail(lost("sending failed: " + system_message(errno)));
+      return fail(failed("sending"));
     }
   }
   return true;
@@ -244,7 +254,7 @@ bool GrpcCall::receive() {
   const ssize_t size = ::recv(socket_, buffer.data(), buffer.size(), 0);
   if (size < 0) {
     if (errno == EAGAIN || errno == EINTR) return true;
-    return fail(lost("receiving failed: " + system_message(errno)));
+    return fail(failed("receiving"));
   }
   if (size == 0) return fail(lost("the connection was closed before the reply was complete"));
   received_ += static_cast<std::size_t>(size);
@@ -256,6 +266,7 @@ bool GrpcCall::receive() {
                                static_cast<std::size_t>(size));
   // It may have held a private key.
   explicit_bzero(buffer.data(), static_cast<std::size_t>(size));
+  if (used == NGHTTP2_ERR_NOMEM) return fail(local("there is no memory for HTTP/2"));
   return used >= 0 || give_up(nghttp2_strerror(static_cast<int>(used)));
 }
 
@@ -269,7 +280,7 @@ bool GrpcCall::wait_for(short events) {
     const int timeout = static_cast<int>(std::min<std::int64_t>(left.count(), INT_MAX));
     const int ready = ::poll(&descriptor, 1, timeout);
     if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return fail(lost("waiting failed: " + system_message(errno)));
+    if (ready < 0 && errno != EINTR) return fail(failed("waiting"));
   }
 }
 

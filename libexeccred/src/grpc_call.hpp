@@ -32,6 +32,7 @@ struct GrpcReply {
   std::string text = {};  // of the status, printable, without secrets of ours
   // The other side's answer cannot be understood, or is not gRPC's: asking again will not help.
   bool is_malformed = false;
+  bool is_local = false;  // this machine's failure
   SecretString message = {};
 };
 

@@ -16,12 +16,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <utility>
 
 namespace execcred {
 namespace {
 
 using CurlOwner = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
+using MultiOwner = std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)>;
 
 constexpr std::chrono::seconds kConnectTimeout(10);
 constexpr long kUploadBuffer = 16 * 1024;  // the least that libcurl takes; it clears all of it
@@ -46,6 +48,10 @@ Status start_libraries() {
   }();
   if (kIsReady) return {};
   return broken("cannot start libcurl");
+}
+
+bool is_safe_to_repeat(const HttpRequest& request) {
+  return (request.method == "GET" || request.method == "HEAD") && !request.is_spent_by_sending;
 }
 
 // RFC 9110, section 7.2: the default port is left out.
@@ -81,14 +87,16 @@ class CurlClient final : public HttpClient {
   void set_route(CurlOptions& options, const Url& url);
   void set_tls(CurlOptions& options) const;
   void set_message(CurlOptions& options, const HttpRequest& request, HeaderLines& lines) const;
+  void transfer();
   bool is_cut(const HttpRequest& request, const HttpReply& reply) const;
-  Error failure(CURLcode code, const HttpRequest& request, const Url& url, HttpReply& reply);
+  Error failure(const HttpRequest& request, const Url& url, HttpReply& reply);
 
   // Tls outlives the connections, whose callbacks refer to it.
   HttpSettings settings_;
   std::unique_ptr<Tls> tls_;
   std::optional<Proxy> proxy_;
   std::optional<Host> server_name_;
+  MultiOwner multi_{nullptr, curl_multi_cleanup};  // outlives the transfer in it
   CurlOwner curl_{nullptr, curl_easy_cleanup};
   std::array<char, CURL_ERROR_SIZE> detail_ = {};
 
@@ -96,6 +104,9 @@ class CurlClient final : public HttpClient {
   Duration limit_ = {};
   bool uses_proxy_ = false;
   bool uses_tls_ = false;
+  CURLcode code_ = CURLE_OK;
+  CURLMcode wait_code_ = CURLM_OK;
+  int last_errno_ = 0;
 };
 
 Status CurlClient::start() {
@@ -109,6 +120,8 @@ Status CurlClient::start() {
     if (!host) return unusable("the TLS server name " + host.error().message);
     server_name_ = *std::move(host);
   }
+  multi_.reset(curl_multi_init());
+  if (multi_ == nullptr) return broken("cannot start libcurl");
   curl_.reset(curl_easy_init());
   if (curl_ == nullptr) return broken("cannot start libcurl");
   return {};
@@ -192,7 +205,6 @@ void CurlClient::set_tls(CurlOptions& options) const {
 void CurlClient::set_message(CurlOptions& options, const HttpRequest& request,
                              HeaderLines& lines) const {
   const std::string_view body = request.body.reveal();
-  const bool is_safe = request.method == "GET" || request.method == "HEAD";
   bool has_type = false;
   for (const HttpHeader& header : request.headers) {
     has_type = has_type || ascii_lower(header.name) == "content-type";
@@ -210,9 +222,27 @@ void CurlClient::set_message(CurlOptions& options, const HttpRequest& request,
   options.set(CURLOPT_UPLOAD_BUFFERSIZE, kUploadBuffer);
   options.set(CURLOPT_CUSTOMREQUEST, request.method);
   // On a connection that the server closes meanwhile, libcurl would send the request again.
-  if (!is_safe) options.set(CURLOPT_FRESH_CONNECT, 1);
+  if (!is_safe_to_repeat(request)) options.set(CURLOPT_FRESH_CONNECT, 1);
   options.set(CURLOPT_USERAGENT, std::string("execcred/") + kVersion);
   options.set(CURLOPT_HEADEROPT, long{CURLHEADER_SEPARATE});
+}
+
+// As curl_easy_perform does, which calls a wait that failed an argument that is wrong.
+void CurlClient::transfer() {
+  constexpr int kLongestWait = 1000;  // ms; libcurl ends it sooner where it has a timer
+  code_ = CURLE_OK;
+  errno = 0;
+  int running = 1;
+  wait_code_ = curl_multi_add_handle(multi_.get(), curl_.get());
+  while (wait_code_ == CURLM_OK && running > 0) {
+    wait_code_ = curl_multi_poll(multi_.get(), nullptr, 0, kLongestWait, nullptr);
+    if (wait_code_ == CURLM_OK) wait_code_ = curl_multi_perform(multi_.get(), &running);
+  }
+  last_errno_ = errno;
+  int left = 0;
+  const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left);
+  if (wait_code_ == CURLM_OK) code_ = message != nullptr ? message->data.result : CURLE_FAILED_INIT;
+  curl_multi_remove_handle(multi_.get(), curl_.get());
 }
 
 // What libcurl lets pass: an end within the headers, and one without close_notify where the end of
@@ -223,8 +253,7 @@ bool CurlClient::is_cut(const HttpRequest& request, const HttpReply& reply) cons
          !tls_->events().has_close_notify;
 }
 
-Error CurlClient::failure(CURLcode code, const HttpRequest& request, const Url& url,
-                          HttpReply& reply) {
+Error CurlClient::failure(const HttpRequest& request, const Url& url, HttpReply& reply) {
   long system_error = 0;
   long connect_status = 0;
   long request_size = 0;  // a CONNECT counts too
@@ -235,7 +264,8 @@ Error CurlClient::failure(CURLcode code, const HttpRequest& request, const Url& 
   curl_easy_getinfo(curl_.get(), CURLINFO_NUM_CONNECTS, &new_connections);
   const bool is_connected = !uses_tls_ || new_connections == 0 || tls_->events().is_connected;
   const std::string detail = detail_.data();
-  return describe({.code = code,
+  return describe({.code = code_,
+                   .wait_code = wait_code_,
                    .detail = detail,
                    .url = url,
                    .verified_host = server_name_ ? *server_name_ : url.host,
@@ -244,8 +274,10 @@ Error CurlClient::failure(CURLcode code, const HttpRequest& request, const Url& 
                    .refusal = reply.refusal(),
                    .has_reply = reply.has_begun(),
                    .was_sent = request_size > 0 && is_connected,
-                   .is_safe_to_repeat = request.method == "GET" || request.method == "HEAD",
+                   .is_safe_to_repeat = is_safe_to_repeat(request),
+                   .is_spent_by_sending = request.is_spent_by_sending,
                    .system_error = static_cast<int>(system_error),
+                   .last_errno = last_errno_,
                    .connect_status = static_cast<int>(connect_status),
                    .max_reply_bytes = request.max_reply_bytes,
                    .timeout = limit_});
@@ -280,12 +312,13 @@ Result<HttpResponse> CurlClient::send(const HttpRequest& request) {
   options.set(CURLOPT_HTTPHEADER, lines.list());
   TRY(options.status());
 
-  CURLcode code = curl_easy_perform(curl_.get());
+  transfer();
   if (uses_tls_) TRY(tls_->load_roots());
-  if (code == CURLE_OK && is_cut(request, reply)) code = CURLE_PARTIAL_FILE;
-  Result<HttpResponse> result = code == CURLE_OK
-                                    ? Result<HttpResponse>(std::move(reply.response()))
-                                    : Result<HttpResponse>(failure(code, request, url, reply));
+  const bool has_ended = code_ == CURLE_OK && wait_code_ == CURLM_OK;
+  if (has_ended && is_cut(request, reply)) code_ = CURLE_PARTIAL_FILE;
+  const bool is_good = has_ended && code_ == CURLE_OK;
+  Result<HttpResponse> result = is_good ? Result<HttpResponse>(std::move(reply.response()))
+                                        : Result<HttpResponse>(failure(request, url, reply));
   curl_easy_reset(curl_.get());  // nothing of this call is left to refer to
   return result;
 }

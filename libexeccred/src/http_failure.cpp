@@ -12,6 +12,8 @@ namespace {
 using Kind = Error::Kind;
 
 constexpr int kTooLarge = 100;  // CURLE_TOO_LARGE, since libcurl 8.6
+// How libcurl's message begins where poll failed within a transfer.
+constexpr std::string_view kPollFailed = "select/poll";
 
 Error unavailable(std::string message, bool is_transient) {
   return Error{
@@ -54,12 +56,18 @@ Error refused_by_proxy(const HttpFailure& failure) {
   return error;
 }
 
+// After which another attempt is the next run's.
+Error sent(const HttpFailure& failure, Error error) {
+  return failure.is_spent_by_sending ? spent(std::move(error)) : error;
+}
+
 Error timed_out(const HttpFailure& failure) {
   const std::string limit = format_duration(failure.timeout);
   if (failure.was_sent) {
-    return unavailable("timed out: " + origin_of(failure.url) + " did not " +
-                           (failure.has_reply ? "finish its reply" : "reply") + " within " + limit,
-                       false);
+    return sent(failure, unavailable("timed out: " + origin_of(failure.url) + " did not " +
+                                         (failure.has_reply ? "finish its reply" : "reply") +
+                                         " within " + limit,
+                                     false));
   }
   return unavailable("timed out while connecting to " + next_hop(failure), true);
 }
@@ -69,9 +77,11 @@ Error cut(const HttpFailure& failure) {
   if (failure.proxy != nullptr && !failure.was_sent) {
     return unavailable(proxy_name(failure) + " closed the connection", may_repeat);
   }
-  return unavailable("the server at " + origin_of(failure.url) + " closed the connection " +
-                         (failure.has_reply ? "in the middle of its reply" : "without a reply"),
-                     may_repeat);
+  Error error =
+      unavailable("the server at " + origin_of(failure.url) + " closed the connection " +
+                      (failure.has_reply ? "in the middle of its reply" : "without a reply"),
+                  may_repeat);
+  return failure.was_sent ? sent(failure, std::move(error)) : error;
 }
 
 Error head_too_large(const HttpFailure& failure) {
@@ -99,10 +109,68 @@ Error refused_reply(const HttpFailure& failure) {
                     size_text(failure.max_reply_bytes));
 }
 
+// Of a libcurl that has a code of its own for what is too large.
+bool has_code_for_too_large() {
+  constexpr unsigned kSince = 0x080600;
+  return curl_version_info(CURLVERSION_NOW)->version_num >= kSince;
+}
+
+bool is_out_of_memory(const HttpFailure& failure) {
+  if (failure.code != CURLE_OUT_OF_MEMORY) return false;
+  // Older versions say it of a header line without an end, too.
+  return !failure.was_sent || has_code_for_too_large();
+}
+
+// The errno value of the call that failed for a reason on this machine; 0 if none did.
+int local_errno(const HttpFailure& failure) {
+  if (failure.wait_code != CURLM_OK) return failure.last_errno;
+  // Whatever libcurl and OpenSSL made of it.
+  if (failure.last_errno == ENOMEM) return ENOMEM;
+  const bool was_connecting = failure.code == CURLE_COULDNT_CONNECT;
+  const bool is_of_socket = was_connecting || failure.code == CURLE_SSL_CONNECT_ERROR ||
+                            failure.code == CURLE_RECV_ERROR || failure.code == CURLE_SEND_ERROR;
+  if (!is_of_socket) return 0;
+  // libcurl does not keep why there was no socket, or no way to wait for it.
+  const bool is_kept = failure.system_error != 0 || !was_connecting;
+  const int problem = is_kept ? failure.system_error : failure.last_errno;
+  const bool is_progress = problem == EINPROGRESS || problem == EAGAIN || problem == EINTR;
+  return is_network_failure(problem) || (!is_kept && is_progress) ? 0 : problem;
+}
+
+// Whether libcurl stopped for something that the other side has no part in.
+bool is_local(const HttpFailure& failure) {
+  return failure.wait_code != CURLM_OK || is_out_of_memory(failure) || local_errno(failure) != 0 ||
+         failure.detail.starts_with(kPollFailed) ||
+         (failure.code == CURLE_SSL_CONNECT_ERROR && is_local_tls_failure(failure));
+}
+
+Error local(const HttpFailure& failure) {
+  const bool was_connecting = failure.code == CURLE_COULDNT_CONNECT;
+  std::string reason;
+  if (const int known = local_errno(failure); known != 0) {
+    reason = system_message(known);
+  } else if (failure.wait_code != CURLM_OK) {
+    reason = printable(curl_multi_strerror(failure.wait_code));
+  } else if (failure.code == CURLE_SSL_CONNECT_ERROR) {
+    reason = "OpenSSL lacks memory or random bytes";
+  } else {
+    reason = printable(curl_easy_strerror(failure.code));
+  }
+  Error error = unavailable((was_connecting ? "cannot connect to " + next_hop(failure)
+                                            : "cannot talk to " + origin_of(failure.url)) +
+                                ", for a reason on this machine: " + reason,
+                            failure.is_safe_to_repeat || !failure.was_sent);
+  error.is_local = true;
+  return failure.was_sent ? sent(failure, std::move(error)) : error;
+}
+
+// What no server brings about.
 Error other(const HttpFailure& failure) {
-  return unavailable("cannot talk to " + origin_of(failure.url) + ": " +
-                         printable(curl_easy_strerror(failure.code)),
-                     false);
+  Error error = unavailable("cannot talk to " + origin_of(failure.url) + ": " +
+                                printable(curl_easy_strerror(failure.code)),
+                            false);
+  error.is_local = true;
+  return error;
 }
 
 }  // namespace
@@ -110,6 +178,7 @@ Error other(const HttpFailure& failure) {
 Error describe(const HttpFailure& failure) {
   if (failure.refusal != HttpReply::Refusal::none) return refused_reply(failure);
   if (failure.connect_status >= 300) return refused_by_proxy(failure);
+  if (is_local(failure)) return local(failure);
   if (is_tls_failure(failure)) return describe_tls(failure);
   switch (static_cast<int>(failure.code)) {
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -124,6 +193,7 @@ Error describe(const HttpFailure& failure) {
                              authority_of(failure.url.host, failure.url.port),
                          true);
     case CURLE_SSL_CERTPROBLEM:
+      if (failure.tls == nullptr || !failure.tls->has_client_certificate()) return other(failure);
       return Error{.kind = Kind::configuration,
                    .message = "the client's certificate cannot be used",
                    .hint = "its key or a signature may be too weak for TLS"};
@@ -139,7 +209,7 @@ Error describe(const HttpFailure& failure) {
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_BAD_CONTENT_ENCODING:
     case CURLE_BAD_FUNCTION_ARGUMENT:  // what its header parser says of a malformed line
-      return not_http(failure);
+      return failure.was_sent ? not_http(failure) : other(failure);
     case CURLE_OUT_OF_MEMORY:  // what older versions say of a header line without an end
     case kTooLarge:
       return failure.was_sent ? head_too_large(failure) : other(failure);

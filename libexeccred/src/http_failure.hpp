@@ -18,6 +18,7 @@ namespace execcred {
 
 struct HttpFailure {
   CURLcode code = CURLE_OK;
+  CURLMcode wait_code = CURLM_OK;
   std::string detail = {};  // CURLOPT_ERRORBUFFER
   const Url& url;
   const Host& verified_host;  // the URL's, or TlsSettings::server_name
@@ -27,8 +28,10 @@ struct HttpFailure {
   bool has_reply = false;          // some of it
   bool was_sent = false;           // perhaps only a part
   bool is_safe_to_repeat = false;  // GET and HEAD
-  int system_error = 0;            // errno of the last connect
-  int connect_status = 0;          // the proxy's answer to CONNECT
+  bool is_spent_by_sending = false;
+  int system_error = 0;    // CURLINFO_OS_ERRNO: of the last call on a socket that failed
+  int last_errno = 0;      // as libcurl left it
+  int connect_status = 0;  // the proxy's answer to CONNECT
   std::size_t max_reply_bytes = 0;
   Duration timeout = {};
 };
@@ -37,6 +40,9 @@ Error describe(const HttpFailure& failure);
 
 // The part of it that is about TLS, in http_tls_failure.cpp.
 Error describe_tls(const HttpFailure& failure);
+
+// OpenSSL failed for want of memory or random bytes, or within itself.
+bool is_local_tls_failure(const HttpFailure& failure);
 
 // Whether OpenSSL's callbacks or libcurl saw TLS fail.
 bool is_tls_failure(const HttpFailure& failure);

@@ -58,6 +58,14 @@ Result<Url> parse_target(const HttpRequest& request) {
   return error;
 }
 
+Error spent(Error error) {
+  error.is_transient = false;
+  if (error.kind == Error::Kind::unavailable && error.hint.empty()) {
+    error.hint = "the server may have taken what was sent, so one run sends it once; run it again";
+  }
+  return error;
+}
+
 void HttpRequest::add_header(std::string_view name, std::string_view value) {
   headers.push_back(HttpHeader{.name = std::string(name), .value = SecretString(value)});
 }

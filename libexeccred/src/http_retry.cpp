@@ -31,6 +31,14 @@ bool may_pass(const Result<HttpResponse>& result) {
   return result ? is_passing_status(result->status) : result.error().is_transient;
 }
 
+// What fails on this machine before anything is sent costs nobody a call, so that also those who
+// may make only one try again.
+int attempts_after(const Result<HttpResponse>& result, const RetryPolicy& policy) {
+  constexpr int kLocalAttempts = 4;
+  const bool is_local = !result && result.error().is_local;
+  return is_local ? std::max(policy.attempts, kLocalAttempts) : policy.attempts;
+}
+
 std::string outcome(const Result<HttpResponse>& result) {
   return result ? "answered " + std::to_string(result->status) : result.error().message;
 }
@@ -70,10 +78,13 @@ Result<HttpResponse> send_with_retries(HttpClient& client, const HttpRequest& re
   Duration pause = policy.first_pause;
   for (int attempt = 1;; ++attempt) {
     Result<HttpResponse> result = client.send(request);
+    const int attempts = attempts_after(result, policy);
     const std::string told = request.method + " " + target_of(request) + ", attempt " +
-                             std::to_string(attempt) + " of " + std::to_string(policy.attempts) +
-                             ": " + outcome(result);
-    if (!may_pass(result) || attempt >= policy.attempts) {
+                             std::to_string(attempt) + " of " + std::to_string(attempts) + ": " +
+                             outcome(result);
+    // Its transient errors are those of requests that were not sent.
+    const bool is_spent = request.is_spent_by_sending && result.has_value();
+    if (is_spent || !may_pass(result) || attempt >= attempts) {
       policy.debug(told);
       return result;
     }

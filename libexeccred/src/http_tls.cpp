@@ -36,6 +36,15 @@ Error unusable(std::string message) {
   return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
 }
 
+// Whether OpenSSL's queue, which is emptied, says so.
+bool has_lacked_memory() {
+  bool has_lacked = false;
+  while (const unsigned long code = ERR_get_error()) {
+    has_lacked = has_lacked || ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE;
+  }
+  return has_lacked;
+}
+
 constexpr const char* kCaPem = "the PEM of the CA";
 
 Result<std::vector<std::string>> parse_pem(std::string_view pem, const std::string& what) {
@@ -50,6 +59,7 @@ Result<X509Owner> parse_certificate(const std::string& der, const std::string& w
   const unsigned char* const end = bytes + der.size();
   X509Owner certificate(d2i_X509(nullptr, &bytes, static_cast<long>(der.size())));
   if (certificate != nullptr && bytes == end) return certificate;
+  if (has_lacked_memory()) return no_memory_for_tls();
   return unusable(what + " holds a malformed certificate");
 }
 
@@ -74,8 +84,9 @@ Result<KeyOwner> parse_key(const SecretString& pem) {
   const BioOwner bio(BIO_new_mem_buf(pem.reveal().data(), static_cast<int>(pem.size())));
   bool was_asked = false;
   KeyOwner key(PEM_read_bio_PrivateKey(bio.get(), nullptr, refuse_pass_phrase, &was_asked));
-  ERR_clear_error();
+  const bool has_lacked = has_lacked_memory();
   if (was_asked) return unusable("the client's key is encrypted");
+  if (key == nullptr && has_lacked) return no_memory_for_tls();
   if (key == nullptr) return unusable("the client's key is no private key in PEM");
   return key;
 }
@@ -156,6 +167,11 @@ int server_index() {
 
 }  // namespace
 
+Error no_memory_for_tls() {
+  return Error{
+      .kind = Error::Kind::unavailable, .message = "there is no memory for TLS", .is_local = true};
+}
+
 Result<std::unique_ptr<Tls>> Tls::make(const TlsSettings& settings) {
   std::unique_ptr<Tls> tls(new Tls);
   TRY(tls->set_roots(settings.ca_certificates));
@@ -165,7 +181,7 @@ Result<std::unique_ptr<Tls>> Tls::make(const TlsSettings& settings) {
 
 Status Tls::set_roots(const std::string& pem) {
   store_.reset(X509_STORE_new());
-  if (store_ == nullptr) return unusable("cannot set up the CA certificates");
+  if (store_ == nullptr) return no_memory_for_tls();
   // A CA that is given is trusted although it is no root, as Go does.
   X509_STORE_set_flags(store_.get(), X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
   uses_system_roots_ = pem.empty();
@@ -181,7 +197,10 @@ Status Tls::load_roots() {
       bad_root_ = std::move(root).error();
       break;
     }
-    X509_STORE_add_cert(store_.get(), root->get());
+    if (X509_STORE_add_cert(store_.get(), root->get()) != 1 && has_lacked_memory()) {
+      bad_root_ = no_memory_for_tls();
+      break;
+    }
   }
   if (bad_root_) return *bad_root_;
   return {};

@@ -34,6 +34,8 @@ struct TlsEvents {
   bool has_close_notify = false;  // from the server: no more will come
 };
 
+Error no_memory_for_tls();
+
 class Tls {
  public:
   // Fails (configuration) for PEM that cannot be used, or where the system has no roots.

@@ -38,17 +38,19 @@ std::string peer_of(const HttpFailure& failure) {
                                 : origin_of(failure.url);
 }
 
-// The reason in "error:0A00010B:SSL routines::…", which libcurl took off OpenSSL's queue; the words
-// are not loaded.
-int openssl_reason(std::string_view detail) {
+// "error:0A00010B:SSL routines::…", which libcurl took off OpenSSL's queue; the words are not
+// loaded.
+unsigned long openssl_code(std::string_view detail) {
   constexpr std::string_view kMark = "error:";
   const std::size_t mark = detail.rfind(kMark);
   if (mark == std::string_view::npos) return 0;
   const std::string_view digits = detail.substr(mark + kMark.size(), 8);
   unsigned long code = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-  return ERR_GET_REASON(code);
+  return code;
 }
+
+int openssl_reason(std::string_view detail) { return ERR_GET_REASON(openssl_code(detail)); }
 
 std::string_view alert_name(int alert) {
   switch (alert) {
@@ -216,6 +218,12 @@ Error broken_handshake(const HttpFailure& failure) {
 
 }  // namespace
 
+bool is_local_tls_failure(const HttpFailure& failure) {
+  const unsigned long code = openssl_code(failure.detail);
+  return ERR_FATAL_ERROR(code) != 0 || ERR_GET_LIB(code) == ERR_LIB_RAND ||
+         failure.detail == "Insufficient randomness";
+}
+
 bool is_tls_failure(const HttpFailure& failure) {
   if (failure.tls == nullptr) return false;
   const TlsEvents& events = failure.tls->events();
@@ -225,6 +233,7 @@ bool is_tls_failure(const HttpFailure& failure) {
 
 Error describe_tls(const HttpFailure& failure) {
   const TlsEvents& events = failure.tls->events();
+  if (events.verify_error == X509_V_ERR_OUT_OF_MEM) return no_memory_for_tls();
   if (events.verify_error != X509_V_OK) return not_verified(failure);
   if (events.alert >= 0) return alerted(failure);
   // libcurl's own check of the name, which is looser than ours.

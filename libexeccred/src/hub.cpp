@@ -5,6 +5,7 @@
 #include <execcred/text.hpp>
 #include <execcred/url.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace execcred {
@@ -83,6 +84,20 @@ json::Array take_items(json::Value& page) {
   return {};
 }
 
+// A member, which is a string, of each object of a list.
+std::vector<std::string> members_of(const json::Value& object, std::string_view list,
+                                    std::string_view member) {
+  std::vector<std::string> texts;
+  const json::Value* items = object.find(list);
+  if (items == nullptr || items->array() == nullptr) return texts;
+  for (const json::Value& item : *items->array()) {
+    if (std::string text = text_of(item.find(member)); !text.empty()) {
+      texts.push_back(std::move(text));
+    }
+  }
+  return texts;
+}
+
 }  // namespace
 
 HubClient::HubClient(Hub hub, RetryPolicy retries, const Clock& clock)
@@ -115,6 +130,49 @@ Result<std::optional<json::Value>> HubClient::find(const HubResource& resource) 
   };
   return answer().context("reading " + subject(resource) + " from the hub " +
                           redacted_url(hub_.server));
+}
+
+Result<std::optional<json::Value>> HubClient::discover(const std::string& path,
+                                                       std::string_view kind) {
+  constexpr int kNotFound = 404;
+  constexpr int kForbidden = 403;
+  const auto answer = [&]() -> Result<std::optional<json::Value>> {
+    TRY_ASSIGN(const HttpResponse response,
+               send({.url = hub_.server + path, .max_reply_bytes = kMaxObject}));
+    if (response.status == kNotFound) return std::optional<json::Value>();
+    if (response.status != 200) {
+      Error refusal = hub_refusal(response, {}, "get", hub_);
+      if (response.status == kForbidden) {
+        refusal.hint =
+            "it needs the ClusterRole system:discovery, which Kubernetes binds to every "
+            "authenticated user";
+      }
+      return refusal;
+    }
+    TRY_ASSIGN(json::Value object, parse_reply(response, kMaxObject, hub_));
+    if (text_of(object.find("kind")) != kind) {
+      Error error = unusable("is no " + std::string(kind));
+      error.hint = "is this a Kubernetes API server?";
+      return error;
+    }
+    return std::optional(std::move(object));
+  };
+  return answer().context("asking the hub " + redacted_url(hub_.server) + " what it serves under " +
+                          path);
+}
+
+Result<std::optional<std::vector<std::string>>> HubClient::versions(const std::string& group) {
+  TRY_ASSIGN(const std::optional<json::Value> object, discover("/apis/" + group, "APIGroup"));
+  if (!object) return std::optional<std::vector<std::string>>();
+  return std::optional(members_of(*object, "versions", "version"));
+}
+
+Result<bool> HubClient::serves(const HubResource& resource) {
+  TRY_ASSIGN(const std::optional<json::Value> object,
+             discover("/apis/" + resource.group + "/" + resource.version, "APIResourceList"));
+  if (!object) return false;
+  const std::vector<std::string> names = members_of(*object, "resources", "name");
+  return std::find(names.begin(), names.end(), resource.resource) != names.end();
 }
 
 Result<json::Value> HubClient::create(const HubResource& resource, const json::Value& body) {

@@ -153,10 +153,21 @@ Status take_cluster(const KubeconfigCluster& entry, Hub& hub) {
   return {};
 }
 
-Result<Hub> hub_of_kubeconfig(Result<Kubeconfig> read, const std::string& origin,
-                              const Environment& environment) {
+// The caller has an option --context, unless it is nullopt.
+Result<KubeconfigContext> choose_context(const Kubeconfig& config,
+                                         std::optional<std::string_view> name) {
+  Result<KubeconfigContext> context = config.context(name.value_or(""));
+  if (context || !name) return context;
+  std::string& hint = context.error().hint;
+  const std::size_t list = hint.find("there ");
+  if (list != std::string::npos) hint = "choose one with --context=NAME; " + hint.substr(list);
+  return context;
+}
+
+Result<Hub> hub_of_kubeconfig(Result<Kubeconfig> read, std::optional<std::string_view> context_name,
+                              const std::string& origin, const Environment& environment) {
   TRY_ASSIGN(const Kubeconfig config, of_hub(std::move(read), origin));
-  TRY_ASSIGN(const KubeconfigContext context, of_hub(config.context(""), origin));
+  TRY_ASSIGN(const KubeconfigContext context, of_hub(choose_context(config, context_name), origin));
   Hub hub{.name_space = context.name_space, .http = {.proxy = proxy_of(environment)}};
   hub.origin = origin;
   TRY(of_hub(take_cluster(context.cluster, hub), origin));
@@ -173,15 +184,33 @@ Result<Hub> hub_of_pod(const Environment& environment) {
                  url.error().message);
   }
   hub.http.proxy = proxy_of(environment);
-  hub.name_space = in_cluster_namespace();
+  hub.name_space = in_cluster_namespace(environment);
   TRY_ASSIGN(hub.token, in_cluster_token(environment));
   TRY_ASSIGN(hub.http.tls.ca_certificates, read_ca_file(directory + "ca.crt"));
   return hub;
 }
 
+Result<Hub> find_hub_with(std::string_view kubeconfig, std::optional<std::string_view> context,
+                          const Environment& environment) {
+  const std::optional<std::string_view> paths = environment.get("KUBECONFIG");
+  if (!kubeconfig.empty() && kubeconfig != paths) {
+    return hub_of_kubeconfig(read_kubeconfig(kubeconfig), context,
+                             "--kubeconfig " + in_quotes(kubeconfig), environment);
+  }
+  if (paths) return hub_of_kubeconfig(read_kubeconfigs(*paths), context, "KUBECONFIG", environment);
+  if (context && !context->empty()) {
+    return wrong("--context is given, but no kubeconfig: neither --kubeconfig nor KUBECONFIG",
+                 "name the kubeconfig that has the context with --kubeconfig=PATH");
+  }
+  if (environment.get("KUBERNETES_SERVICE_HOST")) return hub_of_pod(environment);
+  return wrong("no hub is known: there is no --kubeconfig, no KUBECONFIG, and this is no Pod",
+               "pass --kubeconfig=PATH, or run where a service account is mounted");
+}
+
 }  // namespace
 
-std::string in_cluster_namespace() {
+std::string in_cluster_namespace(const Environment& environment) {
+  if (const auto name = environment.get("POD_NAMESPACE")) return std::string(*name);
   const Result<std::string> text = read_file(std::string(kServiceAccount) + "namespace", 4096);
   if (!text) return {};
   const std::string_view name = trim(*text);
@@ -205,17 +234,12 @@ Result<SecretString> in_cluster_token(const Environment& environment) {
 }
 
 Result<Hub> find_hub(std::string_view kubeconfig, const Environment& environment) {
-  const std::optional<std::string_view> paths = environment.get("KUBECONFIG");
-  if (!kubeconfig.empty() && kubeconfig != paths) {
-    return hub_of_kubeconfig(read_kubeconfig(kubeconfig), "--kubeconfig " + in_quotes(kubeconfig),
-                             environment);
-  }
-  if (paths) {
-    return hub_of_kubeconfig(read_kubeconfigs(*paths), "KUBECONFIG", environment);
-  }
-  if (environment.get("KUBERNETES_SERVICE_HOST")) return hub_of_pod(environment);
-  return wrong("no hub is known: there is no --kubeconfig, no KUBECONFIG, and this is no Pod",
-               "pass --kubeconfig=PATH, or run where a service account is mounted");
+  return find_hub_with(kubeconfig, std::nullopt, environment);
+}
+
+Result<Hub> find_hub(std::string_view kubeconfig, std::string_view context,
+                     const Environment& environment) {
+  return find_hub_with(kubeconfig, context, environment);
 }
 
 }  // namespace execcred

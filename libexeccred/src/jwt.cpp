@@ -71,6 +71,7 @@ Result<UnverifiedClaims> read_claims(const json::Value& document) {
   }
   claims.issuer = text_or_empty(document, "iss");
   claims.subject = text_or_empty(document, "sub");
+  claims.has_id = document.find("jti") != nullptr;
   return claims;
 }
 
@@ -104,6 +105,11 @@ Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& to
   return std::move(claims)
       .hint("whatever made the token is at fault; the API server would refuse it too")
       .error();
+}
+
+bool is_single_use(const SecretString& assertion) {
+  const Result<std::optional<UnverifiedClaims>> claims = unverified_claims(assertion);
+  return !claims || !*claims || (*claims)->has_id;
 }
 
 Status check_lifetime(const UnverifiedClaims& claims, TimePoint now) {

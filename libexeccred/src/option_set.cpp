@@ -2,7 +2,9 @@
 #include <execcred/option_set.hpp>
 #include <execcred/text.hpp>
 
+#include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <utility>
 
 namespace execcred {
@@ -41,6 +43,16 @@ OptionBuilder& OptionBuilder::from_profile(Option::Profile profile,
     option.profile = profile;
     if (config_fields.empty()) config_fields.push_back(camel_case(option.name));
     option.config_fields = std::move(config_fields);
+  });
+}
+
+OptionBuilder& OptionBuilder::unused_from_profile(std::string_view because) {
+  return set([because](Option& option) {
+    option.profile = Option::Profile::never;
+    option.unused_because = because;
+    std::move(option.config_fields.begin(), option.config_fields.end(),
+              std::back_inserter(option.unused_fields));
+    option.config_fields.clear();
   });
 }
 

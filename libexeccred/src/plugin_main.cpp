@@ -113,6 +113,7 @@ class Run {
   Result<SecretString> show_config(const Status& environment, const DebugLog& debug);
   Result<ExecInfo> exec_info(const DebugLog& debug) const;
   Result<std::string> read_exec_info() const;
+  Status read_config(const ExecInfo& info, const DebugLog& debug);
   Status check_profile_audiences(const ExecInfo& info) const;
   Result<SecretString> ask_provider(const CredentialRequest& request, const DebugLog& debug);
 
@@ -152,7 +153,7 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
 Result<SecretString> Run::credential(const DebugLog& debug) {
   CredentialRequest request;
   TRY_ASSIGN(request.info, exec_info(debug));
-  if (request.info.cluster) TRY(settings_.read_config(request.info.cluster->config));
+  TRY(read_config(request.info, debug));
   TRY(settings_.read_variables(environment_));
   TRY(settings_.store());
   request.settings = &settings_;
@@ -181,7 +182,7 @@ Result<SecretString> Run::show_config(const Status& environment, const DebugLog&
   check(settings_.check_profile_arguments());
   const Result<ExecInfo> info = exec_info(debug);
   check(info);
-  if (info && info->cluster) check(settings_.read_config(info->cluster->config));
+  if (info) check(read_config(*info, debug));
   check(settings_.read_variables(environment_));
   // Each call goes on behind the setting at which the last one failed.
   for (Status stored = settings_.store(); !stored; stored = settings_.store()) check(stored);
@@ -231,6 +232,13 @@ Result<ExecInfo> Run::exec_info(const DebugLog& debug) const {
         " in " + std::string(full_name(info.version)) +
         (info.cluster ? "" : ", without cluster information"));
   return info;
+}
+
+Status Run::read_config(const ExecInfo& info, const DebugLog& debug) {
+  if (!info.cluster) return {};
+  Status status = settings_.read_config(info.cluster->config);
+  for (const std::string& told : settings_.passed_over()) debug(told);
+  return status;
 }
 
 // Where an audience only narrows, the patterns count if there are any.

@@ -5,9 +5,11 @@
 #include <execcred/process.hpp>
 #include <execcred/text.hpp>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,10 +30,20 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::size_t kChunk = 16 * 1024;
 constexpr std::size_t kMostInPipe = 1024 * 1024;  // fs.pipe-max-size
 
+// Of processes, memory or descriptors, which another moment may bring.
+bool is_shortage(int error_number) {
+  return error_number == EAGAIN || error_number == EINTR || error_number == EMFILE ||
+         error_number == ENFILE || error_number == ENOMEM;
+}
+
 Error cannot_start(const Command& command, int error_number) {
   Error error{
       .kind = Error::Kind::configuration,
       .message = "cannot run " + in_quotes(command.path) + ": " + system_message(error_number)};
+  if (is_shortage(error_number)) {
+    error.kind = Error::Kind::unavailable;
+    error.is_local = true;
+  }
   if (error_number == E2BIG) {
     error.hint =
         "one argument or variable may have 128 KiB; the cluster's CA data may be too large";
@@ -48,7 +60,9 @@ struct Pipe {
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends = {};
   const auto failed = [] {
-    return Error{.message = "cannot make a pipe: " + system_message(errno)};
+    return Error{.kind = Error::Kind::unavailable,
+                 .message = "cannot make a pipe: " + system_message(errno),
+                 .is_local = true};
   };
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return failed();
   Pipe pipe{.read_end = FileDescriptor(ends[0]), .write_end = FileDescriptor(ends[1])};
@@ -90,6 +104,46 @@ int open_empty_input() {
   return ends[0];
 }
 
+// -1 for "." and "..".
+int number_of(std::string_view name) {
+  int number = 0;
+  for (const char c : name) {
+    if (!is_digit(c)) return -1;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+// Those that /proc lists; false where there is no /proc. Without opendir, which allocates.
+bool close_listed_above(int last) {
+  const int directory = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return false;
+  alignas(dirent) std::array<char, 4096> buffer = {};
+  long size = 0;
+  // The list is ordered by number: a closed one moves no other.
+  while ((size = syscall(SYS_getdents64, directory, buffer.data(), buffer.size())) > 0) {
+    for (long at = 0; at < size;) {
+      const auto* entry = reinterpret_cast<const dirent*>(buffer.data() + at);
+      const int descriptor = number_of(static_cast<const char*>(entry->d_name));
+      if (descriptor > last && descriptor != directory) close(descriptor);
+      at += entry->d_reclen;
+    }
+  }
+  close(directory);
+  return size == 0;
+}
+
+// A kernel before 5.9 has no close_range, nor has each C library; and a filter may refuse it.
+void close_above(int last) {
+  if (syscall(SYS_close_range, static_cast<unsigned>(last) + 1, ~0U, 0U) == 0) return;
+  if (close_listed_above(last)) return;
+  constexpr rlim_t kMost = 1024 * 1024;
+  rlimit limit = {};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const int end = static_cast<int>(std::min(limit.rlim_cur, kMost));
+  for (int descriptor = last + 1; descriptor < end; ++descriptor) close(descriptor);
+}
+
 // Runs in the child, on memory shared with the parent, so: system calls alone.
 [[noreturn]] void become(const Plan& plan, volatile int& problem) {
   struct sigaction action = {};
@@ -102,7 +156,8 @@ int open_empty_input() {
   const bool is_ready = getppid() == plan.parent && input >= 0 && dup2(input, STDIN_FILENO) >= 0 &&
                         dup2(plan.output, STDOUT_FILENO) >= 0 &&
                         dup2(plan.error_output, STDERR_FILENO) >= 0;
-  if (input > STDERR_FILENO) close(input);
+  // The caller's sockets and files, of which other libraries open some without O_CLOEXEC.
+  close_above(STDERR_FILENO);
   sigprocmask(SIG_SETMASK, &plan.no_signals, nullptr);
   if (is_ready) execve(plan.path, plan.arguments, plan.environment);
   problem = errno;
@@ -219,7 +274,9 @@ class Collector {
   Status keep(bool is_output, std::string_view text, Finished& finished) const {
     if (!is_output) {
       const std::size_t room = command_.max_error_output - finished.error_output.size();
-      finished.error_output.append(text.substr(0, room));
+      text = text.substr(0, room);
+      finished.error_output.append(text);
+      if (command_.on_error_output && !text.empty()) command_.on_error_output(text);
       return {};
     }
     if (finished.output.size() + text.size() > command_.max_output) {

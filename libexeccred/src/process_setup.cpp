@@ -21,7 +21,7 @@ volatile pid_t parent_at_start = 0;
 // The kernel sends this when the *thread* that started us ends, and a client may well end a
 // thread of its pool. Only a parent that is gone (we were given to another one) ends the run.
 void on_parent_thread_end(int /*signal*/) {
-  if (getppid() != parent_at_start) _exit(kInternal);
+  if (has_lost_parent()) _exit(kInternal);
 }
 
 void set_disposition(int signal, void (*handler)(int)) {
@@ -65,6 +65,8 @@ Error cannot_write(const std::string& why) {
 
 }  // namespace
 
+bool has_lost_parent() { return parent_at_start != 0 && getppid() != parent_at_start; }
+
 Status set_up_process() {
   occupy(STDIN_FILENO);
   const int flags = fcntl(STDOUT_FILENO, F_GETFL);
@@ -77,6 +79,8 @@ Status set_up_process() {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   parent_at_start = getppid();
   prctl(PR_SET_PDEATHSIG, SIGUSR1, 0, 0, 0);
+  // There is no signal for a parent that ended before.
+  if (has_lost_parent()) _exit(kInternal);
   if (is_closed) return cannot_write("it is closed");
   if ((flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH) != 0) {
     return cannot_write("it is not open for writing");
@@ -85,6 +89,11 @@ Status set_up_process() {
 }
 
 Status write_to_stdout(std::string_view text) {
+  TRY_ASSIGN(const bool is_whole, write_while_read(text));
+  return is_whole ? Status() : cannot_write("its reader is gone");
+}
+
+Result<bool> write_while_read(std::string_view text) {
   const sigset_t held = ending_signals();
   sigprocmask(SIG_BLOCK, &held, nullptr);
   while (!text.empty()) {
@@ -95,12 +104,11 @@ Status write_to_stdout(std::string_view text) {
       poll(&ready, 1, -1);
       continue;
     }
-    if (count < 0) {
-      return cannot_write(errno == EPIPE ? "its reader is gone" : system_message(errno));
-    }
+    if (count < 0 && errno == EPIPE) return false;
+    if (count < 0) return cannot_write(system_message(errno));
     text.remove_prefix(static_cast<std::size_t>(count));
   }
-  return {};
+  return true;
 }
 
 }  // namespace execcred

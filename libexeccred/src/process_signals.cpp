@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process_signals.hpp"
 
+#include <execcred/process_setup.hpp>
+
 #include <unistd.h>
 
 #include <array>
@@ -9,19 +11,15 @@ namespace execcred {
 namespace {
 
 // Handlers have no other way to know.
-struct Guarded {
-  pid_t group = 0;
-  pid_t parent = 0;
-};
-Guarded guarded;
+volatile pid_t guarded_group = 0;
 
-constexpr std::array<int, 5> kEndingSignals = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGALRM};
+constexpr std::array<int, 6> kEndingSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGALRM};
 std::array<struct sigaction, kEndingSignals.size()> former_actions;
 
 void end_group(int signal) {
   // set_up_process() has it sent when the parent's thread ends, which the parent may survive.
-  if (signal == SIGUSR1 && getppid() == guarded.parent) return;
-  kill(-guarded.group, SIGKILL);
+  if (signal == SIGUSR1 && !has_lost_parent()) return;
+  kill(-guarded_group, SIGKILL);
   for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
     if (kEndingSignals[i] == signal) sigaction(signal, &former_actions[i], nullptr);
   }
@@ -39,7 +37,7 @@ SignalBlock::SignalBlock() {
 SignalBlock::~SignalBlock() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 GroupGuard::GroupGuard(pid_t group) {
-  guarded = {.group = group, .parent = getppid()};
+  guarded_group = group;
   struct sigaction action = {};
   action.sa_handler = end_group;
   action.sa_flags = SA_RESTART;

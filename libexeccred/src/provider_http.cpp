@@ -6,13 +6,15 @@
 namespace execcred {
 namespace {
 
-class RetryAfterObserver final : public HttpClient {
+// Tells the cache what it has to know of the replies.
+class CallObserver final : public HttpClient {
  public:
-  RetryAfterObserver(std::unique_ptr<HttpClient> client, const Clock& clock, ProviderCall& call)
+  CallObserver(std::unique_ptr<HttpClient> client, const Clock& clock, ProviderCall& call)
       : client_(std::move(client)), clock_(clock), call_(call) {}
 
   Result<HttpResponse> send(const HttpRequest& request) override {
     Result<HttpResponse> reply = client_->send(request);
+    if (reply && request.is_spent_by_sending) call_.is_spent = true;
     if (!reply || reply->status < 300) return reply;
     if (const auto text = reply->header("retry-after")) {
       call_.retry_after = parse_retry_after(*text, clock_.now());
@@ -37,8 +39,8 @@ RetryPolicy provider_policy(const Services& services, const ProviderCall& call) 
 
 ProviderHttp provider_http(HttpSettings settings, const Services& services, ProviderCall& call) {
   settings.deadline = call.deadline;
-  return {.client = std::make_unique<RetryAfterObserver>(make_http_client(std::move(settings)),
-                                                         services.clock, call),
+  return {.client = std::make_unique<CallObserver>(make_http_client(std::move(settings)),
+                                                   services.clock, call),
           .policy = provider_policy(services, call)};
 }
 

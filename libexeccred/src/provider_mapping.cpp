@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_set>
 #include <utility>
 
 namespace execcred {
@@ -48,21 +49,17 @@ constexpr std::array<ProviderField, 4> kProviderFields = {{
      }},
 }};
 
-bool is_taken(const ProviderMapping& mapping, const std::string& name) {
-  return std::any_of(mapping.providers.begin(), mapping.providers.end(),
-                     [&name](const MappedProvider& other) { return other.name == name; });
-}
-
 void read_providers(const ObjectReader& document, MappingInspection& inspection) {
   Problems& problems = inspection.problems;
   if (document.find("providers") == nullptr) {
     problems.push_back(json::field_error("providers", "is missing"));
   }
+  std::unordered_set<std::string> names;
   for (const ObjectReader& entry : objects(document, "providers", problems)) {
     MappedProvider provider;
     provider.path = entry.path();
     read_fields(kProviderFields, entry, provider, problems);
-    if (!provider.name.empty() && is_taken(inspection.mapping, provider.name)) {
+    if (!provider.name.empty() && !names.insert(provider.name).second) {
       problems.push_back(json::field_error(
           entry.path_of("name"),
           "is " + in_quotes(provider.name) + ", like that of an entry before it"));

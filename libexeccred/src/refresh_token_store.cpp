@@ -37,6 +37,12 @@ Error unavailable(std::string message, std::string hint = {}) {
       .kind = Error::Kind::unavailable, .message = std::move(message), .hint = std::move(hint)};
 }
 
+// Of what this machine does not let us keep.
+Error local(Error error) {
+  error.is_local = true;
+  return error;
+}
+
 void sleep_for(Duration pause) {
   timespec left = {.tv_sec = 0, .tv_nsec = static_cast<long>(pause.count())};
   while (nanosleep(&left, &left) != 0 && errno == EINTR) {
@@ -49,7 +55,7 @@ Status wait_for(CacheLock& lock, steady_clock::time_point deadline) {
     const CacheLock::Attempt attempt = lock.try_lock();
     if (attempt == CacheLock::Attempt::locked) return {};
     if (attempt == CacheLock::Attempt::impossible) {
-      return unavailable("no lock can be made for the refresh token");
+      return local(unavailable("no lock can be made for the refresh token"));
     }
     const Duration left = deadline - steady_clock::now();
     if (left <= Duration::zero()) {
@@ -112,7 +118,9 @@ Status RefreshTokenStore::write(const SecretString& token) const {
   fields.add("token", token.reveal());
   const SecretString text = fields.finish();
   if (text.size() > kMaxCacheFile) return unavailable("the refresh token is too long to be kept");
-  return directory_->write(name_, text.reveal(), clock_->now() + kLongestIdle);
+  Status written = directory_->write(name_, text.reveal(), clock_->now() + kLongestIdle);
+  if (!written) return local(std::move(written).error());
+  return {};
 }
 
 Status RefreshTokenStore::keep(const SecretString& token) {

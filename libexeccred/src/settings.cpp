@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/json_reader.hpp>
 #include <execcred/settings.hpp>
+#include <execcred/template.hpp>
 #include <execcred/text.hpp>
 
 #include <algorithm>
@@ -19,6 +20,12 @@ Status check_value(const std::string& subject, std::string_view value) {
     return wrong(subject + " has an empty value", "give it a value, or leave it out");
   }
   if (has_control_character(value)) return wrong(subject + " has a control character in its value");
+  if (has_unexpanded_template(value)) {
+    return wrong(subject + " has a template that nobody expanded",
+                 "Argo CD replaces {{ .ClusterProfileName }} and {{ .ClusterProfileServer }} in a "
+                 "mapping's args, in this spelling alone; else write {clusterName} and "
+                 "{server.host}, where the option takes them");
+  }
   return {};
 }
 
@@ -33,8 +40,7 @@ const Option* option_of_field(const OptionSet& options, std::string_view field) 
     if (contains(option.config_fields, field)) return &option;
   }
   for (const Option& option : options.all()) {
-    const auto refused = std::ranges::find(option.refused_fields, field);
-    if (camel_case(option.name) == field || refused != option.refused_fields.end()) return &option;
+    if (contains(option.unused_fields, field) || camel_case(option.name) == field) return &option;
   }
   return nullptr;
 }
@@ -69,6 +75,18 @@ Result<std::vector<std::string>> read_field(const Option& option, const json::Va
   return texts;
 }
 
+// One that is there already is left out, as far as looking for it is cheap: it would do no harm.
+void add_text(std::vector<std::string>& texts, std::string text) {
+  constexpr std::size_t kMany = 1'000;
+  if (texts.size() < kMany && contains(texts, text)) return;
+  texts.push_back(std::move(text));
+}
+
+bool is_empty_text(const json::Value& value) {
+  const std::string* const text = value.string();
+  return text != nullptr && text->empty();
+}
+
 // A repeatable option's variable holds a list.
 Result<std::vector<std::string>> read_variable(const Option& option, const std::string& name,
                                                std::string_view value) {
@@ -77,7 +95,7 @@ Result<std::vector<std::string>> read_variable(const Option& option, const std::
        option.is_repeatable ? split(value, ',') : std::vector<std::string_view>{value}) {
     const std::string_view item = option.is_repeatable ? trim(text) : text;
     TRY(check_value(name, item));
-    if (!contains(texts, item)) texts.emplace_back(item);
+    add_text(texts, std::string(item));
   }
   return texts;
 }
@@ -96,9 +114,22 @@ bool may_be_value(std::string_view argument) {
 
 Status Settings::read_arguments(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    TRY(take_argument(arguments, i));
+    if (arguments[i] == "--" && options_.is_for_people()) {
+      while (++i < arguments.size()) TRY(take_operand(arguments[i], i));
+    } else {
+      TRY(take_argument(arguments, i));
+    }
   }
   return {};
+}
+
+Status Settings::take_operand(const std::string& argument, std::size_t index) {
+  if (!argument.empty() && options_.operands() != nullptr) {
+    options_.operands()->push_back(argument);
+    return {};
+  }
+  return wrong("argument " + std::to_string(index + 1) + " is no option",
+               "every argument is an option: --name=value; see --help");
 }
 
 // `--name=value`, `--name value`, a switch; one dash does for two, as Go's flag package has it.
@@ -109,18 +140,20 @@ Status Settings::take_argument(const std::vector<std::string>& arguments, std::s
   const std::string_view name = argument.substr(dashes, std::max(equals, dashes) - dashes);
   if (dashes == 0 || name.empty()) {
     const bool is_operand = dashes == 0 || argument == "-";
-    if (is_operand && !argument.empty() && options_.operands() != nullptr) {
-      options_.operands()->emplace_back(argument);
-      return {};
-    }
-    return wrong("argument " + std::to_string(index + 1) + " is no option",
-                 "every argument is an option: --name=value; see --help");
+    return take_operand(is_operand ? arguments[index] : std::string(), index);
   }
   const Option* option =
       dashes == 1 && name.size() == 1 ? options_.find_short(name.front()) : options_.find(name);
+  if (option == nullptr && dashes == 1 && options_.is_for_people()) {
+    option = options_.find_short(name.front());
+    if (option != nullptr && !option->is_switch()) {
+      return add_value(*option, std::string(argument.substr(2)));
+    }
+    option = nullptr;
+  }
   if (option == nullptr) {
     return wrong("unknown option " + in_quotes(argument.substr(0, equals)),
-                 "--help lists the options");
+                 options_.hint_for_unknown(name));
   }
   const bool has_value = equals < argument.size();
   if (option->name == kBoundaryFlag) {
@@ -150,7 +183,7 @@ Status Settings::add_value(const Option& option, std::string value) {
                  "it has one value; only options marked repeatable may stand twice");
   }
   setting.origin = Setting::Origin::flag;
-  if (!contains(setting.texts, value)) setting.texts.push_back(std::move(value));
+  add_text(setting.texts, std::move(value));
   return {};
 }
 
@@ -213,8 +246,19 @@ Status Settings::take_field(const json::Member& member) {
   const Option* option = option_of_field(options_, member.name);
   if (option == nullptr || member.value.is_null()) return {};
   const std::string path = std::string(kConfigPath) + "." + member.name;
+  if (contains(option->unused_fields, member.name) &&
+      !contains(option->config_fields, member.name)) {
+    if (!is_empty_text(member.value)) {
+      passed_over_.push_back(path + " is passed over: " + option->unused_because);
+    }
+    return {};
+  }
   if (!contains(option->config_fields, member.name)) return not_from_field(*option, path);
   Setting& setting = of(*option);
+  if (is_empty_text(member.value)) {
+    setting.empty_field = member.name;
+    return {};
+  }
   const bool is_second = setting.origin == Setting::Origin::profile_config;
   if (setting.origin != Setting::Origin::unset && !is_second) return {};
   TRY_ASSIGN(std::vector<std::string> texts, read_field(*option, member.value, path));
@@ -223,9 +267,9 @@ Status Settings::take_field(const json::Member& member) {
                  "both set " + option->flag() + "; leave one out");
   }
   if (texts.empty() || is_second) return {};
-  setting = {.origin = Setting::Origin::profile_config,
-             .texts = std::move(texts),
-             .config_field = member.name};
+  setting.origin = Setting::Origin::profile_config;
+  setting.texts = std::move(texts);
+  setting.config_field = member.name;
   return {};
 }
 
@@ -234,11 +278,16 @@ Status Settings::read_shared_fields(const json::Value& config) {
     if (option.shared_field.empty() || of(option).origin != Setting::Origin::unset) continue;
     const json::Value* const value = config.find(option.shared_field);
     if (value == nullptr || value->is_null()) continue;
+    if (is_empty_text(*value)) {
+      if (of(option).empty_field.empty()) of(option).empty_field = option.shared_field;
+      continue;
+    }
     const std::string path = std::string(kConfigPath) + "." + option.shared_field;
     TRY_ASSIGN(std::vector<std::string> texts, read_field(option, *value, path));
-    of(option) = {.origin = Setting::Origin::profile_config,
-                  .texts = std::move(texts),
-                  .config_field = option.shared_field};
+    Setting& setting = of(option);
+    setting.origin = Setting::Origin::profile_config;
+    setting.texts = std::move(texts);
+    setting.config_field = option.shared_field;
   }
   return {};
 }
@@ -296,7 +345,10 @@ Status Settings::check_given(const Option& option) const {
   } else if (option.has_environment) {
     hint += ", or set " + environment_name(option.name);
   }
-  return wrong(option.flag() + " is required", std::move(hint));
+  const std::string& empty = of(option).empty_field;
+  const std::string also =
+      empty.empty() ? "" : ", and " + std::string(kConfigPath) + "." + empty + " is empty";
+  return wrong(option.flag() + " is required" + also, std::move(hint));
 }
 
 Setting& Settings::of(const Option& option) {

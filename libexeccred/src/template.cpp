@@ -17,9 +17,13 @@ Error wrong(std::string message, std::string hint) {
 Result<std::string> cluster_name_value(std::string_view cluster_name, const ExecInfo& info) {
   if (!cluster_name.empty()) return std::string(cluster_name);
   if (!info.cluster) return missing_cluster_info("{clusterName}");
-  return wrong("{clusterName} needs the cluster's name, and none is given",
-               "pass --cluster=NAME, or set clusterName in the ClusterProfile's extension "
-               "client.authentication.k8s.io/exec");
+  const json::Value* const field = info.cluster->config.find("clusterName");
+  const bool is_empty = field != nullptr && field->string() != nullptr;
+  return wrong(
+      "{clusterName} needs the cluster's name, and " +
+          std::string(is_empty ? "spec.cluster.config.clusterName is empty" : "none is given"),
+      "pass --cluster=NAME, or set clusterName in the ClusterProfile's extension "
+      "client.authentication.k8s.io/exec");
 }
 
 Result<std::string> server_host_value(const ExecInfo& info) {
@@ -42,6 +46,15 @@ Result<std::string> value_of(std::string_view placeholder, std::string_view clus
 }
 
 }  // namespace
+
+bool has_unexpanded_template(std::string_view text) {
+  for (std::size_t at = text.find("{{"); at != std::string_view::npos; at = text.find("{{", at)) {
+    at = text.find_first_not_of("{- \t", at);
+    if (at == std::string_view::npos) return false;
+    if (text[at] == '.') return true;
+  }
+  return false;
+}
 
 Result<std::string> expand_template(std::string_view text, std::string_view cluster_name,
                                     const ExecInfo& info) {

@@ -25,10 +25,15 @@ class PostSender final : public HttpClient {
       : client_(client), post_(post), server_(std::move(server)) {}
 
   Result<HttpResponse> send(const HttpRequest& wanted) override {
-    TRY_ASSIGN(const HttpRequest request, make_request(wanted));
-    Result<HttpResponse> reply = client_.send(request);
+    Result<HttpRequest> request = make_request(wanted);
+    if (!request) {
+      request.error().is_local = true;
+      return std::move(request).error();
+    }
+    Result<HttpResponse> reply = client_.send(*request);
     if (!reply) return reply;
     std::optional<Error> error = oauth_failure(*reply, server_, secrets_);
+    if (error && wanted.is_spent_by_sending) return spent(*std::move(error));
     // The reply itself has the status and the Retry-After that a repetition is decided by.
     const bool is_passing_status = reply->status == 429 || reply->status >= 500;
     if (error && error->is_transient != is_passing_status) return *std::move(error);
@@ -39,7 +44,9 @@ class PostSender final : public HttpClient {
 
  private:
   Result<HttpRequest> make_request(const HttpRequest& wanted) {
-    HttpRequest request = {.method = wanted.method, .url = wanted.url};
+    HttpRequest request = {.method = wanted.method,
+                           .url = wanted.url,
+                           .is_spent_by_sending = wanted.is_spent_by_sending};
     request.add_header("Content-Type", kFormType);
     request.add_header("Accept", "application/json");
     TRY_ASSIGN(const Form form, post_.make_form(request));
@@ -74,8 +81,12 @@ Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post,
                             (url ? "is no https URL" : url.error().message)};
   }
   PostSender sender(client, post, origin_of(*url));
-  TRY_ASSIGN(const HttpResponse reply,
-             send_with_retries(sender, {.method = "POST", .url = post.url}, policy, clock));
+  TRY_ASSIGN(
+      const HttpResponse reply,
+      send_with_retries(
+          sender,
+          {.method = "POST", .url = post.url, .is_spent_by_sending = post.is_spent_by_sending},
+          policy, clock));
   return parse_token_reply(reply, {.token = post.token,
                                    .now = clock.now(),
                                    .server = origin_of(*url),

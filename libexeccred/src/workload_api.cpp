@@ -80,7 +80,7 @@ std::string hint_of(const GrpcReply& reply) {
     return "is this the socket of a SPIFFE Workload API?";
   }
   if (reply.code == GrpcCode::permission_denied) return selectors_to_register();
-  if (reply.code == GrpcCode::unavailable) return "see the agent's log";
+  if (reply.code == GrpcCode::unavailable && !reply.is_local) return "see the agent's log";
   return {};
 }
 
@@ -96,7 +96,8 @@ Error refusal(const GrpcReply& reply, const WorkloadEndpoint& endpoint) {
                  what,
       .hint = hint_of(reply),
       .is_transient = !reply.is_malformed && (reply.code == GrpcCode::unavailable ||
-                                              reply.code == GrpcCode::permission_denied)};
+                                              reply.code == GrpcCode::permission_denied),
+      .is_local = reply.is_local};
 }
 
 // Calls until one succeeds, fails for good, or the deadline is near.

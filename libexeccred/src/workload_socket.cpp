@@ -35,7 +35,9 @@ Error failure(const WorkloadEndpoint& endpoint, int error_number) {
   Error error = {.kind = Error::Kind::unavailable,
                  .message = "cannot connect to the SPIFFE Workload API at " +
                             in_quotes(endpoint.text) + ": " + system_message(error_number),
-                 .is_transient = true};
+                 .is_transient = true,
+                 .is_local = error_number != ENOENT && error_number != EAGAIN &&
+                             !is_network_failure(error_number)};
   switch (error_number) {
     case ENOENT:
       error.hint =
@@ -117,7 +119,8 @@ Result<FileDescriptor> connect_to(const WorkloadEndpoint& endpoint,
   FileDescriptor socket(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) {
     return Error{.kind = Error::Kind::unavailable,
-                 .message = "cannot make a socket: " + system_message(errno)};
+                 .message = "cannot make a socket: " + system_message(errno),
+                 .is_local = true};
   }
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&storage), size) == 0) {
     return socket;

@@ -8,6 +8,7 @@
 #include <execcred/text.hpp>
 #include <execcred/x509_svid.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -69,6 +70,25 @@ std::string common_name(const X509& leaf) {
   for (int at = -1; (at = X509_NAME_get_index_by_NID(subject, NID_commonName, at)) >= 0;) last = at;
   if (last < 0) return {};
   return text_of(*X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, last)));
+}
+
+CertifiedUser user_of(const X509& leaf) {
+  CertifiedUser user{.name = common_name(leaf)};
+  const X509_NAME* subject = X509_get_subject_name(&leaf);
+  for (int at = -1; (at = X509_NAME_get_index_by_NID(subject, NID_organizationName, at)) >= 0;) {
+    user.groups.push_back(text_of(*X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at))));
+  }
+  std::sort(user.groups.begin(), user.groups.end());
+  user.groups.erase(std::unique(user.groups.begin(), user.groups.end()), user.groups.end());
+  return user;
+}
+
+std::optional<CertifiedUser> user_of(const X509SvidMessage& message) {
+  if (!start_openssl()) return std::nullopt;
+  std::string_view der = message.certificates;
+  const std::optional<Certificate> leaf = take_certificate(der);
+  if (!leaf) return std::nullopt;
+  return user_of(*leaf->x509);
 }
 
 Result<std::string> find_uri(const X509& leaf) {
@@ -177,7 +197,9 @@ Result<X509Svid> fetch_x509_svid(const WorkloadApi& api, const SvidChoice& choic
   for (const X509SvidMessage& message : messages) {
     candidates.push_back({.spiffe_id = message.spiffe_id, .hint = message.hint});
   }
-  TRY_ASSIGN(const std::size_t chosen, choose_svid(candidates, choice));
+  TRY_ASSIGN(const std::size_t chosen,
+             choose_svid(candidates, choice,
+                         [&messages](std::size_t place) { return user_of(messages[place]); }));
   return check_x509_svid(messages[chosen], clock.now());
 }
 

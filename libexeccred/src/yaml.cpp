@@ -25,22 +25,33 @@ Error wrong(const std::string& message, const yaml_mark_t& mark) {
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {
+  Parser(std::string_view text, std::size_t lines) : text_(text), lines_(lines) {
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
     is_ready_ = yaml_parser_initialize(&parser_) == 1;
-    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
-                                 text.size());
+    yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text_.data()),
+                                 text_.size());
   }
   Parser(const Parser&) = delete;
   Parser& operator=(const Parser&) = delete;
   ~Parser() { yaml_parser_delete(&parser_); }
 
-  bool next(yaml_event_t& event) { return is_ready_ && yaml_parser_parse(&parser_, &event) == 1; }
+  bool next(yaml_event_t& event) {
+    if (!is_ready_ || yaml_parser_parse(&parser_, &event) != 1) return false;
+    event.start_mark.line += lines_;
+    event.end_mark.line += lines_;
+    return true;
+  }
 
   Error error() const {
     const bool is_problem = parser_.problem != nullptr;
+    yaml_mark_t mark =
+        parser_.error == YAML_READER_ERROR ? unreadable_byte() : parser_.problem_mark;
+    mark.line += lines_;
     return wrong(is_problem ? "is no valid YAML (" + std::string(parser_.problem) + ")"
                             : std::string("is no valid YAML"),
-                 parser_.error == YAML_READER_ERROR ? unreadable_byte() : parser_.problem_mark);
+                 mark);
   }
 
  private:
@@ -54,6 +65,7 @@ class Parser {
   }
 
   std::string_view text_;
+  std::size_t lines_;  // before the text
   yaml_parser_t parser_ = {};
   bool is_ready_ = false;
 };
@@ -72,26 +84,35 @@ std::string_view text_of(const yaml_char_t* text) {
   return text == nullptr ? std::string_view() : reinterpret_cast<const char*>(text);
 }
 
-// What aliases have added so far.
-struct Expansion {
-  std::size_t nodes = 0;
-  std::size_t bytes = 0;
-
-  void add(const Value& value) {
-    ++nodes;
-    if (const std::string* text = value.string()) bytes += text->size();
-    if (const json::Number* number = value.number()) bytes += number->text.size();
-    if (const json::Array* items = value.array()) {
-      for (const Value& item : *items) add(item);
-    }
-    if (const json::Object* members = value.object()) {
-      for (const json::Member& member : *members) {
-        bytes += member.name.size();
-        add(member.value);
-      }
+// libyaml compares each %TAG directive with all before it. Tags of one's own are refused anyway.
+Status check_directives(std::string_view text) {
+  constexpr std::string_view kTag = "%TAG";
+  constexpr int kMost = 100;
+  int count = 0;
+  for (std::size_t at = text.find(kTag); at != std::string_view::npos;
+       at = text.find(kTag, at + kTag.size())) {
+    if (++count > kMost) {
+      return Error{.kind = Error::Kind::configuration,
+                   .message = "has %TAG more than " + std::to_string(kMost) + " times"};
     }
   }
-};
+  return {};
+}
+
+void count_alias(const Value& value, Progress& progress) {
+  ++progress.alias_nodes;
+  if (const std::string* text = value.string()) progress.alias_bytes += text->size();
+  if (const json::Number* number = value.number()) progress.alias_bytes += number->text.size();
+  if (const json::Array* items = value.array()) {
+    for (const Value& item : *items) count_alias(item, progress);
+  }
+  if (const json::Object* members = value.object()) {
+    for (const json::Member& member : *members) {
+      progress.alias_bytes += member.name.size();
+      count_alias(member.value, progress);
+    }
+  }
+}
 
 std::size_t depth_of(const Value& value) {
   std::size_t deepest = 0;
@@ -108,11 +129,29 @@ std::size_t depth_of(const Value& value) {
   return 0;
 }
 
-// One document, from libyaml's events to a tree. No recursion on the input.
+// A node of the tree that is being built, which moves while its container grows: the container, by
+// its number in DocumentBuilder::places_, and the node's index there.
+struct Place {
+  std::size_t container = 0;
+  std::size_t index = 0;
+};
+
+std::size_t size_of(const Value& container) {
+  const json::Array* items = container.array();
+  return items == nullptr ? container.object()->size() : items->size();
+}
+
+const Value& child_of(const Value& container, std::size_t index) {
+  const json::Array* items = container.array();
+  return items == nullptr ? (*container.object())[index].value : (*items)[index];
+}
+
+// One document, from libyaml's events to a tree. No recursion on the input. What has an anchor is
+// copied where an alias stands for it, and not before.
 class DocumentBuilder {
  public:
-  DocumentBuilder(const Limits& limits, Expansion& expansion)
-      : limits_(limits), expansion_(expansion) {}
+  DocumentBuilder(const Limits& limits, Progress& progress)
+      : limits_(limits), progress_(progress) {}
 
   Status take(const yaml_event_t& event);
   std::optional<Value> take_root() { return std::exchange(root_, std::nullopt); }
@@ -120,6 +159,7 @@ class DocumentBuilder {
  private:
   struct Container {
     Value value;
+    std::size_t number = 0;  // its own in places_
     std::string anchor;
     std::optional<std::string> key;  // of an object, once read
     bool is_mapping = false;
@@ -130,14 +170,16 @@ class DocumentBuilder {
   Status add_scalar(const yaml_event_t& event);
   Status open(Value empty, std::string_view anchor, std::string_view tag, const yaml_mark_t& mark);
   Status close(const yaml_mark_t& mark);
+  const Value& at(Place place) const;
   bool expects_key() const {
     return !open_.empty() && open_.back().is_mapping && !open_.back().key.has_value();
   }
 
   const Limits& limits_;
-  Expansion& expansion_;
+  Progress& progress_;
   std::vector<Container> open_;
-  std::map<std::string, Value, std::less<>> anchors_;
+  std::vector<Place> places_;  // of all containers
+  std::map<std::string, Place, std::less<>> anchors_;
   std::optional<Value> root_;
 };
 
@@ -171,7 +213,11 @@ Status DocumentBuilder::open(Value empty, std::string_view anchor, std::string_v
   const bool is_mapping = empty.object() != nullptr;
   const std::string_view own_tag = is_mapping ? YAML_MAP_TAG : YAML_SEQ_TAG;
   if (!tag.empty() && tag != "!" && tag != own_tag) return wrong("has an unknown tag", mark);
+  places_.push_back(open_.empty() ? Place()
+                                  : Place{.container = open_.back().number,
+                                          .index = size_of(open_.back().value)});
   open_.push_back({.value = std::move(empty),
+                   .number = places_.size() - 1,
                    .anchor = std::string(anchor),
                    .key = std::nullopt,
                    .is_mapping = is_mapping});
@@ -195,13 +241,16 @@ Status DocumentBuilder::close(const yaml_mark_t& mark) {
 }
 
 Status DocumentBuilder::add(Value value, std::string_view anchor, const yaml_mark_t& mark) {
-  if (!anchor.empty()) anchors_.insert_or_assign(std::string(anchor), value);
   if (open_.empty()) {
     if (root_) return wrong("has a second value", mark);
     root_ = std::move(value);
     return {};
   }
   Container& parent = open_.back();
+  if (!anchor.empty()) {
+    anchors_.insert_or_assign(std::string(anchor),
+                              Place{.container = parent.number, .index = size_of(parent.value)});
+  }
   if (parent.is_mapping) {
     parent.value.add(*parent.key, std::move(value));
     parent.key.reset();
@@ -211,26 +260,41 @@ Status DocumentBuilder::add(Value value, std::string_view anchor, const yaml_mar
   return {};
 }
 
+const Value& DocumentBuilder::at(Place place) const {
+  std::vector<std::size_t> indexes = {place.index};
+  for (std::size_t number = place.container; number != 0; number = places_[number].container) {
+    indexes.push_back(places_[number].index);
+  }
+  auto open = open_.begin();
+  const Value* value = &open->value;
+  for (; !indexes.empty(); indexes.pop_back()) {
+    const bool is_closed = indexes.back() < size_of(*value);
+    value = is_closed ? &child_of(*value, indexes.back()) : &(++open)->value;
+  }
+  return *value;
+}
+
 Status DocumentBuilder::add_alias(const yaml_event_t& event) {
   const auto found = anchors_.find(text_of(event.data.alias.anchor));
   if (found == anchors_.end()) return wrong("has an alias without an anchor", event.start_mark);
   if (expects_key()) return wrong("has an alias for a key", event.start_mark);
-  if (open_.size() + depth_of(found->second) > limits_.depth) {
+  const Value& anchored = at(found->second);
+  if (open_.size() + depth_of(anchored) > limits_.depth) {
     return wrong("is nested deeper than " + std::to_string(limits_.depth) + " levels",
                  event.start_mark);
   }
-  expansion_.add(found->second);
-  if (expansion_.nodes > limits_.alias_nodes) {
+  count_alias(anchored, progress_);
+  if (progress_.alias_nodes > limits_.alias_nodes) {
     return wrong(
         "has aliases that stand for more than " + std::to_string(limits_.alias_nodes) + " nodes",
         event.start_mark);
   }
-  if (expansion_.bytes > limits_.bytes) {
+  if (progress_.alias_bytes > limits_.bytes) {
     return wrong("has aliases that stand for more than " + std::to_string(limits_.bytes / 1024) +
                      " KiB of text",
                  event.start_mark);
   }
-  return add(Value(found->second), {}, event.start_mark);
+  return add(Value(anchored), {}, event.start_mark);
 }
 
 Status DocumentBuilder::add_scalar(const yaml_event_t& event) {
@@ -255,18 +319,24 @@ Status DocumentBuilder::add_scalar(const yaml_event_t& event) {
 
 Status for_each_document(std::string_view text, const Limits& limits,
                          const std::function<Status(Value)>& receive) {
+  Progress progress;
+  return for_each_document(text, limits, progress, receive);
+}
+
+Status for_each_document(std::string_view text, const Limits& limits, Progress& progress,
+                         const std::function<Status(Value)>& receive) {
   if (text.size() > limits.bytes) {
     return Error{.kind = Error::Kind::configuration,
                  .message = "is larger than " + std::to_string(limits.bytes / 1024) + " KiB"};
   }
-  Parser parser(text);
-  Expansion expansion;
+  TRY(check_directives(text));
+  Parser parser(text, progress.lines);
   std::optional<DocumentBuilder> builder;
   for (;;) {
     Event next;
     if (!parser.next(next.event)) return parser.error();
     if (next.event.type == YAML_STREAM_END_EVENT) return {};
-    if (next.event.type == YAML_DOCUMENT_START_EVENT) builder.emplace(limits, expansion);
+    if (next.event.type == YAML_DOCUMENT_START_EVENT) builder.emplace(limits, progress);
     if (builder) TRY(builder->take(next.event));
     if (next.event.type != YAML_DOCUMENT_END_EVENT) continue;
     std::optional<Value> root = builder->take_root();

@@ -36,6 +36,16 @@ class Parser {
   bool has_setting_ = false;  // in the last section
 };
 
+bool is_comment(std::string_view text) { return text.starts_with('#') || text.starts_with(';'); }
+
+// Without the comment, which begins behind white space.
+std::string_view without_comment(std::string_view text) {
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (is_space(text[i - 1]) && is_comment(text.substr(i))) return trim(text.substr(0, i));
+  }
+  return text;
+}
+
 bool has_odd_control_character(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) {
     return c != '\t' && has_control_character(std::string_view(&c, 1));
@@ -47,8 +57,11 @@ Status Parser::take_line(std::string_view line) {
   if (line_number_ > kMaxLines) return wrong("is one too many");
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (has_odd_control_character(line)) return wrong("has a control character");
+  if (line_number_ == 1 && line.starts_with("\xef\xbb\xbf")) {
+    return wrong("begins with a byte order mark, which most readers of this file refuse");
+  }
   const std::string_view text = trim(line);
-  if (text.empty() || text.front() == '#' || text.front() == ';') return {};
+  if (text.empty() || is_comment(text)) return {};
   const auto indent = static_cast<std::size_t>(text.data() - line.data());
   if (has_setting_ && indent > setting_indent_) {
     SecretString& value = sections_.back().settings.back().value;
@@ -60,9 +73,14 @@ Status Parser::take_line(std::string_view line) {
 }
 
 Status Parser::take_section(std::string_view text) {
-  if (!text.ends_with(']')) return wrong("does not end with the section's bracket");
-  const std::string_view name = trim(text.substr(1, text.size() - 2));
-  if (name.empty() || name.find_first_of("[]") != std::string_view::npos) {
+  const std::size_t end = text.find(']');
+  if (end == std::string_view::npos) return wrong("does not end with the section's bracket");
+  const std::string_view rest = trim(text.substr(end + 1));
+  if (!rest.empty() && !is_comment(rest)) {
+    return wrong("has more than a comment behind the section's bracket");
+  }
+  const std::string_view name = trim(text.substr(1, end - 1));
+  if (name.empty() || name.find('[') != std::string_view::npos) {
     return wrong("is no name of a section");
   }
   if (name == "DEFAULT") return wrong("has the section DEFAULT, which is not [default]");
@@ -75,6 +93,7 @@ Status Parser::take_section(std::string_view text) {
 
 Status Parser::take_setting(std::string_view text, std::size_t indent) {
   if (sections_.empty()) return wrong("stands before the first section");
+  text = without_comment(text);
   const std::size_t delimiter = text.find_first_of("=:");
   if (delimiter == std::string_view::npos) return wrong("is no section, setting or comment");
   std::string name = ascii_lower(trim(text.substr(0, delimiter)));

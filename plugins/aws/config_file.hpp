@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The INI format of ~/.aws/config and ~/.aws/credentials, as the AWS SDKs read it:
 //
-//   [profile build]             a section
-//   region = us-west-2          a setting; ':' does as well; names in any case
+//   [profile build]  # comment  a section
+//   region = us-west-2 ; too    a setting; ':' does as well; names in any case
 //   s3 =                        settings of a setting are indented
 //     max_concurrent_requests = 20
 //   # a comment, as is what begins with ';'
 //
-// Where two readers would differ, nothing is read: a section or a setting that stands twice, text
-// behind a section's bracket, a line that is none of the above, a [DEFAULT] that would fill all
-// sections. There are no comments behind values.
+// A comment behind a setting begins after white space ("a#b" is a value), as the SDKs read it
+// (botocore takes such a comment for a part of the value). An indented line keeps all of its text.
+//
+// Where two readers would differ otherwise, nothing is read: a section or a setting that stands
+// twice, other text behind a section's bracket, a line that is none of the above, a byte order
+// mark, a [DEFAULT] that would fill all sections.
 #pragma once
 
 #include <execcred/result.hpp>

@@ -117,7 +117,7 @@ Result<RoleSession> Journey::with_web_identity(const WebIdentity& identity) {
   TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(token));
   if (claims) {
     Status checked = check_lifetime(*claims, services_.clock.now());
-    call_.is_own_failure = !checked;
+    if (!checked) checked.error().is_local = true;
     TRY(std::move(checked)
             .context("looking at the web identity's token")
             .hint("check that whatever renews the token is still running"));

@@ -28,6 +28,7 @@ Result<std::string> tenant_of_config(const ExecInfo& info) {
   if (value == nullptr || value->is_null()) return std::string();
   const std::string path = std::string("spec.cluster.config.") + kField;
   TRY_ASSIGN(const std::string text, json::read_string(*value, path));
+  if (text.empty()) return text;  // as Settings has it
   return parse_tenant(text).context("reading " + path);
 }
 

@@ -128,6 +128,7 @@ Result<TokenReply> WorkloadIdentity::post(ProviderCall& call) const {
   JudgingClient client(*http.client, [&](const HttpResponse& reply) {
     return entra_failure(reply, options_.authority_host, secrets);
   });
+  // Entra takes a projected token as often as it is sent, although it has a jti.
   TokenPost post = {.url = options_.authority_host + "/" + tenant_ + "/oauth2/v2.0/token"};
   post.make_form = [this](HttpRequest&) -> Result<Form> { return form(); };
   Result<TokenReply> reply = post_for_token(client, post, http.policy, services_.clock);
@@ -137,7 +138,7 @@ Result<TokenReply> WorkloadIdentity::post(ProviderCall& call) const {
 
 Result<FreshCredential> WorkloadIdentity::ask(ProviderCall& call) const {
   Status checked = check_assertion();
-  call.is_own_failure = !checked;
+  if (!checked) checked.error().is_local = true;
   TRY(std::move(checked)
           .context("looking at the federated token in " +
                    in_quotes(options_.federated_token_file.native()))

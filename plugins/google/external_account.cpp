@@ -2,6 +2,7 @@
 // https://google.aip.dev/auth/4117
 #include "credential_reader.hpp"
 
+#include <execcred/aws_region.hpp>
 #include <execcred/shell_words.hpp>
 #include <execcred/text.hpp>
 #include <execcred/url.hpp>
@@ -82,24 +83,47 @@ Result<ExecutableSource> parse_executable(const json::ObjectReader& source) {
   return executable;
 }
 
-bool is_aws_sts(std::string_view host) {
+// sts.REGION.DOMAIN of one of AWS's partitions, also with FIPS or both IP families.
+bool is_regional_sts(std::string_view host) {
   constexpr std::array<std::string_view, 8> kDomains = {
       ".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu",   ".api.aws",
       ".c2s.ic.gov",    ".sc2s.sgov.gov",    ".cloud.adc-e.uk", ".csp.hci.ic.gov"};
-  return (host.starts_with("sts.") || host.starts_with("sts-fips.")) &&
-         std::any_of(kDomains.begin(), kDomains.end(),
-                     [host](std::string_view domain) { return host.ends_with(domain); });
+  for (const std::string_view service : {"sts.", "sts-fips."}) {
+    if (!host.starts_with(service)) continue;
+    const std::string_view rest = host.substr(service.size());
+    return std::any_of(kDomains.begin(), kDomains.end(), [rest](std::string_view domain) {
+      return rest.ends_with(domain) && is_aws_region(rest.substr(0, rest.size() - domain.size()));
+    });
+  }
+  return false;
 }
 
-// Google's STS sends the signed request there, to see whose it is.
+bool is_identity_query(std::string_view query) {
+  return query == "Action=GetCallerIdentity&Version=2011-06-15" ||
+         query == "Version=2011-06-15&Action=GetCallerIdentity";
+}
+
+// The request is signed with our AWS credentials, and Google's STS sends it there: it may do
+// nothing but say whose it is.
 Status check_verification_url(const std::string& text, const std::string& field) {
   constexpr std::string_view kRegion = "{region}";
+  constexpr std::string_view kForm =
+      "it must be https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15";
+  const auto wrong = [&](const std::string& problem) {
+    return wrong_credentials(field + " " + redacted_url(text) + " " + problem, std::string(kForm));
+  };
   std::string sample = text;
   const std::size_t at = sample.find(kRegion);
   if (at != std::string::npos) sample.replace(at, kRegion.size(), "us-east-1");
   const Result<Url> url = parse_url(sample);
-  if (url && url->scheme == "https" && is_aws_sts(url->host.name)) return {};
-  return wrong_credentials(field + " " + redacted_url(text) + " is no https URL of AWS's STS");
+  if (!url || url->scheme != "https" || url->port != default_port("https") ||
+      !is_regional_sts(url->host.name)) {
+    return wrong("is no https URL of AWS's STS in a region");
+  }
+  if (!url->path.empty() || !is_identity_query(url->query)) {
+    return wrong("asks AWS for something else than GetCallerIdentity");
+  }
+  return {};
 }
 
 Result<AwsSource> parse_aws(const json::ObjectReader& source, const std::string& id,

@@ -115,7 +115,7 @@ Result<SecretString> Subject::get(const TlsSettings& tls, ProviderCall& call) co
   deadline::enter_phase("getting the subject token");
   TRY_ASSIGN(SecretString token, fetch(tls, call).context("getting the subject token"));
   Status checked = check_jwt(token, services_->clock.now());
-  call.is_own_failure = !token_.empty() && !checked;
+  if (!checked) checked.error().is_local = !token_.empty();
   TRY(std::move(checked)
           .context("looking at the subject token")
           .hint("check that whatever renews the subject token is still running"));

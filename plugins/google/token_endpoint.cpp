@@ -115,7 +115,7 @@ Result<AccessToken> use_refresh_token(const AuthorizedUser& user,
                                       const std::vector<std::string>& scopes, ProviderHttp& http,
                                       const Services& services) {
   deadline::enter_phase("using the refresh token");
-  TokenPost request = {.url = std::string(kOauthUrl)};
+  TokenPost request = {.url = std::string(kOauthUrl), .is_spent_by_sending = true};
   request.make_form = [&](HttpRequest&) -> Result<Form> {
     Form form;
     form.add("grant_type", "refresh_token");

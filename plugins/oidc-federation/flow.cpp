@@ -43,7 +43,7 @@ Result<Credential> FlowRun::exchange(ProviderCall& call) const {
   const std::optional<CacheDirectory> directory = open_cache(cache_, services_.environment);
   Result<TokenServer> opened =
       TokenServer::open(options_, services_, directory ? &*directory : nullptr);
-  call.is_own_failure = !opened;
+  if (!opened) opened.error().is_local = true;
   TRY_ASSIGN(TokenServer server, std::move(opened));
   TRY_ASSIGN(const SecretString subject, subject_.get(call));
   TRY_ASSIGN(TokenReply reply, options_.flow == Flow::refresh_token

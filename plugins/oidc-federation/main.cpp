@@ -22,7 +22,9 @@ class OidcFederation final : public Provider {
   void add_options(OptionSet& set) override { oidc_federation::add_options(set, options_); }
 
   Status change_options(OptionSet& set, const Settings& settings) override {
-    if (options_.flow == Flow::pinniped) set.change("audience").not_from_profile();
+    if (options_.flow == Flow::pinniped) {
+      set.change("audience").unused_from_profile("--flow=pinniped does not use it");
+    }
     // It may be there for others, and is not judged where it has no use.
     if (options_.subject.named != SubjectSource::spiffe) set.change("socket").no_variables();
     return check_options(options_, settings);

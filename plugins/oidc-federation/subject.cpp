@@ -98,7 +98,7 @@ Result<SecretString> Subject::get(ProviderCall& call) const {
   // What a refresh token looks like inside is its server's affair.
   if (options_.flow != Flow::refresh_token) {
     Status checked = check_jwt(token, services_.clock.now());
-    call.is_own_failure = is_local_ && !checked;
+    if (!checked) checked.error().is_local = is_local_;
     TRY(std::move(checked)
             .context("looking at the subject token")
             .hint("check that whatever renews the subject token is still running"));

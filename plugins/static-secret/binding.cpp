@@ -9,12 +9,15 @@
 #include <execcred/url.hpp>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace execcred::static_secret {
 namespace {
 
 constexpr std::string_view kServiceAccountToken = "kubernetes.io/service-account-token";
+constexpr std::string_view kAuthority = "spec.cluster.certificate-authority-data";
 
 Error refused(std::string message, std::string hint) {
   return Error{
@@ -55,27 +58,67 @@ Result<std::vector<std::string>> certificates_of(std::string_view pem, const std
                  "it must be certificates in PEM");
 }
 
+// Every certificate that the client would trust must be among the stored ones. There may be more of
+// those: in a rotation the stored object gets the new CA first, and the ClusterProfile follows.
 Status check_authority(const StoredServer& stored, const Cluster& cluster) {
   if (stored.certificate_authority.empty()) return {};
   const std::string hint =
       "the ClusterProfile must carry the CA that is stored with the credential";
   if (cluster.certificate_authority_data.empty()) {
-    return refused(
-        "spec.cluster.certificate-authority-data is missing, and " + stored.origin + " has a CA",
-        hint);
+    return refused(std::string(kAuthority) + " is missing, and " + stored.origin + " has a CA",
+                   hint);
   }
   const std::optional<std::string> pem = decode_base64(cluster.certificate_authority_data);
-  if (!pem) return refused("spec.cluster.certificate-authority-data is no base64", hint);
+  if (!pem) return refused(std::string(kAuthority) + " is no base64", hint);
   TRY_ASSIGN(const std::vector<std::string> wanted,
              certificates_of(stored.certificate_authority, stored.origin));
-  TRY_ASSIGN(const std::vector<std::string> given,
-             certificates_of(*pem, "spec.cluster.certificate-authority-data"));
-  if (wanted == given) return {};
-  return refused("spec.cluster.certificate-authority-data is not the CA of " + stored.origin, hint);
+  TRY_ASSIGN(const std::vector<std::string> given, certificates_of(*pem, std::string(kAuthority)));
+  if (std::includes(wanted.begin(), wanted.end(), given.begin(), given.end())) return {};
+  return refused(
+      std::string(kAuthority) + " holds a certificate that is not the CA of " + stored.origin,
+      hint);
+}
+
+// What is stored without a CA trusts the system's, and its writer meant no other.
+Status check_no_authority(const StoredCredential& stored, const Options& options,
+                          const Cluster& cluster) {
+  const bool says_otherwise =
+      std::any_of(stored.servers.begin(), stored.servers.end(), [](const StoredServer& server) {
+        return server.is_insecure || !server.certificate_authority.empty();
+      });
+  if (!stored.is_self_contained || says_otherwise || options.allow_profile_ca) return {};
+  const StoredServer& server = stored.servers.front();
+  const std::optional<std::string> pem = decode_base64(cluster.certificate_authority_data);
+  const bool brings_one = !pem || !pem->empty();
+  // The CA of an allowed proxy is its own.
+  if (!brings_one || !is_same_server(server.server, cluster.server)) return {};
+  return refused(std::string(kAuthority) + " is set, and " + server.origin +
+                     " has no CA, so it trusts the system's",
+                 "store the cluster's CA with the credential; --allow-profile-ca takes the "
+                 "ClusterProfile's");
+}
+
+// The host that the certificate is verified for must be the one that the credential is stored for.
+Status check_tls_server_name(const StoredServer& stored, const Cluster& cluster) {
+  const std::string& wanted = stored.tls_server_name;
+  const std::string& given = cluster.tls_server_name;
+  if (stored.is_insecure || cluster.insecure_skip_tls_verify) return {};
+  if (is_same_verified_host(cluster.server, wanted, given)) return {};
+  const std::string problem =
+      given.empty()    ? "is missing, and " + stored.origin + " has " + in_quotes(wanted)
+      : wanted.empty() ? in_quotes(given) + " is not the server's own host name, and " +
+                             stored.origin + " has none"
+                       : in_quotes(given) + " is not " + in_quotes(wanted) + " of " + stored.origin;
+  return refused("spec.cluster.tls-server-name " + problem,
+                 "the ClusterProfile must carry the tls-server-name that is stored with the "
+                 "credential; without one it is the server's own host");
 }
 
 Status check_server(const StoredServer& stored, const Options& options, const Cluster& cluster) {
-  if (is_same_server(stored.server, cluster.server)) return check_authority(stored, cluster);
+  if (is_same_server(stored.server, cluster.server)) {
+    TRY(check_authority(stored, cluster));
+    return check_tls_server_name(stored, cluster);
+  }
   if (is_allowed_mismatch(options, cluster.server)) return {};
   return refused("the credential is stored for " + redacted_url(stored.server) + " (" +
                      stored.origin + "), not for " + redacted_url(cluster.server),
@@ -83,18 +126,22 @@ Status check_server(const StoredServer& stored, const Options& options, const Cl
                  "allows a proxy in front of the cluster");
 }
 
+// Each audience of a token is a server that takes it. A token without any is good at all of them.
+bool have_common_audience(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  const std::set<std::string_view> others(b.begin(), b.end());
+  return a.empty() || b.empty() ||
+         std::any_of(a.begin(), a.end(),
+                     [&others](const std::string& audience) { return others.contains(audience); });
+}
+
 bool is_from_same_issuer(const SecretString& own, const SecretString& stored) {
   if (own.reveal() == stored.reveal()) return true;
   const Result<std::optional<UnverifiedClaims>> a = unverified_claims(own);
   const Result<std::optional<UnverifiedClaims>> b = unverified_claims(stored);
   if (!a || !*a || !b || !*b) return false;
-  const auto sorted = [](std::vector<std::string> texts) {
-    std::sort(texts.begin(), texts.end());
-    return texts;
-  };
   // kubeadm's clusters share issuer and audience, so the key decides.
   return (*a)->issuer == (*b)->issuer && (*a)->key_id == (*b)->key_id &&
-         sorted((*a)->audiences) == sorted((*b)->audiences);
+         have_common_audience((*a)->audiences, (*b)->audiences);
 }
 
 }  // namespace
@@ -107,6 +154,7 @@ Status check_servers(const StoredCredential& stored, const Options& options,
   for (const StoredServer& server : stored.servers) {
     TRY(check_server(server, options, *request.info.cluster));
   }
+  TRY(check_no_authority(stored, options, *request.info.cluster));
   return check_connection(request.rules, *request.info.cluster,
                           "a credential that is stored for a server", options.allow_insecure);
 }
@@ -124,8 +172,12 @@ Status add_annotated_server(const StoredSecret& secret, const Options& options,
   if (options.what() == Format::token) {
     TRY_ASSIGN(authority, authority_beside(secret));
   }
+  // It has no other name than what it stands beside.
+  const StoredServer beside = stored.servers.empty() ? StoredServer{} : stored.servers.front();
   stored.servers.push_back({.server = std::string(trim(found->second)),
                             .certificate_authority = std::move(authority),
+                            .tls_server_name = beside.tls_server_name,
+                            .is_insecure = beside.is_insecure,
                             .origin = "the Secret's annotation " + options.server_annotation});
   return {};
 }

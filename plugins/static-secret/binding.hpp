@@ -11,9 +11,9 @@
 
 namespace execcred::static_secret {
 
-// Where the stored object names its server, that is the only one that gets the credential, with
-// the CA that is stored and by no proxy. Fails with no_credential, or with configuration where
-// there is no cluster information to compare with.
+// Where the stored object names its server, that is the only one that gets the credential, verified
+// for the same host, with no CA that is not stored, and by no proxy. Fails with no_credential, or
+// with configuration where there is no cluster information to compare with.
 Status check_servers(const StoredCredential& stored, const Options& options,
                      const CredentialRequest& request);
 

@@ -93,17 +93,15 @@ Result<Format> parse_format(std::string_view name) {
                .hint = "the formats are token, kubeconfig, certificate, argocd"};
 }
 
-void declare_profile_fields(OptionSet& options, ProfileFields fields) {
+void declare_profile_fields(OptionSet& options, const Convention& convention) {
+  const ProfileFields fields = convention.profile_fields;
   const bool is_kubeconfig = fields == ProfileFields::kubeconfig_reader;
   const bool is_token = fields == ProfileFields::token_reader;
   const bool is_both = fields == ProfileFields::both;
+  const std::string because = "--convention=" + std::string(convention.name) + " does not use it";
   for (const std::string_view name : {"secret-name", "key", "namespace", "context"}) {
-    options.change(name).not_from_profile();
+    options.change(name).unused_from_profile(because);
   }
-  static constexpr std::string_view kNames[] = {"name", "secretName"};
-  static constexpr std::string_view kNamespaces[] = {"namespace", "secretNamespace"};
-  options.change("secret-name").refuses_fields(kNames);
-  options.change("namespace").refuses_fields(kNamespaces);
   if (fields == ProfileFields::none) return;
   constexpr Profile kAll = Profile::config_and_arguments;
   options.change("key").from_profile();

@@ -68,8 +68,9 @@ Result<Convention> parse_convention(std::string_view name);
 
 Result<Format> parse_format(std::string_view name);
 
-// Which options a ClusterProfile may set is the convention's to say.
-void declare_profile_fields(OptionSet& options, ProfileFields fields);
+// Which options a ClusterProfile may set is the convention's to say. Fields of other conventions
+// are passed over, as its own reader does, so that a fleet can change from one to the other.
+void declare_profile_fields(OptionSet& options, const Convention& convention);
 
 // What --show-config tells of options that are not set.
 void declare_defaults(OptionSet& options, const Convention& convention);

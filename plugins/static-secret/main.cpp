@@ -26,7 +26,7 @@ class StaticSecret final : public Provider {
   void add_options(OptionSet& set) override { static_secret::add_options(set, options_); }
 
   Status change_options(OptionSet& set, const Settings& settings) override {
-    declare_profile_fields(set, options_.convention.profile_fields);
+    declare_profile_fields(set, options_.convention);
     const bool is_shown = settings.get("show-config").origin != Setting::Origin::unset;
     if (is_shown) declare_defaults(set, options_.convention);
     is_namespace_literal_ = settings.get("namespace").is_from_controller();
@@ -96,10 +96,10 @@ class StaticSecret final : public Provider {
                                    const Environment& environment) {
     if (order == OwnNamespace::environment_first) {
       if (const auto name = environment.get("NAMESPACE")) return std::string(*name);
-      if (std::string name = in_cluster_namespace(); !name.empty()) return name;
+      if (std::string name = in_cluster_namespace(environment); !name.empty()) return name;
     }
     if (!hub.name_space.empty()) return hub.name_space;
-    const std::string name = in_cluster_namespace();
+    const std::string name = in_cluster_namespace(environment);
     return name.empty() ? "default" : name;
   }
 

@@ -93,6 +93,9 @@ void add_rules(OptionSet& set, Options& options) {
   set.add("allow-insecure", options.allow_insecure,
           "Also where the server's certificate is not verified")
       .no_environment();
+  set.add("allow-profile-ca", options.allow_profile_ca,
+          "Take the ClusterProfile's CA where what is stored has none, and so trusts the system's")
+      .no_environment();
   set.add_parsed("allow-field", options.allow_fields, "clientKey|clientCertificate|tokenFile",
                  "Let a stored kubeconfig name such a file of this machine", parse_allowed_field)
       .no_environment();
@@ -119,7 +122,7 @@ void add_options(OptionSet& set, Options& options) {
   add_places(set, options);
   add_names(set, options);
   add_rules(set, options);
-  declare_profile_fields(set, ProfileFields::both);
+  declare_profile_fields(set, conventions().front());
 }
 
 Status check_options(const Options& options) {

@@ -47,6 +47,7 @@ struct Options {
   std::string local_cluster = {};
   bool allow_hub_token = false;
   bool allow_insecure = false;
+  bool allow_profile_ca = false;
   bool both = false;
 
   bool is_from_hub() const;

@@ -26,10 +26,19 @@ Status check_expanded(const std::string& what, std::string_view text) {
                "{server.host} are filled in");
 }
 
+// The ClusterProfile's field that would set the option, but is "".
+std::string empty_field(const CredentialRequest& request, std::string_view option) {
+  if (request.settings == nullptr) return {};
+  const std::string_view name = option.substr(2, option.find('=') - 2);
+  const std::string& field = request.settings->get(name).empty_field;
+  return field.empty() ? field : ": " + std::string(kConfigPath) + "." + field + " is empty";
+}
+
 // Of what a ClusterProfile names, in this field, or else the mapping.
 // Without a field, only the option can name it.
-Error unnamed(const CredentialRequest& request, const std::string& problem, std::string_view field,
+Error unnamed(const CredentialRequest& request, std::string problem, std::string_view field,
               const std::string& option) {
+  problem += empty_field(request, option);
   if (field.empty()) return wrong(problem, "pass " + option);
   if (!request.info.cluster) {
     return wrong(problem,

@@ -68,7 +68,12 @@ Status add_tls(const json::ObjectReader& tls, const Options& options, TimePoint 
                  "store the CA as caData; --allow-insecure allows it all the same");
   }
   TRY_ASSIGN(const SecretString authority, bytes(tls, "caData"));
-  stored.servers.front().certificate_authority = authority.reveal();
+  TRY_ASSIGN(const std::optional<std::string> name,
+             tls.optional_string("serverName").hint("write a host's name, or leave it out"));
+  StoredServer& server = stored.servers.front();
+  server.certificate_authority = authority.reveal();
+  server.tls_server_name = name.value_or("");
+  server.is_insecure = is_insecure;
   if (!stored.credential.token.empty() && !options.both) return {};
   TRY_ASSIGN(const SecretString certificates, bytes(tls, "certData"));
   TRY_ASSIGN(const SecretString key, bytes(tls, "keyData"));
@@ -95,7 +100,7 @@ Status add_config(const json::ObjectReader& config, const Options& options, Time
 
 Result<StoredCredential> read_argocd(std::string_view server, const SecretString& config,
                                      const Options& options, TimePoint now) {
-  StoredCredential stored;
+  StoredCredential stored{.is_self_contained = true};
   stored.servers.push_back({.server = std::string(server), .origin = "Argo CD's Secret"});
   Result<json::Value> document = json::parse(config.reveal(), {.bytes = kMaxConfig});
   if (!document) return unfit("it is no JSON: it " + document.error().message);

@@ -83,9 +83,12 @@ Result<StoredCredential> read_kubeconfig(const StoredSecret& secret, const Plan&
   TRY_ASSIGN(std::string authority, optional_text(secret, kFleetAuthority));
   if (server.empty() && authority.empty()) return stored;
   const std::string_view name = server.empty() ? kFleetAuthority : kFleetServer;
-  if (server.empty()) server = stored.servers.front().server;
+  const StoredServer& kubeconfig = stored.servers.front();
+  if (server.empty()) server = kubeconfig.server;
   stored.servers.push_back({.server = std::move(server),
                             .certificate_authority = std::move(authority),
+                            .tls_server_name = kubeconfig.tls_server_name,
+                            .is_insecure = kubeconfig.is_insecure,
                             .origin = "the Secret's " + std::string(name)});
   return stored;
 }

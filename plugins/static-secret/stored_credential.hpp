@@ -19,12 +19,17 @@ namespace execcred::static_secret {
 struct StoredServer {
   std::string server = {};
   std::string certificate_authority = {};  // PEM, or empty
+  std::string tls_server_name = {};        // empty: the server's own host
+  bool is_insecure = false;                // its certificate is not verified
   std::string origin = {};                 // "the stored kubeconfig"
 };
 
 struct StoredCredential {
   Credential credential = {};
   std::vector<StoredServer> servers = {};
+  // Says all of how its server is verified, as a kubeconfig does: without a CA it trusts those of
+  // the system.
+  bool is_self_contained = false;
 };
 
 // PEM of the CA that is stored beside a token; empty where there is none.

@@ -82,14 +82,19 @@ Result<StoredCredential> read_stored_kubeconfig(std::string_view text, const Opt
   TRY_ASSIGN(const KubeconfigContext context, config.context(options.context));
   StoredCredential stored;
   TRY(add_user(context.user, options, now, stored.credential));
-  StoredServer server{.server = context.cluster.cluster.server, .origin = "the stored kubeconfig"};
-  const std::string& authority = context.cluster.cluster.certificate_authority_data;
+  const Cluster& cluster = context.cluster.cluster;
+  StoredServer server{.server = cluster.server,
+                      .tls_server_name = cluster.tls_server_name,
+                      .is_insecure = cluster.insecure_skip_tls_verify,
+                      .origin = "the stored kubeconfig"};
+  const std::string& authority = cluster.certificate_authority_data;
   if (!authority.empty()) {
     std::optional<std::string> pem = decode_base64(authority);
     if (!pem) return unfit("the stored kubeconfig's certificate-authority-data is no base64");
     server.certificate_authority = *std::move(pem);
   }
   stored.servers.push_back(std::move(server));
+  stored.is_self_contained = true;
   return stored;
 }
 

@@ -40,11 +40,31 @@ TEST_CASE("config file: sections, settings, comments, and settings of settings")
   CHECK(shown("[a]\nk=v=w\nl: x : y\nm =\n n = 1\nempty=") ==
         "[a]k=<v=w>l=<x : y>m=<\nn = 1>empty=<>");
   CHECK(shown("[a]\ns3 =\n  one = 1\n  two = 2\nk = v") == "[a]s3=<\none = 1\ntwo = 2>k=<v>");
-  CHECK(shown("[a]\nk = v # no comment\n") == "[a]k=<v # no comment>");
   CHECK(shown("[a]\nk = v\n  more\n\n  still\n") == "[a]k=<v\nmore\nstill>");
   CHECK(shown("[a]\nk=1\n[b]\nk=2") == "[a]k=<1>[b]k=<2>");
   // A file that is indented as a whole.
   CHECK(shown("  [a]\n  k = 1\n  l = 2\n") == "[a]k=<1>l=<2>");
+}
+
+TEST_CASE("config file: comments behind a section's bracket, with or without white space") {
+  for (const std::string comment :
+       {" # x", "#x", "# [b]", " ; x", ";x", ";", "\t# x", "  #", " # ]"}) {
+    CAPTURE(comment);
+    CHECK(shown("[default]" + comment + "\nk = 1\n") == "[default]k=<1>");
+    CHECK(shown("[ profile\tfoo\t]" + comment + "\r\nk = 1\r\n") == "[profile\tfoo]k=<1>");
+  }
+  CHECK(shown("[profile \"foo bar\"] # x\nk=1") == "[profile \"foo bar\"]k=<1>");
+}
+
+TEST_CASE("config file: comments behind a value begin after white space") {
+  CHECK(shown("[a]\nk = v # c\nl = v ; c # d\nm = v\t# c\nn = v #\n") == "[a]k=<v>l=<v>m=<v>n=<v>");
+  CHECK(shown("[a]\nk = v# c\nl = v;c\nm = a#b;c\n") == "[a]k=<v# c>l=<v;c>m=<a#b;c>");
+  CHECK(shown("[a]\nk = # c\nl =# c\nm =") == "[a]k=<>l=<# c>m=<>");
+  // Of a line that continues a value, and of settings of settings, nothing is cut.
+  CHECK(shown("[a]\nk = v # c\n  more # kept\n") == "[a]k=<v\nmore # kept>");
+  CHECK(shown("[a]\ns3 = # c\n  one = 1 ; kept\n") == "[a]s3=<\none = 1 ; kept>");
+  check_fails(aws::parse_config_file("[a]\nk # = v\n"), Error::Kind::configuration,
+              "line 2 is no section, setting or comment");
 }
 
 TEST_CASE("config file: what two readers would read differently") {
@@ -55,7 +75,9 @@ TEST_CASE("config file: what two readers would read differently") {
            {"[a]\nk=1\nK=2\n", "line 3"},
            {"[a]\n[b]\n[a]\n", "line 3"},
            {"[a\n", "line 1"},
-           {"[a] x\n", "line 1"},
+           {"[a] x\n", "line 1 has more than a comment behind the section's bracket"},
+           {"[a] x # y\n", "line 1 has more than a comment"},
+           {"[a # b\n", "line 1 does not end with the section's bracket"},
            {"[a]]\n", "line 1"},
            {"[[a]\n", "line 1"},
            {"[]\n", "line 1"},
@@ -64,7 +86,7 @@ TEST_CASE("config file: what two readers would read differently") {
            {std::string("[a]\nk = a\0b\n", 12), "line 2"},
            {"[a]\nk = a\x7f\n", "line 2"},
            {"[a]\nk = a\rb\n", "line 2"},
-           {"\xef\xbb\xbf[a]\n", "line 1"}}) {
+           {"\xef\xbb\xbf[a]\n", "line 1 begins with a byte order mark"}}) {
     CAPTURE(text);
     const auto sections = aws::parse_config_file(text);
     check_fails(sections, Error::Kind::configuration, line);

@@ -75,22 +75,22 @@ TEST_CASE("cache list -o json: for programs") {
   check_succeeds(outcome);
   const auto at = [&outcome](const char* path) { return json_at(outcome.output, path); };
   CHECK(at("directory") == cache.path());
-  CHECK(at("entries.0.state") == "valid");
-  CHECK(at("entries.0.identity") == "system:serviceaccount:fleet:controller");
-  CHECK(at("entries.0.target") == "https://spoke-1.example.com:6443");
-  CHECK(std::stoi(at("entries.0.ageSeconds")) >= 90);
-  CHECK(parse_timestamp(at("entries.0.expires")) > seconds_since_epoch());
-  CHECK(parse_timestamp(at("entries.0.created")) < seconds_since_epoch());
-  CHECK(at("entries.0.key.0") == "issuer-url=https://a.example.com");
-  CHECK(at("entries.0.key.1") == "plugin=execcred-oidc-federation");
-  CHECK(at("entries.0.key.2") == "(missing)");
-  CHECK(at("entries.1.state") == "failed");
-  CHECK(at("entries.1.error.message") == "the provider is down");
-  CHECK(at("entries.1.error.hint") == "wait");
-  CHECK(at("entries.1.error.exitCode") == "3");
-  CHECK(parse_timestamp(at("entries.1.askedAgainAfter")) > seconds_since_epoch());
-  CHECK(at("entries.1.expires") == "(missing)");
-  CHECK(at("entries.2") == "(missing)");
+  CHECK(at("items.0.state") == "valid");
+  CHECK(at("items.0.identity") == "system:serviceaccount:fleet:controller");
+  CHECK(at("items.0.target") == "https://spoke-1.example.com:6443");
+  CHECK(std::stoi(at("items.0.ageSeconds")) >= 90);
+  CHECK(parse_timestamp(at("items.0.expires")) > seconds_since_epoch());
+  CHECK(parse_timestamp(at("items.0.created")) < seconds_since_epoch());
+  CHECK(at("items.0.key.0") == "issuer-url=https://a.example.com");
+  CHECK(at("items.0.key.1") == "plugin=execcred-oidc-federation");
+  CHECK(at("items.0.key.2") == "(missing)");
+  CHECK(at("items.1.state") == "failed");
+  CHECK(at("items.1.error.message") == "the provider is down");
+  CHECK(at("items.1.error.hint") == "wait");
+  CHECK(at("items.1.error.exitCode") == "3");
+  CHECK(parse_timestamp(at("items.1.askedAgainAfter")) > seconds_since_epoch());
+  CHECK(at("items.1.expires") == "(missing)");
+  CHECK(at("items.2") == "(missing)");
 }
 
 TEST_CASE("cache list: control characters of an identity do not reach the terminal") {
@@ -117,7 +117,7 @@ TEST_CASE("cache: a directory that is not there yet is empty, and list and clear
     check_succeeds(cache(arguments, {home}));
   }
   CHECK(is_same_json(cache({"list", "-o", "json", "--cache-dir=" + sandbox.at("a")}).output,
-                     R"({"entries":[]})"));
+                     R"({"items":[]})"));
   CHECK(fs::is_empty(sandbox.path()));
 }
 

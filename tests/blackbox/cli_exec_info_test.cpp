@@ -56,13 +56,14 @@ TEST_CASE(
                      R"(,"proxy-url":"http://u:p@h:9/p?a=b&c=d","disable-compression":true)" +
                          config_extension(R"({"audience":"x"})") +
                          R"(,"certificate-authority-data":")" + data +
-                         R"(","insecure-skip-tls-verify":true,"tls-server-name":"bar")"));
+                         R"(","tls-server-name":"bar")"));
   CHECK(recorder.values_of("KUBERNETES_EXEC_INFO") ==
-        Texts{info_with(R"(,"tls-server-name":"bar","insecure-skip-tls-verify":true,)"
-                        R"("certificate-authority-data":")" +
-                        data +
+        Texts{info_with(R"(,"tls-server-name":"bar","certificate-authority-data":")" + data +
                         R"(","proxy-url":"http://u:p@h:9/p?a=b\u0026c=d",)"
                         R"("disable-compression":true,"config":{"audience":"x"})")});
+  check_given(record(recorder, kWithInfo, "", R"(,"insecure-skip-tls-verify":true)"));
+  CHECK(recorder.values_of("KUBERNETES_EXEC_INFO") ==
+        Texts{info_with(R"(,"insecure-skip-tls-verify":true,"config":null)")});
   check_given(
       record(recorder, kWithInfo, "",
              R"(,"tls-server-name":"","insecure-skip-tls-verify":false,)"

@@ -21,11 +21,25 @@ using execcred::test::ObjectApi;
 
 namespace {
 
+constexpr const char* kDiscovery = "GET /apis/multicluster.x-k8s.io";
 constexpr const char* kAll = "GET /apis/multicluster.x-k8s.io/v1alpha1/clusterprofiles?limit=500";
 
 // The hub's objects again, as one file.
 std::string as_list(const ObjectApi& api) {
   return api.answer({.method = "GET", .target = kProfiles.path + "/clusterprofiles"}).body;
+}
+
+bool is_discovery(const HttpRequest& request) { return "GET " + request.target == kDiscovery; }
+
+// The same objects in v1alpha2, of a server that has no older version of them.
+ObjectApi::Resource newer() {
+  ObjectApi::Resource resource = kProfiles;
+  resource.path = "/apis/multicluster.x-k8s.io/v1alpha2";
+  return resource;
+}
+
+std::string in_v1alpha2(std::string profile) {
+  return profile.replace(profile.find("v1alpha1"), 8, "v1alpha2");
 }
 
 ObjectApi two_namespaces() {
@@ -72,10 +86,11 @@ TEST_CASE("from-hub: pages of 500 hold what a file with all of them holds") {
   CHECK(outcome.output == inventory.run("kubeconfig").output);
 
   const std::vector<std::string> requests = hub.requests();
-  REQUIRE(requests.size() == 3);
-  CHECK(requests[0] == kAll);
-  CHECK(requests[1].starts_with(std::string(kAll) + "&continue="));
+  REQUIRE(requests.size() == 4);
+  CHECK(requests[0] == kDiscovery);
+  CHECK(requests[1] == kAll);
   CHECK(requests[2].starts_with(std::string(kAll) + "&continue="));
+  CHECK(requests[3].starts_with(std::string(kAll) + "&continue="));
   for (const HttpRequest& request : hub.server().requests()) {
     CHECK(request.header("Authorization") == "Bearer HubTokenCanary");
   }
@@ -89,8 +104,9 @@ TEST_CASE("from-hub: one namespace, a label, both") {
   CHECK(contexts(hub.from_hub("kubeconfig", {"-l", "tier=gold"})) == "fleet/a other/a");
   CHECK(contexts(hub.from_hub("kubeconfig", {"--namespace=fleet", "--selector=tier=gold"})) ==
         "fleet/a");
-  CHECK(contexts(hub.from_hub("kubeconfig", {"-n", "none"})) == "");
-  CHECK(hub.requests()[3] ==
+  CHECK_REFUSAL(hub.from_hub("kubeconfig", {"-n", "none"}), 2,
+                "namespace 'none' of the hub holds no ClusterProfile");
+  CHECK(hub.requests()[7] ==
         "GET /apis/multicluster.x-k8s.io/v1alpha1/namespaces/fleet/clusterprofiles"
         "?limit=500&labelSelector=tier%3Dgold");
 }
@@ -138,7 +154,9 @@ TEST_CASE("from-hub: another object than the one asked for is refused") {
   for (const std::string& answer :
        {hub_profile("b"), hub_profile("a", "other"),
         std::string(R"({"kind":"Secret","metadata":{"name":"a","namespace":"fleet"}})")}) {
-    const Hub hub([&answer](const HttpRequest&) { return HttpResponse{.body = answer}; });
+    const Hub hub([&answer](const HttpRequest& request) {
+      return is_discovery(request) ? empty_hub().answer(request) : HttpResponse{.body = answer};
+    });
     CHECK_REFUSAL(hub.from_hub("get", {"--name=fleet/a"}), 1, "another object");
   }
 }
@@ -150,7 +168,8 @@ TEST_CASE("from-hub: there is one source, and what asks the hub needs it") {
     CHECK_REFUSAL(run({.arguments = {kCli, subcommand, "-m", mapping_path}}), 2,
                   "neither --clusterprofile nor --from-hub");
     CHECK_REFUSAL(hub.from_hub(subcommand, {"-f", mapping_path}), 2, "both given");
-    for (const std::string option : {"--namespace=fleet", "--selector=a=b", "--kubeconfig=/x"}) {
+    for (const std::string option :
+         {"--namespace=fleet", "--selector=a=b", "--kubeconfig=/x", "--context=x"}) {
       CHECK_REFUSAL(run({.arguments = {kCli, subcommand, "-m", mapping_path, "-f", "x", option}}),
                     2, option.substr(0, option.find('=')) + " is given without --from-hub");
     }
@@ -168,7 +187,7 @@ TEST_CASE("from-hub: the hub is that of --kubeconfig, else of KUBECONFIG") {
   command.environment.push_back("KUBECONFIG=" + other.sandbox().at("hub.json"));
   CHECK(contexts(run(command)) == "fleet/a fleet/b other/a");
   command.arguments.resize(command.arguments.size() - 2);  // --kubeconfig
-  CHECK(contexts(run(command)) == "");
+  CHECK_REFUSAL(run(command), 2, "the hub holds no ClusterProfile");
   command.environment.pop_back();
   CHECK_REFUSAL(run(command), 2, "no hub is known");
 }
@@ -192,6 +211,70 @@ TEST_CASE("from-hub: what the hub refuses is told with the rule that is missing"
   CHECK(got.error_output.find("namespace 'fleet'") != std::string::npos);
 }
 
+TEST_CASE("from-hub: the newest version that both sides know") {
+  ObjectApi api = two_namespaces();
+  api.add(newer(), in_v1alpha2(hub_profile("new", "fleet", R"({"tier":"gold"})")));
+  api.add_version("/apis/multicluster.x-k8s.io/v1beta7");
+  const Hub both(std::move(api));
+  CHECK(contexts(both.from_hub("kubeconfig")) == "fleet/new");
+  CHECK(both.requests() ==
+        std::vector<std::string>{
+            kDiscovery, "GET /apis/multicluster.x-k8s.io/v1alpha2/clusterprofiles?limit=500"});
+  const Outcome one = both.from_hub("resolve", {"--name=fleet/new"});
+  CHECK_MESSAGE(one.exit_code == 0, describe(one));
+  CHECK(both.requests().back() ==
+        "GET /apis/multicluster.x-k8s.io/v1alpha2/namespaces/fleet/clusterprofiles/new");
+  CHECK(both.run({"lint", "--from-hub"}).output == "0 errors, 0 warnings in 1 object of the hub\n");
+}
+
+TEST_CASE("from-hub: an object without apiVersion is read by the rules of its list") {
+  ObjectApi api;
+  std::string item = hub_profile("a");
+  item = "{" + item.substr(item.find("\"metadata\""));
+  item.replace(item.find("accessProviders"), 15, "credentialProviders");
+  api.add(newer(), item);
+  const Hub hub(std::move(api));
+  const Outcome outcome = hub.from_hub("kubeconfig");
+  CHECK(outcome.error_output.find("status.credentialProviders is no field of v1alpha2") !=
+        std::string::npos);
+}
+
+// MCS-API's kinds are in the same group.
+TEST_CASE("from-hub: a version that the group has for other kinds alone is passed over") {
+  ObjectApi api = two_namespaces();
+  api.add_version("/apis/multicluster.x-k8s.io/v1alpha2");
+  const Hub hub(std::move(api));
+  CHECK(contexts(hub.from_hub("kubeconfig")) == "fleet/a fleet/b other/a");
+  CHECK(hub.requests() == std::vector<std::string>{
+                              kDiscovery,
+                              "GET /apis/multicluster.x-k8s.io/v1alpha2/clusterprofiles?limit=500",
+                              "GET /apis/multicluster.x-k8s.io/v1alpha2", kAll});
+  CHECK(hub.from_hub("resolve", {"--name=fleet/b"}).exit_code == 0);
+}
+
+TEST_CASE("from-hub: no group, no known version, no right to ask for them") {
+  const Hub bare{ObjectApi()};
+  const Outcome no_group = bare.from_hub("kubeconfig");
+  CHECK_REFUSAL(no_group, 2, "the hub does not serve the API group multicluster.x-k8s.io");
+  CHECK(no_group.error_output.find("hint: install the CRD of ClusterProfile") != std::string::npos);
+  ObjectApi api;
+  api.add_version("/apis/multicluster.x-k8s.io/v1");
+  api.add_version("/apis/multicluster.x-k8s.io/v1beta1");
+  CHECK_REFUSAL(Hub(api).from_hub("get"), 2,
+                "the hub serves multicluster.x-k8s.io as 'v1', 'v1beta1', not as "
+                "multicluster.x-k8s.io/v1alpha1 or v1alpha2");
+  CHECK_REFUSAL(Hub(std::move(api)).run({"lint", "--from-hub"}), 2, "not as");
+  ObjectApi closed = two_namespaces();
+  closed.forbid_discovery();
+  const Outcome forbidden = Hub(std::move(closed)).from_hub("resolve");
+  CHECK_REFUSAL(forbidden, 1, "403 Forbidden");
+  CHECK(forbidden.error_output.find("system:discovery") != std::string::npos);
+  CHECK(forbidden.error_output.find("what it serves under /apis/multicluster.x-k8s.io") !=
+        std::string::npos);
+  const Hub other([](const HttpRequest&) { return HttpResponse{.body = R"({"kind":"Pod"})"}; });
+  CHECK_REFUSAL(other.from_hub("resolve"), 1, "the hub's reply is no APIGroup");
+}
+
 TEST_CASE("from-hub: a bad ClusterProfile is told and left out") {
   ObjectApi api = two_namespaces();
   std::string bad = hub_profile("bad");
@@ -208,7 +291,43 @@ TEST_CASE("from-hub: a bad ClusterProfile is told and left out") {
   CHECK(outcome.error_output.find("fleet/bad") != std::string::npos);
   CHECK(outcome.error_output.find("ClusterProfile 'fleet/malformed' of the hub") !=
         std::string::npos);
-  CHECK_FAILURE(hub.from_hub("resolve"), 1);
+  const Outcome resolved = hub.from_hub("resolve");
+  CHECK(resolved.exit_code == 1);
+  CHECK(resolved.error_output == outcome.error_output);
+  CHECK(resolved.output.find("fleet/b") != std::string::npos);
+  // Of the others, the hub is not asked.
+  const Outcome named = hub.from_hub("resolve", {"--name=fleet/b"});
+  CHECK_MESSAGE(named.exit_code == 0, describe(named));
+  CHECK(named.error_output == "");
+}
+
+TEST_CASE("from-hub: --context chooses among the kubeconfig's, and the error names it") {
+  const Hub hub(two_namespaces());
+  std::string text = read_text(hub.sandbox().at("hub.json"));
+  const std::size_t current = text.find("\"current-context\"");
+  REQUIRE(current != std::string::npos);
+  const std::size_t value = text.find('"', text.find(':', current)) + 1;
+  const std::string name = text.substr(value, text.find('"', value) - value);
+  text.replace(value, name.size(), "elsewhere");
+  const std::string kubeconfig = hub.sandbox().write("other.json", text);
+  const auto resolve = [&](std::vector<std::string> arguments) {
+    std::vector<std::string> all = {
+        kCli,         "resolve",      "-m",      hub.sandbox().at("mapping.json"),
+        "--from-hub", "--kubeconfig", kubeconfig};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return run({.arguments = std::move(all)});
+  };
+  const Outcome wrong = resolve({});
+  CHECK_REFUSAL(wrong, 2, "current-context 'elsewhere' is not among the kubeconfig's contexts");
+  CHECK(says(wrong, "hint: choose one with --context=NAME; there is only '" + name + "'"));
+  const Outcome chosen = resolve({"--context", name});
+  CHECK_MESSAGE(chosen.exit_code == 0, describe(chosen));
+  CHECK_REFUSAL(resolve({"--context=nobody"}), 2,
+                "the context 'nobody' is not among the kubeconfig's contexts");
+  const Outcome nowhere =
+      run({.arguments = {kCli, "resolve", "-m", hub.sandbox().at("mapping.json"), "--from-hub",
+                         "--context", "x"}});
+  CHECK_REFUSAL(nowhere, 2, "--context is given, but no kubeconfig");
 }
 
 TEST_CASE("from-hub: a hub that fails in the middle leaves the file as it was") {
@@ -260,7 +379,7 @@ TEST_CASE("from-hub: 10,000 ClusterProfiles fit in little memory") {
   const Outcome outcome = run(command);
   CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
   CHECK(outcome.output.find("10000 clusters") != std::string::npos);
-  CHECK(hub.requests().size() == 20);
+  CHECK(hub.requests().size() == 21);
   CHECK(std::filesystem::file_size(file) > 10'000 * 1600);
 #endif
 }

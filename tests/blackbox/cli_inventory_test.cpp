@@ -89,7 +89,7 @@ TEST_CASE("inventory: one or many documents, lists of both kinds, other kinds pa
   }
 }
 
-TEST_CASE("inventory: a folder's manifests in the order of their names, and nothing else") {
+TEST_CASE("inventory: a folder's manifests in the order of their names, then those inside") {
   const Files files;
   const Sandbox& sandbox = files.sandbox();
   sandbox.write("folder/20.yaml", one("c"));
@@ -99,15 +99,17 @@ TEST_CASE("inventory: a folder's manifests in the order of their names, and noth
   sandbox.write("folder/40.yaml.bak", "no profile: [");
   sandbox.write("folder/deep/50.yaml", one("deep"));
   std::filesystem::create_directory(sandbox.at("folder/directory.yaml"));
-  CHECK(files.names(sandbox.at("folder")) == "fleet/d fleet/c fleet/b fleet/a");
-  CHECK(files.names(sandbox.at("folder/")) == "fleet/d fleet/c fleet/b fleet/a");
+  const std::string all = "fleet/d fleet/c fleet/b fleet/a fleet/deep";
+  CHECK(files.names(sandbox.at("folder")) == all);
+  CHECK(files.names(sandbox.at("folder/")) == all);
   CHECK(files.names(sandbox.at("folder"), {"--name=a"}) == "fleet/a");
-  sandbox.write("folder/15.yaml", "broken: [");
-  CHECK_REFUSAL(run(files.command(sandbox.at("folder"))), 2, sandbox.at("folder/15.yaml"));
   sandbox.write("folder/15.yaml", "providers: []\n---\nresources: [a.yaml]\n");
-  CHECK(files.names(sandbox.at("folder")) == "fleet/d fleet/c fleet/b fleet/a");
+  CHECK(files.names(sandbox.at("folder")) == all);
   // One that is named is meant.
-  CHECK_REFUSAL(run(files.command(sandbox.at("folder/15.yaml"))), 2, "kind is missing");
+  const Outcome named = run(files.command(sandbox.at("folder/15.yaml")));
+  CHECK(named.exit_code == 2);
+  CHECK(named.output == "");
+  CHECK(says(named, "execcred: error: kind is missing\n"));
 }
 
 TEST_CASE("inventory: one file of a folder that is none keeps no other from a kubeconfig") {
@@ -197,13 +199,27 @@ TEST_CASE("inventory: nothing to resolve is an error, not an empty success") {
   for (const std::string& path :
        {sandbox.at("empty"), sandbox.write("list.json", list("List", "v1", "")),
         sandbox.write("other.yaml", "apiVersion: v1\nkind: ConfigMap\n"),
-        sandbox.write("blank.yaml", "\n"), std::string("/dev/null")}) {
+        sandbox.write("blank.yaml", "\n")}) {
     CAPTURE(path);
-    CHECK_FAILURE(run(files.command(path)), 2);
+    for (const std::string subcommand : {"resolve", "get", "kubeconfig"}) {
+      CAPTURE(subcommand);
+      Command command = files.command(path);
+      command.arguments[1] = subcommand;
+      CHECK_REFUSAL(run(command), 2, "'" + path + "' holds no ClusterProfile");
+      command.arguments.emplace_back("--allow-empty");
+      const Outcome empty = run(command);
+      CHECK_MESSAGE(empty.exit_code == 0, describe(empty));
+      CHECK(empty.error_output == "");
+      CHECK((subcommand == "kubeconfig") ==
+            (empty.output.find("clusters: []") != std::string::npos));
+    }
+    const Outcome list = run(files.command(path, {"--allow-empty", "-o", "json"}));
+    CHECK(is_same_json(list.output, R"({"items":[]})"));
   }
+  CHECK_FAILURE(run(files.command("/dev/null")), 2);
   Command command = files.command("-");
   command.input = "";
-  CHECK_FAILURE(run(command), 2);
+  CHECK_REFUSAL(run(command), 2, "'-' holds no ClusterProfile");
 }
 
 TEST_CASE("inventory: what cannot be read is named, and nothing hangs") {
@@ -268,6 +284,61 @@ TEST_CASE("execcred: no command, an unknown one, and options that no command has
   const Outcome version = run({.arguments = {kCli, "--version"}});
   CHECK(version.exit_code == 0);
   CHECK(version.output.starts_with("execcred "));
+}
+
+TEST_CASE("inventory: v1alpha2 is read by its own rules, another version is an error") {
+  const auto of_version = [](const std::string& version, const std::string& field,
+                             const std::string& server = "https://10.1.2.3") {
+    std::string text = profile("a", {provider("p", server)}, field);
+    return text.replace(text.find("v1alpha1"), 8, version);
+  };
+  const Files files;
+  const auto resolve = [&files](const std::string& text) {
+    return run(files.command(files.sandbox().write("p.json", text)));
+  };
+  CHECK(files.names(files.sandbox().write("p.json", of_version("v1alpha2", "accessProviders"))) ==
+        "fleet/a");
+  CHECK(files.names(files.sandbox().write(
+            "p.json", of_version("v1alpha1", "credentialProviders"))) == "fleet/a");
+  const Outcome dropped = resolve(of_version("v1alpha2", "credentialProviders"));
+  CHECK_REFUSAL(dropped, 2, "no provider of the mapping is in the ClusterProfile");
+  CHECK(dropped.error_output.find("status.credentialProviders is no field of v1alpha2") !=
+        std::string::npos);
+  CHECK_REFUSAL(resolve(of_version("v1alpha2", "accessProviders", "10.1.2.3:6443")), 2,
+                "status.accessProviders[0].cluster.server is '10.1.2.3:6443', no URL with a host");
+  for (const char* version : {"v1", "v1beta1", "v1alpha3", "v1alpha11"}) {
+    const std::string told = "apiVersion is 'multicluster.x-k8s.io/" + std::string(version) +
+                             "', not multicluster.x-k8s.io/v1alpha1 or v1alpha2";
+    CHECK_REFUSAL(resolve(of_version(version, "accessProviders")), 2, told);
+    CHECK_REFUSAL(
+        resolve(list("ClusterProfileList", std::string("multicluster.x-k8s.io/") + version, "")), 2,
+        told);
+  }
+}
+
+TEST_CASE("inventory: kubeconfig warns of two ClusterProfiles of one cluster") {
+  const auto member = [](const std::string& name, const std::string& id) {
+    std::string text = one(name);
+    return text.replace(text.find("\"namespace\""), 0,
+                        R"("labels":{"multicluster.x-k8s.io/inventory-member-id":")" + id + "\"},");
+  };
+  const Files files;
+  const auto kubeconfig = [&files](const std::string& text) {
+    Command command = files.command(files.sandbox().write("p.yaml", text));
+    command.arguments[1] = "kubeconfig";
+    return run(command);
+  };
+  const Outcome outcome = kubeconfig(member("a", "m1") + "\n---\n" + member("b", "m1") + "\n---\n" +
+                                     member("c", "m2") + "\n---\n" + one("d"));
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.error_output ==
+        "execcred: warning: ClusterProfiles 'fleet/a' and 'fleet/b' are one cluster: both have the "
+        "label multicluster.x-k8s.io/inventory-member-id=m1\n"
+        "  hint: remove one of them, or choose with --selector\n");
+  for (const char* name : {"fleet/a", "fleet/b", "fleet/c", "fleet/d"}) {
+    CHECK(outcome.output.find(name) != std::string::npos);
+  }
+  CHECK(kubeconfig(member("a", "m1") + "\n---\n" + member("b", "m2")).error_output.empty());
 }
 
 TEST_SUITE_END();

@@ -39,6 +39,16 @@ TEST_CASE("lint --from-hub: a clean hub, page by page") {
   CHECK(clean.output == "0 errors, 0 warnings in 1 object of the hub\n");
 }
 
+TEST_CASE("lint --from-hub: a hub without ClusterProfiles is an error, unless it may be empty") {
+  const Hub hub(empty_hub());
+  const Outcome refused = hub.run({"lint", "--from-hub"});
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.error_output.starts_with("execcred: error: the hub holds no ClusterProfile\n"));
+  const Outcome allowed = hub.run({"lint", "--from-hub", "--allow-empty"});
+  CHECK_MESSAGE(allowed.exit_code == 0, describe(allowed));
+  CHECK(allowed.error_output == "");
+}
+
 TEST_CASE("lint --from-hub: findings name the object; --namespace and --selector choose") {
   ObjectApi api = empty_hub();
   std::string bad = hub_profile("bad", "fleet", R"({"tier":"iron"})");
@@ -66,6 +76,29 @@ TEST_CASE("lint --from-hub: files too, and a file may hold what the hub has") {
   CHECK_MESSAGE(both.exit_code == 0, describe(both));
   CHECK(both.output == "0 errors, 0 warnings in 1 file and 1 object of the hub\n");
   CHECK_REFUSAL(hub.run({"lint", file}), 2, "--kubeconfig is given without --from-hub");
+}
+
+TEST_CASE("lint --from-hub: a mapping's providers, and two ClusterProfiles of one cluster") {
+  ObjectApi api = empty_hub();
+  const std::string member = R"({"multicluster.x-k8s.io/inventory-member-id":"m1"})";
+  api.add(kProfiles, hub_profile("a", "fleet", member));
+  api.add(kProfiles, hub_profile("b", "other", member));
+  const Hub hub(std::move(api));
+  const std::string other = hub.sandbox().write("other.json", mapping({mapped("x", "/bin/true")}));
+  const Outcome outcome = hub.run({"lint", other, "--from-hub", "--no-files"});
+  CHECK(outcome.exit_code == 2);
+  CHECK(
+      has(outcome,
+          "hub: ClusterProfile fleet/a: status.accessProviders: error: lists 'p', and the mapping "
+          "has none of these: it has 'x'\n"));
+  CHECK(has(outcome, "hub: ClusterProfile other/b: status.accessProviders: error: lists 'p'"));
+  CHECK(has(outcome,
+            "hub: ClusterProfile other/b: "
+            "metadata.labels[\"multicluster.x-k8s.io/inventory-member-id\"]: warning: is 'm1', as "
+            "that of 'fleet/a': the two ClusterProfiles are one cluster\n"));
+  CHECK(has(outcome, "2 errors, 1 warning in 1 file and 2 objects of the hub\n"));
+  CHECK(hub.run({"lint", hub.sandbox().at("mapping.json"), "--from-hub", "--no-files"}).exit_code ==
+        0);
 }
 
 TEST_CASE("lint --from-hub: a cluster that two of Istio's Secrets hold") {

@@ -97,15 +97,15 @@ TEST_CASE("lint: findings are sorted by file, each with a remedy, and counted") 
   CHECK(folder.exit_code == 2);
   CHECK(json_at(folder.output, "errors") == "1");
   CHECK(json_at(folder.output, "warnings") == "1");
-  CHECK(json_at(folder.output, "findings.1.file") == worse);
-  CHECK(json_at(folder.output, "findings.1.path") == "providers[0].execConfig.command");
-  CHECK(json_at(folder.output, "findings.1.severity") == "error");
-  CHECK(json_at(folder.output, "findings.1.message") == "is 'relative', no absolute path");
-  CHECK(json_at(folder.output, "findings.1.hint").size() > 10);
-  CHECK(json_at(folder.output, "findings.2") == "(missing)");
+  CHECK(json_at(folder.output, "items.1.file") == worse);
+  CHECK(json_at(folder.output, "items.1.path") == "providers[0].execConfig.command");
+  CHECK(json_at(folder.output, "items.1.severity") == "error");
+  CHECK(json_at(folder.output, "items.1.message") == "is 'relative', no absolute path");
+  CHECK(json_at(folder.output, "items.1.hint").size() > 10);
+  CHECK(json_at(folder.output, "items.2") == "(missing)");
   const Outcome nothing = lint({good, "-o", "json"});
   CHECK(nothing.exit_code == 0);
-  CHECK(is_same_json(nothing.output, R"({"findings":[],"errors":0,"warnings":0,"passedOver":0})"));
+  CHECK(is_same_json(nothing.output, R"({"items":[],"errors":0,"warnings":0,"passedOver":0})"));
 }
 
 TEST_CASE("lint: standard input, and one ClusterProfile in two files") {

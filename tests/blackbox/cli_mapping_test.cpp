@@ -121,7 +121,7 @@ TEST_CASE("a mapping is read as Go reads it: any case of keys, nulls, unknown fi
     const Inventory inventory(text, profile("c1", {provider("p")}));
     const Outcome outcome = inventory.run("resolve", {"-o", "json"});
     CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
-    CHECK(json_at(outcome.output, "exec.command") == "/x");
+    CHECK(json_at(outcome.output, "items.0.exec.command") == "/x");
   }
 }
 

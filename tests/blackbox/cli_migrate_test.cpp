@@ -147,7 +147,7 @@ TEST_CASE("migrate reads a mapping, from standard input too, and resolve takes t
   const Inventory inventory(outcome.output, profile("c1", {provider("ocm")}));
   const Outcome resolved = inventory.run("resolve", {"-o", "json"});
   CHECK_MESSAGE(resolved.exit_code == 0, describe(resolved));
-  CHECK(json_at(resolved.output, "exec.args") ==
+  CHECK(json_at(resolved.output, "items.0.exec.args") ==
         R"(["--convention=cp-creds","--managed-serviceaccount=m"])");
 }
 
@@ -200,6 +200,26 @@ TEST_CASE("migrate writes arguments that the plugins themselves accept") {
     ++count;
   }
   CHECK(count == 12);
+}
+
+TEST_CASE("migrate: a folder of plugins that is not absolute is refused, and PATH is not named") {
+  for (const std::string folder : {"plugins", "./plugins", ".", "../plugins"}) {
+    const Outcome outcome = migrate({"-", "--plugin-dir=" + folder}, kubeconfig(kEks));
+    CHECK_REFUSAL(outcome, 2, "--plugin-dir: '" + folder + "' is no absolute path");
+    CHECK(says(outcome, "hint: write the absolute path: "));
+    CHECK_FALSE(says(outcome, "in PATH"));
+  }
+}
+
+TEST_CASE("migrate: the report names what the binding of stored kubeconfigs would refuse") {
+  const Outcome outcome =
+      migrate({"-"}, mapping({mapped("p", "/plugins/kubeconfig-secretreader")}));
+  CHECK(outcome.exit_code == 0);
+  for (const std::string flag : {"--allow-server-mismatch=PATTERN", "--allow-profile-ca",
+                                 "--allow-namespace=NS", "--both"}) {
+    CHECK_MESSAGE(says(outcome, flag), describe(outcome));
+  }
+  CHECK(says(outcome, "  note     a stored kubeconfig is given to its own server alone: "));
 }
 
 TEST_CASE("migrate refuses what it cannot read or write, and leaves nothing behind") {

@@ -51,8 +51,9 @@ TEST_CASE("a plugin's exit code decides ours, and its words are the message") {
     CAPTURE(exit.theirs);
     const Outcome outcome = get_from_script(
         printing("never-used") + "\necho 'no luck today' >&2\nexit " + std::to_string(exit.theirs));
-    CHECK_FAILURE(outcome, exit.ours);
-    CHECK(says(outcome, "no luck today"));
+    CHECK(outcome.exit_code == exit.ours);
+    CHECK(outcome.output == "");
+    CHECK(outcome.error_output.starts_with("no luck today\nexeccred: error: "));
     CHECK(says(outcome, "exit code " + std::to_string(exit.theirs)));
     CHECK(says(outcome, "fleet/c1"));
     CHECK(says(outcome, "'p'"));
@@ -135,24 +136,93 @@ TEST_CASE("an answer that has expired is no credential") {
       1);
 }
 
-TEST_CASE("noise on a plugin's stderr is no failure, and not ours to print") {
-  const Outcome outcome =
-      get_from_script("yes noise | head -c 1000000 >&2\n" + printing("t0ken"), {"-o", "token"});
+TEST_CASE("what a plugin says on stderr is shown, when it succeeds too") {
+  const Outcome outcome = get_from_script(
+      "printf 'asking\\r\\n\\tthe provider\\nno end' >&2\n" + printing("t0ken"), {"-o", "token"});
   CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
   CHECK(outcome.output == "t0ken\n");
-  CHECK(outcome.error_output == "");
+  CHECK(outcome.error_output == "asking\n\tthe provider\nno end\n");
 }
 
-TEST_CASE("noise before the words of a failure is bounded in the message") {
-  const Outcome outcome = get_from_script("yes noise | head -c 1000000 >&2\nexit 1");
-  CHECK_FAILURE(outcome, 1);
+TEST_CASE("of a plugin's noise 64 KiB are shown, and the error or the credential all the same") {
+  constexpr std::size_t kShown = 64 * 1024;
+  const std::string note = "execcred: note: of the plugin's messages, 64 KiB are shown\n";
+  const Outcome given =
+      get_from_script("yes noise | head -c 1000000 >&2\n" + printing("t0ken"), {"-o", "token"});
+  CHECK(given.exit_code == 0);
+  CHECK(given.output == "t0ken\n");
+  CHECK(given.error_output.starts_with("noise\nnoise\n"));
+  CHECK(given.error_output.ends_with(note));
+  CHECK(given.error_output.size() > kShown / 2);
+  CHECK(given.error_output.size() <= kShown + note.size());
+  const Outcome failed = get_from_script("yes noise | head -c 1000000 >&2\nexit 1");
+  CHECK(failed.exit_code == 1);
+  CHECK(failed.output == "");
+  const std::size_t error = failed.error_output.find(note + "execcred: error: ");
+  CHECK_MESSAGE(error != std::string::npos, failed.error_output.substr(kShown / 2));
+  // Bytes that are shown as \xNN count as what is shown.
+  const Outcome raw = get_from_script("head -c 200000 /dev/zero >&2\nexit 1");
+  CHECK(raw.error_output.size() < kShown + 4096);
 }
 
-TEST_CASE("a plugin may print control characters, and we do not") {
+TEST_CASE("a plugin whose messages nobody reads ends all the same") {
+  const Sandbox programs;
+  const Inventory inventory(
+      mapping({mapped("p", programs.script("plugin", "yes noise | head -c 1000000 >&2\n" +
+                                                         printing("t0ken")))}),
+      profile("c1", {provider("p")}));
+  Pipe full;
+  full.fill();
+  Command command = inventory.command("get", {"-o", "token"});
+  command.before_exec = [&full] { replace_descriptor(2, full.write_end()); };
+  const Outcome outcome = run(command);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.output == "t0ken\n");
+}
+
+TEST_CASE("a plugin may print control characters, and no terminal gets them") {
   const Outcome outcome =
       get_from_script(R"(printf 'bad \033[2Jthings\007 \302\233 here\n' >&2; exit 1)");
-  CHECK_FAILURE(outcome, 1);
-  CHECK(!says(outcome, "\302\233"));
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.error_output.starts_with(R"(bad \x1b[2Jthings\x07 \xc2\x9b here)"
+                                         "\nexeccred: error: "));
+  for (const char c : outcome.error_output) {
+    CHECK_FALSE(((c >= 0 && c < ' ' && c != '\n') || c == '\x7f' || c == '\x9b'));
+  }
+}
+
+TEST_CASE("get --debug tells what get does, and has a plugin of ours do so") {
+  const Sandbox programs;
+  const std::string script =
+      "echo \"debug is ${EXECCRED_DEBUG-unset}\" >&2\n" + printing("t0kenCanary");
+  const auto get = [&](const std::string& name, std::vector<std::string> arguments,
+                       std::vector<std::string> environment = {}) {
+    const std::string more = R"(,"args":["--x=SecretArgument"])";
+    const Inventory inventory(mapping({mapped("p", programs.script(name, script), more)}),
+                              profile("c1", {provider("p")}));
+    arguments.insert(arguments.end(), {"-o", "token"});
+    return inventory.run("get", std::move(arguments), std::move(environment));
+  };
+  for (const Outcome& outcome :
+       {get("execcred-x", {"--debug"}), get("execcred-x", {}, {"EXECCRED_DEBUG=1"}),
+        get("plugin", {}, {"EXECCRED_DEBUG=1"})}) {
+    CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+    CHECK(outcome.output == "t0kenCanary\n");
+    for (const std::string step :
+         {"execcred: debug: ",
+          " ms: ClusterProfile fleet/c1, provider 'p' of "
+          "status.accessProviders[0], for 'https://10.1.2.3:6443'\n",
+          "with 1 arguments, no cluster information, for at most 9s\n", "\ndebug is 1\n",
+          " ended with exit code 0 after ", "got a bearer token, without an end\n"}) {
+      CHECK_MESSAGE(says(outcome, step), (step + describe(outcome)));
+    }
+    CHECK_FALSE(says(outcome, "t0kenCanary"));
+    CHECK_FALSE(says(outcome, "SecretArgument"));
+  }
+  CHECK(says(get("plugin", {"--debug"}), "\ndebug is unset\n"));
+  CHECK(get("execcred-x", {}).error_output == "debug is unset\n");
+  CHECK_REFUSAL(get("execcred-x", {}, {"EXECCRED_DEBUG=yes"}), 2,
+                "EXECCRED_DEBUG: 'yes' is neither true nor false");
 }
 
 TEST_CASE("a huge answer is cut off and refused") {
@@ -202,6 +272,26 @@ TEST_CASE("a plugin ends with the command that runs it, whatever ends that") {
   }
 }
 
+TEST_CASE("what a plugin has started ends with the command too, where a signal ends that") {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
+    CAPTURE(signal);
+    const Sandbox programs;
+    const std::string pids = programs.at("pid");
+    const Inventory inventory(
+        mapping(
+            {mapped("p", programs.script("plugin", "sleep 1000 &\necho $! > " + pids + "\nwait"))}),
+        profile("c1", {provider("p")}));
+    Child child(inventory.command("get"));
+    const pid_t grandchild = pid_in(pids);
+    REQUIRE(grandchild > 0);
+    kill(child.pid(), signal);
+    const Outcome outcome = child.wait();
+    CHECK_MESSAGE(outcome.signal == signal, describe(outcome));
+    CHECK(outcome.output == "");
+    CHECK(ends_soon(grandchild));
+  }
+}
+
 TEST_CASE("a timeout of the command is above 0 and at most a minute, as a plugin's is") {
   for (const std::string timeout : {"0s", "-1s", "61s", "2562047h", "x"}) {
     CAPTURE(timeout);
@@ -231,7 +321,7 @@ TEST_CASE("a program that cannot be run is a configuration error with the mappin
   }
 }
 
-TEST_CASE("the error of a plugin of ours is told as it told it") {
+TEST_CASE("the error of a plugin of ours is told as it told it, once") {
   const Inventory inventory(
       mapping({mapped("p", kTokenFile, R"(,"args":["--token-file=/no/such/token"])")}),
       profile("c1", {provider("p")}));
@@ -239,6 +329,16 @@ TEST_CASE("the error of a plugin of ours is told as it told it") {
   CHECK_FAILURE(outcome, 2);
   CHECK(says(outcome, "cannot read '/no/such/token': No such file or directory"));
   CHECK(says(outcome, "  hint: mount a projected serviceAccountToken volume there"));
+  // What else it says is shown, and so is its error where get's own has another reason.
+  const Outcome debugged = inventory.run("get", {"--debug"});
+  CHECK(says(debugged, "execcred-token-file: debug: "));
+  CHECK_FALSE(says(debugged, "execcred-token-file: error: "));
+  const Outcome given = get_from_script("echo 'execcred-x: error: no luck' >&2\n" + printing("t"));
+  CHECK(given.exit_code == 0);
+  CHECK(given.error_output == "execcred-x: error: no luck\n");
+  const Outcome killed = get_from_script("echo 'execcred-x: error: no luck' >&2\nkill -KILL $$");
+  CHECK(killed.exit_code == 3);
+  CHECK(killed.error_output.starts_with("execcred-x: error: no luck\nexeccred: error: "));
 }
 
 TEST_SUITE_END();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ClusterProfiles, field by field.
+#include "certificates.hpp"
 #include "documents.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
@@ -134,6 +135,31 @@ TEST_CASE("a malformed ClusterProfile is refused, naming the field, with a remed
       {with_server("https://h") + "}", "JSON"},
   };
   for (const Bad& bad : cases) check_refused(bad);
+}
+
+TEST_CASE("a CA beside insecure-skip-tls-verify is refused, which kubectl would do later") {
+  const std::string both = R"(,"insecure-skip-tls-verify":true,"certificate-authority-data":")" +
+                           base64(kAuthorityOne) + "\"";
+  const std::string field = "status.accessProviders[0].cluster.insecure-skip-tls-verify";
+  const Inventory inventory(mapping({mapped("p", "/bin/true")}),
+                            profile("c1", {provider("p", "https://h", both)}));
+  for (const std::string subcommand : {"resolve", "get", "kubeconfig"}) {
+    CAPTURE(subcommand);
+    CHECK_REFUSAL(inventory.run(subcommand), 2,
+                  field + " is true beside certificate-authority-data, which clients refuse");
+  }
+  const Outcome linted =
+      run({.arguments = {kCli, "lint", inventory.sandbox().at("profiles.yaml")}});
+  CHECK(linted.output.find(field + ": error: is true beside certificates, which clients refuse") !=
+        std::string::npos);
+  // Each of them alone is a choice.
+  const std::string insecure =
+      R"(,"insecure-skip-tls-verify":true,"certificate-authority-data":"")";
+  const Outcome alone = Inventory(mapping({mapped("p", "/bin/true")}),
+                                  profile("c1", {provider("p", "https://h", insecure)}))
+                            .run("resolve", {"-o", "json"});
+  CHECK_MESSAGE(alone.exit_code == 0, describe(alone));
+  CHECK(json_at(alone.output, "items.0.cluster.insecure-skip-tls-verify") == "true");
 }
 
 TEST_CASE("YAML is bounded: depth, aliases, size, odd keys and tags") {

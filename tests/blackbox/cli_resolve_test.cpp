@@ -72,41 +72,40 @@ TEST_CASE("resolve -o text: nothing that a profile holds breaks a line or reache
 TEST_CASE("resolve -o exec-config: what a kubeconfig has under users[].user.exec") {
   const Outcome outcome = resolve(kExec, "", {"-o", "exec-config"});
   REQUIRE_MESSAGE(outcome.exit_code == 0, describe(outcome));
-  CHECK(
-      is_same_json(outcome.output,
-                   R"({"apiVersion":"client.authentication.k8s.io/v1","command":"/no/such/plugin",)"
-                   R"("args":["--a=1","two words"],"env":[{"name":"A","value":"b"}],)"
-                   R"("installHint":"get it","interactiveMode":"IfAvailable",)"
-                   R"("provideClusterInfo":true})"));
+  CHECK(is_same_json(
+      outcome.output,
+      R"({"items":[{"apiVersion":"client.authentication.k8s.io/v1","command":"/no/such/plugin",)"
+      R"("args":["--a=1","two words"],"env":[{"name":"A","value":"b"}],)"
+      R"("installHint":"get it","interactiveMode":"IfAvailable",)"
+      R"("provideClusterInfo":true}]})"));
   const Outcome least = resolve("", "", {"-o", "exec-config"});
-  CHECK(
-      is_same_json(least.output,
-                   R"({"apiVersion":"client.authentication.k8s.io/v1","command":"/no/such/plugin",)"
-                   R"("interactiveMode":"Never","provideClusterInfo":false})"));
+  CHECK(is_same_json(
+      least.output,
+      R"({"items":[{"apiVersion":"client.authentication.k8s.io/v1","command":"/no/such/plugin",)"
+      R"("interactiveMode":"Never","provideClusterInfo":false}]})"));
 }
 
 TEST_CASE("resolve -o json: all of the cluster is kept") {
   const std::string data = base64(kAuthorityOne);
-  const Outcome outcome = resolve(
-      kExec,
-      R"(,"tls-server-name":"bar","insecure-skip-tls-verify":true,"disable-compression":true,)"
-      R"("certificate-authority-data":")" +
-          data + R"(","proxy-url":"http://h:9","extensions":[)" +
-          extension(kExecExtension, R"({"big":123456789012345678901234567890})") + "]",
-      {"-o", "json"});
+  const Outcome outcome =
+      resolve(kExec,
+              R"(,"tls-server-name":"bar","disable-compression":true,)"
+              R"("certificate-authority-data":")" +
+                  data + R"(","proxy-url":"http://h:9","extensions":[)" +
+                  extension(kExecExtension, R"({"big":123456789012345678901234567890})") + "]",
+              {"-o", "json"});
   REQUIRE_MESSAGE(outcome.exit_code == 0, describe(outcome));
-  CHECK(json_at(outcome.output, "clusterProfile.namespace") == "fleet");
-  CHECK(json_at(outcome.output, "clusterProfile.name") == "c1");
-  CHECK(json_at(outcome.output, "provider") == "p");
-  CHECK(json_at(outcome.output, "source") == "status.accessProviders[0]");
-  CHECK(json_at(outcome.output, "why") != "(missing)");
-  CHECK(json_at(outcome.output, "exec.command") == "/no/such/plugin");
-  CHECK(json_at(outcome.output, "cluster.server") == "https://10.1.2.3:6443");
-  CHECK(json_at(outcome.output, "cluster.tls-server-name") == "bar");
-  CHECK(json_at(outcome.output, "cluster.insecure-skip-tls-verify") == "true");
-  CHECK(json_at(outcome.output, "cluster.disable-compression") == "true");
-  CHECK(json_at(outcome.output, "cluster.certificate-authority-data") == data);
-  CHECK(json_at(outcome.output, "cluster.proxy-url") == "http://h:9");
+  CHECK(json_at(outcome.output, "items.0.clusterProfile.namespace") == "fleet");
+  CHECK(json_at(outcome.output, "items.0.clusterProfile.name") == "c1");
+  CHECK(json_at(outcome.output, "items.0.provider") == "p");
+  CHECK(json_at(outcome.output, "items.0.source") == "status.accessProviders[0]");
+  CHECK(json_at(outcome.output, "items.0.why") != "(missing)");
+  CHECK(json_at(outcome.output, "items.0.exec.command") == "/no/such/plugin");
+  CHECK(json_at(outcome.output, "items.0.cluster.server") == "https://10.1.2.3:6443");
+  CHECK(json_at(outcome.output, "items.0.cluster.tls-server-name") == "bar");
+  CHECK(json_at(outcome.output, "items.0.cluster.disable-compression") == "true");
+  CHECK(json_at(outcome.output, "items.0.cluster.certificate-authority-data") == data);
+  CHECK(json_at(outcome.output, "items.0.cluster.proxy-url") == "http://h:9");
   CHECK(outcome.output.find("123456789012345678901234567890") != std::string::npos);
 }
 
@@ -135,7 +134,7 @@ TEST_CASE("the mapping's order chooses among a profile's providers, whatever the
     std::vector<std::string> providers;
     for (const std::string& name : names) providers.push_back(provider(name));
     const Inventory inventory(entries, profile("c1", providers, field));
-    return json_at(inventory.run("resolve", {"-o", "json"}).output, "exec.command");
+    return json_at(inventory.run("resolve", {"-o", "json"}).output, "items.0.exec.command");
   };
   for (const std::string field : {"accessProviders", "credentialProviders"}) {
     CHECK(chosen({"third", "second", "first"}, field) == "/bin/first");
@@ -153,15 +152,15 @@ TEST_CASE("accessProviders win over credentialProviders for the same name") {
   both.replace(both.find("\"status\":{"), 10, old);
   const auto server = [&both](const std::string& name) {
     const Inventory inventory(mapping({mapped(name, "/bin/true")}), both);
-    return json_at(inventory.run("resolve", {"-o", "json"}).output, "cluster.server");
+    return json_at(inventory.run("resolve", {"-o", "json"}).output, "items.0.cluster.server");
   };
   CHECK(server("p") == "https://new");
   CHECK(server("q") == "https://only-old");
   // The mapping's order comes first: q is only in the deprecated list, and is chosen all the same.
   const Inventory inventory(mapping({mapped("q", "/bin/q"), mapped("p", "/bin/p")}), both);
   const Outcome outcome = inventory.run("resolve", {"-o", "json"});
-  CHECK(json_at(outcome.output, "exec.command") == "/bin/q");
-  CHECK(json_at(outcome.output, "source") == "status.credentialProviders[1]");
+  CHECK(json_at(outcome.output, "items.0.exec.command") == "/bin/q");
+  CHECK(json_at(outcome.output, "items.0.source") == "status.credentialProviders[1]");
 }
 
 TEST_CASE("--provider asks for another than the mapping's first") {
@@ -169,7 +168,7 @@ TEST_CASE("--provider asks for another than the mapping's first") {
       mapping({mapped("a", "/bin/a"), mapped("b", "/bin/b"), mapped("c", "/bin/c")}),
       profile("c1", {provider("a"), provider("b"), provider("z")}));
   const Outcome outcome = inventory.run("resolve", {"-o", "json", "--provider", "b"});
-  CHECK(json_at(outcome.output, "exec.command") == "/bin/b");
+  CHECK(json_at(outcome.output, "items.0.exec.command") == "/bin/b");
   CHECK_REFUSAL(inventory.run("resolve", {"--provider=c"}), 2, "'c' is not in the ClusterProfile");
   CHECK_REFUSAL(inventory.run("resolve", {"--provider=z"}), 2, "'z' is not in the mapping");
   CHECK_REFUSAL(inventory.run("resolve", {"--provider=nobody"}), 2, "'a', 'b', 'z'");

@@ -92,6 +92,31 @@ TEST_CASE("--server-ca-file: CA data that is missing or unreadable is refused") 
   }
 }
 
+TEST_CASE("--server-ca-file: a tls-server-name must be the server's own host") {
+  const Pinned pinned(kAuthorityOne);
+  const std::string ca = ca_data(kAuthorityOne);
+  const auto run = [&](std::string_view server, const std::string& name) {
+    return pinned.file.run_for(server, {pinned.option},
+                               ca + ",\"tls-server-name\":" + json_string(name));
+  };
+  for (const std::string name : {"", "api.example.com", "API.Example.COM"}) {
+    CAPTURE(name);
+    CHECK_SUCCESS(run("https://api.example.com:6443", name));
+  }
+  CHECK_SUCCESS(run("https://10.1.2.3:6443", "10.1.2.3"));
+  CHECK_SUCCESS(run("https://[fd00::1]:6443", "fd00:0::1"));
+  for (const std::string name : {"node-7.example.com", "example.com", "*.example.com",
+                                 "api.example.com.", "api.example.com:6443", "10.1.2.3", " "}) {
+    CAPTURE(name);
+    CHECK_REFUSAL(run("https://api.example.com:6443", name), 1,
+                  "spec.cluster.tls-server-name '" + name + "' is not the server's own host name");
+  }
+  CHECK_REFUSAL(run("https://10.1.2.3:6443", "10.1.2.4"), 1, "spec.cluster.tls-server-name");
+  // Without the rule it is the ClusterProfile's to say.
+  CHECK_SUCCESS(pinned.file.run_for("https://api.example.com:6443", {},
+                                    ",\"tls-server-name\":\"node-7.example.com\""));
+}
+
 TEST_CASE("--server-ca-file: no second certificate hides from us that a client would trust") {
   const Pinned pinned(kAuthorityOne);
   const std::string one = kAuthorityOne;

@@ -131,6 +131,21 @@ TEST_CASE("templates: unknown placeholders and lone braces are usage errors") {
   }
 }
 
+TEST_CASE("templates: a placeholder of Argo CD's that was not replaced is refused in any option") {
+  const TokenFile file;
+  constexpr const char* kTold = " has a template that nobody expanded";
+  const auto refuses = [](const Outcome& outcome, const std::string& where) {
+    CHECK_REFUSAL(outcome, 2, where + kTold);
+    CHECK(says(outcome, "hint: Argo CD replaces {{ .ClusterProfileName }}"));
+  };
+  for (const std::string option : {"cluster", "audience", "allow-server"}) {
+    refuses(file.run({"--" + option + "={{ .ClusterProfileServer }}"}), "--" + option);
+  }
+  refuses(file.run({"--audience=x{{.ClusterProfileName}}"}), "--audience");
+  refuses(file.run_with_config(R"({"audience":"{{ .ClusterProfileServer }}"})"),
+          "spec.cluster.config.audience");
+}
+
 TEST_CASE("templates: without one in use, a strange name harms nobody") {
   const TokenFile file;
   CHECK_SUCCESS(file.run_with_config(named("../secret")));

@@ -41,7 +41,7 @@ struct TestProvider {
   Duration lifetime = 1h;
   std::optional<Error> error = std::nullopt;
   std::optional<Duration> retry_after = std::nullopt;
-  bool is_own_failure = false;
+  bool is_spent = false;
   std::vector<ProviderCall> seen = {};
 };
 
@@ -79,7 +79,7 @@ class CacheFixture {
       ++provider.calls;
       provider.seen.push_back(call);
       call.retry_after = provider.retry_after;
-      call.is_own_failure = provider.is_own_failure;
+      call.is_spent = provider.is_spent;
       if (provider.error) return *provider.error;
       return fresh_token("token-" + std::to_string(provider.calls), clock.time + provider.lifetime);
     });

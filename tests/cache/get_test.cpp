@@ -129,10 +129,35 @@ TEST_CASE("get: a failure of our own making is not remembered") {
   cache.provider.error = Error{.kind = Error::Kind::configuration, .message = "no CA file"};
   CHECK(cache.token() == "no CA file");
   cache.provider.error = refused();
-  cache.provider.is_own_failure = true;
+  cache.provider.error->is_local = true;
   CHECK(cache.token() == "invalid_grant");
   cache.provider.error.reset();
   CHECK(cache.token() == "token-5");
+}
+
+TEST_CASE("get: what this machine lacks is not remembered, and not asked for again by the run") {
+  CacheFixture cache;
+  cache.provider.error = down(true);
+  cache.provider.error->is_local = true;
+  check_fails(cache.get(), Error::Kind::unavailable, "the provider is down");
+  CHECK(cache.provider.calls == 1);
+  CHECK_FALSE(std::filesystem::exists(cache.file(".failure")));
+  cache.provider.error.reset();
+  CHECK(cache.token() == "token-2");
+  CHECK(cache.paused == 0s);
+}
+
+TEST_CASE("get: after a spent token the run makes no second call, and neither do those who wait") {
+  CacheFixture cache;
+  cache.provider.error = down(true);
+  cache.provider.is_spent = true;
+  check_fails(cache.get(), Error::Kind::unavailable, "the provider is down");
+  check_fails(cache.get(), Error::Kind::unavailable, "remembering this from another run, for 2s");
+  CHECK(cache.provider.calls == 1);
+  CHECK(cache.paused == 0s);
+  cache.clock.time += 2s;
+  cache.provider.error.reset();
+  CHECK(cache.token() == "token-2");
 }
 
 TEST_CASE("get: a run that retries waits for the provider's window, and no longer than it may") {

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace execcred {
@@ -75,7 +76,7 @@ TEST_CASE("clear_cache: all goes but the locks") {
   CHECK(clear_cache(*directory) == 0);
 }
 
-TEST_CASE("what nothing needs is removed by those who write, the locks never") {
+TEST_CASE("what nothing needs is removed by those who write") {
   CacheFixture cache;
   cache.provider.lifetime = 5min;
   constexpr int kKeys = 100;
@@ -90,12 +91,101 @@ TEST_CASE("what nothing needs is removed by those who write, the locks never") {
     REQUIRE(cache.is_served_newest());
   }
   CHECK(count_of(cache, ".credential") == 1);
-  CHECK(count_of(cache, ".lock") == kKeys + 1);
   for (int i = 0; i < 1000 && count_of(cache, ".seen") > 1; ++i) {
     cache.clock.time += 5min;
     REQUIRE(cache.is_served_newest());
   }
   CHECK(count_of(cache, ".seen") == 1);
+  CHECK(count_of(cache, ".lock") == 1);
+  CHECK(count_of(cache, "") == 3);
+}
+
+TEST_CASE("keys that never come again leave a bounded number of files") {
+  CacheFixture cache;
+  cache.provider.lifetime = 5min;
+  constexpr int kRuns = 1'000;
+  std::size_t most = 0;
+  for (int i = 0; i < kRuns; ++i) {
+    cache.clock.time += 1min;
+    REQUIRE(cache.token(sample_key(std::to_string(i))) == "token-" + std::to_string(i + 1));
+    most = std::max(most, count_of(cache, ""));
+  }
+  // Five are good at a time, each with its lock and a mark.
+  CHECK(most <= 30);
+
+  // A failure counts for an hour after its window.
+  cache.provider.error = test::refused();
+  most = 0;
+  for (int i = kRuns; i < 2 * kRuns; ++i) {
+    cache.clock.time += 1min;
+    REQUIRE(cache.token(sample_key(std::to_string(i))) == "invalid_grant");
+    most = std::max(most, count_of(cache, ""));
+  }
+  CHECK(most <= 300);
+
+  // A failure of this machine is not remembered.
+  cache.provider.error->is_local = true;
+  cache.clock.time += 2h;
+  for (int i = 2 * kRuns; i < 3 * kRuns; ++i) {
+    REQUIRE(cache.token(sample_key(std::to_string(i))) == "invalid_grant");
+  }
+  CHECK(count_of(cache, "") <= 5);
+
+  // What the provider gives can never be kept.
+  cache.provider = {.lifetime = -1min};
+  for (int i = 3 * kRuns; i < 4 * kRuns; ++i) {
+    REQUIRE(cache.token(sample_key(std::to_string(i))) != "");
+  }
+  CHECK(count_of(cache, "") <= 5);
+}
+
+TEST_CASE("a directory of any number of files is tidied, each run a part of it") {
+  CacheFixture cache;
+  CHECK(cache.token() == "token-1");
+  const Result<CacheDirectory> directory = open_directory(cache);
+  REQUIRE(directory);
+  // More than one look finds, of which nothing may go.
+  const TimePoint end = cache.clock.time + 1h;
+  constexpr int kNeeded = 25'000;
+  constexpr int kNeedless = 2'000;
+  const auto put = [&](const std::string& name, TimePoint ends) {
+    REQUIRE(directory->mark(name) == CacheDirectory::Marked::now);
+    const timespec time = {
+        .tv_sec = std::chrono::floor<std::chrono::seconds>(ends).time_since_epoch().count(),
+        .tv_nsec = 0};
+    const std::array<timespec, 2> times = {time, time};
+    REQUIRE(utimensat(directory->descriptor(), name.c_str(), times.data(), 0) == 0);
+  };
+  for (int i = 0; i < kNeeded; ++i) put(std::to_string(i) + ".discovery", end);
+  for (int i = 0; i < kNeedless / 2; ++i) {
+    put("old" + std::to_string(i) + ".credential", cache.clock.time);
+    put("lost" + std::to_string(i) + ".lock", cache.clock.time - 10min);
+  }
+  constexpr int kMostRuns = 1'000;
+  const auto count_needless = [&] {
+    return count_of(cache, ".credential") + count_of(cache, ".lock") - 2;
+  };
+  std::uint64_t runs = 0;
+  for (; runs < kMostRuns && (runs % 50 != 0 || count_needless() > 0); ++runs) {
+    tidy_cache(*directory, "89ab", runs * 7'919, cache.clock.time);
+  }
+  CHECK(count_needless() == 0);
+  CHECK(count_of(cache, ".discovery") == kNeeded);
+  CHECK(cache.token() == "token-1");
+
+  // A position that leads nowhere is a place to begin like any other.
+  for (const std::string_view position : {"9223372036854775807", "-1", "x", ""}) {
+    CAPTURE(position);
+    put("lost.lock", cache.clock.time - 10min);
+    test::write_file(cache.path() / "tidy.position", position, 0600);
+    for (int i = 0; i < kMostRuns && fs::exists(cache.path() / "lost.lock"); ++i) {
+      tidy_cache(*directory, "89ab", static_cast<std::uint64_t>(i) * 7'919, cache.clock.time);
+    }
+    CHECK_FALSE(fs::exists(cache.path() / "lost.lock"));
+  }
+  for (int i = 10; i < kNeeded; ++i) directory->remove(std::to_string(i) + ".discovery");
+  tidy_cache(*directory, "89ab", 0, cache.clock.time);
+  CHECK_FALSE(fs::exists(cache.path() / "tidy.position"));
 }
 
 TEST_CASE("the marks of an entry go with it, however many") {

@@ -153,7 +153,7 @@ TEST_CASE("a subject that expired on this side ends nothing: nobody has refused 
   CHECK(cache.provider.seen.back().is_needed);
   cache.clock.time += 1min;
   cache.provider.error = refused();
-  cache.provider.is_own_failure = true;
+  cache.provider.error->is_local = true;
   CHECK(cache.token() == "token-1");
   CHECK(cache.token() == "token-1");
   CHECK(cache.provider.calls == 3);

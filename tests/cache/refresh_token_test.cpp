@@ -60,7 +60,8 @@ struct Fixture {
   // The one file of this kind.
   fs::path file() const {
     fs::path found;
-    for (const std::string& name : directory.names(100)) {
+    long position = 0;
+    for (const std::string& name : directory.names(100, position)) {
       if (name.ends_with(kRefreshTokenEnding)) found = dir / ("cache/" + name);
     }
     REQUIRE_FALSE(found.empty());

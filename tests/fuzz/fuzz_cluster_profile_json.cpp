@@ -20,15 +20,18 @@ void check(std::string_view input) {
   }
   for (const ClusterProfile& profile : *profiles) check_profile(profile);
 
-  const Result<std::vector<json::Value>> documents = parse_documents(input, kMaxInventory);
-  require(documents.has_value(), "profiles come from documents");
+  json::Array documents;
+  for (Result<json::Value>& document : parse_each_document(input, kMaxInventory)) {
+    require(document.has_value(), "profiles come from documents");
+    documents.push_back(std::move(document).value());
+  }
   std::string compact;
   std::string laid_out;
   json::Value list((json::Object()));
   list.add("kind", json::Value("List"));
   list.add("apiVersion", json::Value("v1"));
-  list.add("items", json::Value(*documents));
-  for (const json::Value& document : *documents) {
+  list.add("items", json::Value(documents));
+  for (const json::Value& document : documents) {
     json::write(document, compact);
     laid_out += json::to_indented_text(document) + "---\n";
   }

@@ -170,6 +170,57 @@ TEST_CASE("aws: a verification URL that is not of AWS's STS, or metadata elsewhe
   CHECK(google.cloud.connections() == 0);
 }
 
+TEST_CASE("aws: what is signed asks for GetCallerIdentity, and for nothing else") {
+  Google google;
+  const std::string host = "https://sts.{region}.amazonaws.com";
+  const std::string query = "?Action=GetCallerIdentity&Version=2011-06-15";
+  const auto run_with = [&](const std::string& url) {
+    return google.run(
+        {.credentials = object(of_aws(google, {{"regional_cred_verification_url", text(url)}})),
+         .variables = {"AWS_ACCESS_KEY_ID=AKIATEST", "AWS_SECRET_ACCESS_KEY=x",
+                       "AWS_REGION=eu-west-1"}});
+  };
+  const std::string field = "credential_source.regional_cred_verification_url ";
+  for (const std::string asked :
+       {"?Action=AssumeRole&Version=2011-06-15", "", "?Action=GetCallerIdentity",
+        "?Version=2011-06-15", "?Action=GetCallerIdentity&Version=2011-06-15&RoleArn=x",
+        "?Action=GetCallerIdentity&Action=AssumeRole&Version=2011-06-15",
+        "?Action=GetCallerIdentity&Version=2011-06-15&",
+        "?action=GetCallerIdentity&Version=2011-06-15",
+        "?Action=GetCallerIdentity&Version=2011-06-16",
+        "?Action=GetCaller%49dentity&Version=2011-06-15",
+        "?Action=GetCallerIdentity&Version=2011-06-15&X-Amz-Expires=900",
+        "?Action=GetSessionToken&Version=2011-06-15",
+        "/x?Action=GetCallerIdentity&Version=2011-06-15"}) {
+    CAPTURE(asked);
+    const Outcome outcome = run_with(host + asked);
+    CHECK_REFUSAL(outcome, 2, field);
+    CHECK(blackbox::says(outcome, "asks AWS for something else than GetCallerIdentity"));
+  }
+  for (const std::string place :
+       {"http://sts.{region}.amazonaws.com", "https://sts.amazonaws.com",
+        "https://iam.{region}.amazonaws.com", "https://sts.{region}.amazonaws.com:8443",
+        "https://sts.{region}.evil.amazonaws.com", "https://sts.evil.amazonaws.com",
+        "https://sts.{region}.{region}.amazonaws.com",
+        "https://sts.{region}.amazonaws.com.evil.example", "https://sts.{region}.s3.amazonaws.com",
+        "https://u:p@sts.{region}.amazonaws.com", "https://sts.{region}.amazonaws.com#",
+        "https://x.sts.{region}.amazonaws.com"}) {
+    CAPTURE(place);
+    const Outcome outcome = run_with(place + query);
+    CHECK_REFUSAL(outcome, 2, field);
+    CHECK(blackbox::says(outcome, "is no https URL of AWS's STS in a region"));
+  }
+  CHECK(google.cloud.connections() == 0);
+  for (const std::string& good :
+       {host + query, host + "/" + query, host + "?Version=2011-06-15&Action=GetCallerIdentity",
+        "https://sts.{region}.amazonaws.com.cn" + query, "https://sts.{region}.api.aws" + query,
+        "https://sts-fips.{region}.amazonaws.com" + query,
+        "https://sts.eu-west-1.amazonaws.com" + query}) {
+    CAPTURE(good);
+    CHECK_SUCCESS(run_with(good));
+  }
+}
+
 TEST_CASE("aws: other keys of the environment are another identity") {
   Google google;
   const auto run_with = [&](const std::string& id) {

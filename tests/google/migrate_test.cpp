@@ -116,6 +116,8 @@ TEST_CASE("migrate: each peer's user becomes one of execcred-google that gets a 
                 {"GOOGLE_APPLICATION_CREDENTIALS=" + key, "SSL_CERT_FILE=" + world.google.ca_path}},
                of_file},
            Case{{{"gke-auth-plugin"}}, machine},
+           Case{{{"/plugins/gcp-auth-plugin"}}, machine},
+           Case{{{"gcp-auth-plugin"}, {"GOOGLE_APPLICATION_CREDENTIALS=" + key}}, of_file},
            Case{{{"gke-auth-plugin", "-i", account, "-v", "v1beta1"}}, of_account},
            Case{{{"argocd-k8s-auth", "gcp"}, {"GOOGLE_APPLICATION_CREDENTIALS=" + key}}, of_file},
        }) {

@@ -158,6 +158,31 @@ TEST_CASE("authorized_user: its token_uri is not looked at, another universe is 
                 2);
 }
 
+TEST_CASE("authorized_user: the refresh token is sent once in a run, whatever comes of it") {
+  Google google;
+  for (const bool has_cache : {true, false}) {
+    for (const int status : {429, 500, 502, 503, 504}) {
+      CAPTURE(has_cache);
+      CAPTURE(status);
+      const std::size_t before = google.cloud.calls();
+      google.cloud.api().on(kOauth, reply(status, "", "Retry-After: 0\r\n"));
+      Ask ask = by(google.user());
+      if (!has_cache) ask.arguments.emplace_back("--no-cache");
+      CHECK_REFUSAL(google.run_cold(ask), 3, "answered " + std::to_string(status));
+      CHECK(google.cloud.calls() == before + 1);
+    }
+  }
+}
+
+TEST_CASE("authorized_user: nor is it sent again for an impersonation that fails") {
+  Google google;
+  google.cloud.api().on(impersonation_path(), reply(503, "{}"));
+  CHECK_FAILURE(
+      google.run(by(google.user(), {"--impersonate-service-account=" + std::string(kAccount)})), 3);
+  CHECK(google.cloud.api().count(kOauth) == 1);
+  CHECK(google.cloud.api().count(impersonation_path()) == 1);
+}
+
 TEST_CASE("authorized_user: a login that is over says how to log in, and is asked about once") {
   Google google;
   google.cloud.api().on(

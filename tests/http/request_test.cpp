@@ -164,6 +164,41 @@ TEST_CASE(
   CHECK(server.connections() == 3);
 }
 
+TEST_CASE("http: what is spent by being sent is never sent by libcurl again") {
+  // The second request on a connection finds it ended, which libcurl would make good by itself.
+  std::atomic<int> requests = 0;
+  const StreamServer server([&requests](Stream& stream) {
+    for (int i = 0; !stream.read_request().empty(); ++i) {
+      ++requests;
+      if (i > 0) return stream.cut();
+      stream.write(ok_reply("x"));
+    }
+  });
+  const auto client = make_http_client({});
+  CHECK(client->send(get(server.url())));
+  for (const char* method : {"GET", "POST"}) {
+    CAPTURE(method);
+    HttpRequest request = get(server.url());
+    request.method = method;
+    request.is_spent_by_sending = true;
+    requests = 0;
+    CHECK(client->send(request));
+    CHECK(requests == 1);
+  }
+  const StreamServer cutting([&requests](Stream& stream) {
+    requests += stream.read_request().empty() ? 0 : 1;
+    stream.cut();
+  });
+  HttpRequest request = get(cutting.url());
+  request.is_spent_by_sending = true;
+  requests = 0;
+  const Result<HttpResponse> reply = client->send(request);
+  check_fails(reply, Kind::unavailable, "closed the connection without a reply");
+  CHECK_FALSE(reply.error().is_transient);
+  CHECK(contains(reply.error().hint, "one run sends it once"));
+  CHECK(requests == 1);
+}
+
 TEST_CASE("http: one failed request leaves nothing to the next") {
   const StreamServer server(answers(ok_reply("x")));
   const auto client = make_http_client({});

@@ -27,6 +27,7 @@ struct Step {
   int status = 0;  // 0: an error
   std::string retry_after = {};
   bool is_transient = false;
+  bool is_local = false;
 };
 
 // Answers with what it was told, and repeats the last.
@@ -41,7 +42,8 @@ class ScriptedClient final : public HttpClient {
     if (step.status == 0) {
       return Error{.kind = Error::Kind::unavailable,
                    .message = "failure " + std::to_string(sent_at.size()),
-                   .is_transient = step.is_transient};
+                   .is_transient = step.is_transient,
+                   .is_local = step.is_local};
     }
     HttpResponse response = {.status = step.status};
     if (!step.retry_after.empty()) response.headers.emplace_back("retry-after", step.retry_after);
@@ -57,9 +59,11 @@ class ScriptedClient final : public HttpClient {
 
 RetryPolicy quick() { return {.first_pause = 1ms, .longest_pause = 4ms}; }
 
-Result<HttpResponse> run(ScriptedClient& client, const RetryPolicy& policy = quick()) {
-  return send_with_retries(client, {.url = "https://h.example/secret?secret"}, policy,
-                           FixedClock());
+Result<HttpResponse> run(ScriptedClient& client, const RetryPolicy& policy = quick(),
+                         bool is_spent = false) {
+  return send_with_retries(
+      client, {.url = "https://h.example/secret?secret", .is_spent_by_sending = is_spent}, policy,
+      FixedClock());
 }
 
 TEST_CASE("send_with_retries: what cannot pass is the result at once") {
@@ -83,6 +87,38 @@ TEST_CASE("send_with_retries: what may pass is tried again until it has") {
     CHECK(reply->status == 200);
     CHECK(client.sent_at.size() == 3);
   }
+}
+
+TEST_CASE("send_with_retries: what is spent by being sent is not sent after an answer") {
+  for (const Step& answer :
+       {Step{.status = 408}, Step{.status = 425}, Step{.status = 429}, Step{.status = 500},
+        Step{.status = 502}, Step{.status = 503}, Step{.status = 504},
+        Step{.status = 503, .retry_after = "0"}, Step{.status = 429, .retry_after = "1"}}) {
+    CAPTURE(answer.status);
+    ScriptedClient client{answer, {.status = 200}};
+    const Result<HttpResponse> reply = run(client, quick(), true);
+    REQUIRE(reply);
+    CHECK(reply->status == answer.status);
+    CHECK(client.sent_at.size() == 1);
+  }
+  // Nothing was sent yet.
+  const Step unsent = {.status = 0, .is_transient = true};
+  ScriptedClient later{unsent, unsent, {.status = 503}, {.status = 200}};
+  CHECK(run(later, quick(), true)->status == 503);
+  CHECK(later.sent_at.size() == 3);
+}
+
+TEST_CASE("send_with_retries: this machine's failures pass, also where one call is allowed") {
+  RetryPolicy once = quick();
+  once.attempts = 1;
+  const Step lack = {.status = 0, .is_transient = true, .is_local = true};
+  ScriptedClient passing{lack, lack, {.status = 503}, {.status = 200}};
+  CHECK(run(passing, once)->status == 503);
+  CHECK(passing.sent_at.size() == 3);
+  ScriptedClient lasting{lack};
+  check_fails(run(lasting, once), Error::Kind::unavailable, "failure 4");
+  ScriptedClient final{{.status = 0, .is_local = true}};
+  check_fails(run(final, once), Error::Kind::unavailable, "failure 1");
 }
 
 TEST_CASE("send_with_retries: the last attempt's result is the result") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The credential cache's protocol for one key (docs/cache.md), and four ways to get it wrong.
 //
-//   UNLINK_LOCK       the lock file is removed when it is given back
+//   NO_NAME_CHECK     who gets the lock does not look whether its file still has its name
 //   WRITE_IN_PLACE    the entry is written where it is read
 //   NO_FAILURE_ENTRY  a failure is not told to the others
 //   NO_RECHECK        what happened while one waited for the lock is not looked at
@@ -9,7 +9,8 @@
 // RUNS processes run once each. Any KILLS of them are killed, at any step; any GIVE_UPS do not wait
 // for the lock any longer. The provider answers, is unavailable, or refuses, as it likes. Time
 // passes as it likes: AGEINGS entries come into their refresh window, and perhaps end there;
-// WINDOWS windows of a failing provider pass.
+// WINDOWS windows of a failing provider pass. One who tidies takes the lock and removes its file
+// REMOVALS times, whenever it is free.
 //
 // What must hold: nobody reads half an entry; nobody waits for ever; an error is only what the
 // provider said; who holds a good credential keeps it while the provider is down; and the provider
@@ -31,6 +32,9 @@
 #ifndef WINDOWS
 #define WINDOWS 1
 #endif
+#ifndef REMOVALS
+#define REMOVALS 0
+#endif
 #define INODES 8
 
 mtype = { absent, fresh, ending, torn }
@@ -38,7 +42,7 @@ mtype = { absent, fresh, ending, torn }
 mtype entry = absent     // what the entry's name leads to
 byte entry_id = 0
 bool pending = false     // a failure that forbids to ask
-byte lock_inode = 1      // what the lock's name leads to
+byte lock_inode = 1      // what the lock's name leads to; 0: there is no file
 byte inodes = 1
 byte holder[INODES]      // who has the flock of an inode
 
@@ -49,6 +53,7 @@ byte gave_up = 0
 bool has_failed = false
 byte ageings = 0
 byte windows = 0
+byte removals = 0
 int doubted = 0          // entries that a client asked for again: a bit each
 
 #define is_good(e) (e == fresh || e == ending)
@@ -64,7 +69,6 @@ int doubted = 0          // entries that a client asked for again: a bit each
 #define UNHOLD if :: my != 0 && holder[my] == _pid -> holder[my] = 0 :: else fi
 
 inline open_lock() {
-#ifdef UNLINK_LOCK
   d_step {
     if
     :: lock_inode == 0 -> inodes++; lock_inode = inodes
@@ -72,16 +76,16 @@ inline open_lock() {
     fi;
     my = lock_inode
   }
-#else
-  d_step { my = lock_inode }
-#endif
 }
 
-inline unlock() {
-#ifdef UNLINK_LOCK
-  // Removed first, or after: there is always someone who has it open.
-  lock_inode = 0;
+// With the lock, nobody else can change whether its file has the name.
+#ifdef NO_NAME_CHECK
+#define HAS_NAME true
+#else
+#define HAS_NAME lock_inode == my
 #endif
+
+inline unlock() {
   atomic { UNHOLD }
 }
 
@@ -143,7 +147,8 @@ again:
 refresh:
   open_lock();
   if
-  :: atomic { holder[my] == 0 -> holder[my] = _pid }
+  :: atomic { holder[my] == 0 && HAS_NAME -> holder[my] = _pid }
+  :: atomic { holder[my] == 0 && !(HAS_NAME) -> goto refresh }
   :: atomic { holder[my] != 0 -> goto served }   // another refreshes; this one is still good
   fi;
 #ifndef NO_RECHECK
@@ -166,7 +171,8 @@ refresh:
 doubt:
   open_lock();
   if
-  :: atomic { holder[my] == 0 -> holder[my] = _pid }
+  :: atomic { holder[my] == 0 && HAS_NAME -> holder[my] = _pid }
+  :: atomic { holder[my] == 0 && !(HAS_NAME) -> goto doubt }
   :: atomic { holder[my] != 0 -> goto served }
   fi;
   was_pending = pending;
@@ -209,9 +215,11 @@ obtain:
   :: pending -> goto failed
   :: !pending
   fi;
+wait:
   open_lock();
   do
-  :: atomic { holder[my] == 0 -> holder[my] = _pid; break }
+  :: atomic { holder[my] == 0 && HAS_NAME -> holder[my] = _pid; break }
+  :: atomic { holder[my] == 0 && !(HAS_NAME) -> goto wait }
   :: atomic { is_good(entry) -> goto served }
   :: atomic { pending -> goto failed }
   :: atomic { holder[my] != 0 && gave_up < GIVE_UPS -> gave_up++; my = 0; break }
@@ -261,6 +269,21 @@ end_time:
   :: atomic { entry == fresh && ageings < AGEINGS -> ageings++; entry = ending; due++ }
   :: atomic { entry == ending -> entry = absent }
   :: atomic { pending && windows < WINDOWS -> windows++; pending = false; due++ }
+  od
+}
+
+// One who writes another entry and finds nothing that this key's lock is for.
+active proctype Tidy() {
+  byte my;
+end_tidy:
+  do
+  :: atomic { removals < REMOVALS && lock_inode != 0 && holder[lock_inode] == 0 ->
+       removals++;
+       my = lock_inode;
+       holder[my] = _pid
+     };
+     lock_inode = 0;
+     atomic { holder[my] = 0; my = 0 }
   od
 }
 

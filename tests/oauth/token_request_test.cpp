@@ -108,6 +108,52 @@ TEST_CASE("token request: what may pass is tried again") {
   }
 }
 
+TEST_CASE("token request: what a server may take only once is sent once, and its error is final") {
+  const std::string assertion = jwt(R"({"iss":"i","sub":"s","jti":"once"})");
+  const TokenRequest refresh = {.grant = Grant::refresh_token, .subject = SecretString("refresh")};
+  const TokenRequest bearer = {.grant = Grant::jwt_bearer, .subject = SecretString(assertion)};
+  const TokenRequest client = {.grant = Grant::client_credentials};
+  for (const std::string& passing :
+       {error_reply(400, "temporarily_unavailable"), error_reply(200, "server_error"),
+        error_reply(503, "temporarily_unavailable"), http_reply(504, ""),
+        http_reply(429, "", "Retry-After: 0\r\n")}) {
+    for (const TokenRequest* request : {&refresh, &bearer, &client}) {
+      CAPTURE(passing);
+      const ScriptedProvider provider({passing, kGoodReply});
+      ClientAuthentication authentication = {.client_id = "me"};
+      if (request == &client) {
+        authentication.method = Method::federated;
+        authentication.assertion = SecretString(assertion);
+      }
+      const Result<TokenReply> reply = ask(provider, *request, authentication);
+      check_fails(reply, Kind::unavailable, "https://127.0.0.1:");
+      CHECK_FALSE(reply.error().is_transient);
+      CHECK(contains(reply.error().hint, "one run sends it once"));
+      CHECK(provider.requests().size() == 1);
+    }
+  }
+}
+
+TEST_CASE("token request: a refresh token is spent, though its client signs an assertion anew") {
+  const ScriptedProvider provider({http_reply(503, ""), kGoodReply});
+  ClientAuthentication authentication = {.method = Method::private_key_jwt,
+                                         .client_id = "me",
+                                         .assertion_audience = provider.origin()};
+  authentication.private_key = *SigningKey::read(rfc8037_key());
+  check_fails(ask(provider, {.grant = Grant::refresh_token, .subject = SecretString("refresh")},
+                  authentication),
+              Kind::unavailable, "answered 503");
+  CHECK(provider.requests().size() == 1);
+}
+
+TEST_CASE("token request: a form that cannot be made is no failure of the server's") {
+  const ScriptedProvider provider({kGoodReply});
+  const Result<TokenReply> reply = ask(provider, {.grant = Grant::jwt_bearer});
+  check_fails(reply, Kind::no_credential, "is missing");
+  CHECK(reply.error().is_local);
+  CHECK(provider.requests().empty());
+}
+
 TEST_CASE("token request: each attempt signs an assertion of its own") {
   const ScriptedProvider provider({http_reply(503, ""), http_reply(503, ""), kGoodReply});
   ClientAuthentication authentication = {.method = Method::private_key_jwt,

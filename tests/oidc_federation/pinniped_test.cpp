@@ -193,6 +193,19 @@ TEST_CASE("pinniped: two clusters behind one mapping never share a credential") 
   CHECK(one.server.requests().size() == 1);
 }
 
+TEST_CASE("pinniped: an audience has no use there, so a ClusterProfile's is passed over and told") {
+  Concierge concierge;
+  concierge.give_token("by-concierge");
+  Ask ask = concierge.ask();
+  ask.config = R"({"audience":"https://spoke-1.example.com"})";
+  CHECK_SUCCESS(concierge.fed.run_cold(ask));
+  ask.arguments.emplace_back("--debug");
+  CHECK(says(concierge.fed.run_cold(ask),
+             "spec.cluster.config.audience is passed over: --flow=pinniped does not use it"));
+  ask.arguments.insert(ask.arguments.end(), {"--from-profile", "--audience=x"});
+  CHECK_REFUSAL(concierge.fed.run_cold(ask), 2, "--audience stands behind --from-profile");
+}
+
 TEST_CASE("pinniped: another API group suffix, names and types are checked") {
   Concierge concierge;
   concierge.server.on("/apis/login.concierge.example.com/v1alpha1/tokencredentialrequests",

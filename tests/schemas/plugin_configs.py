@@ -23,6 +23,11 @@ def is_taken(ran, config, *others):
     return ran.returncode != 2
 
 
+def given(config):
+    """The fields of the config that count: null and "" are as if they were not there."""
+    return {name for name, value in (config or {}).items() if value not in (None, "")}
+
+
 def token_file_takes(config):
     """Whether execcred-token-file takes the config: told by its exit code, run with a token."""
     with tempfile.TemporaryDirectory() as folder:
@@ -30,7 +35,7 @@ def token_file_takes(config):
             os.makedirs(os.path.join(folder, cluster))
             with open(os.path.join(folder, cluster, "token"), "w", encoding="utf-8") as file:
                 file.write("opaque")
-        pattern = "{clusterName}" if "clusterName" in (config or {}) else "spoke-1"
+        pattern = "{clusterName}" if "clusterName" in given(config) else "spoke-1"
         ran = run("execcred-token-file", f"--token-file={folder}/{pattern}/token", "--exec-info=-",
                   text=exec_info(config))
     return is_taken(ran, config, 0, 1)
@@ -48,7 +53,7 @@ NO_HUB = {
 
 def static_secret_takes(config):
     """Whether the convention that reads the config's fields does."""
-    fields = {name for name, value in (config or {}).items() if value is not None}
+    fields = given(config)
     convention = ("token-secretreader" if fields & {"secretName", "secretNamespace"} else
                   "kubeconfig-secretreader" if fields & {"name", "namespace", "key", "context"} else
                   "generic")
@@ -118,7 +123,7 @@ def google_takes(config):
 def aws_takes(config):
     """With keys in the environment, which sign without asking anybody. The cluster's name stands
     in the arguments where the config has none."""
-    fields = {name for name, value in (config or {}).items() if value is not None}
+    fields = given(config)
     named = [] if fields & {"clusterId", "clusterName"} else ["--cluster-id=a"]
     ran = run("execcred-aws", "--exec-info=-", "--no-cache", *named, text=exec_info(config),
               env={"HOME": "/nonexistent", "AWS_REGION": "us-west-2", "AWS_ACCESS_KEY_ID": "A",
@@ -128,7 +133,7 @@ def aws_takes(config):
 
 def spiffe_takes(config):
     """Without an agent."""
-    audience = [] if (config or {}).get("audience") is not None else ["--audience=x"]
+    audience = [] if "audience" in given(config) else ["--audience=x"]
     with tempfile.TemporaryDirectory() as folder:
         ran = run("execcred-spiffe", "--type=jwt", "--allow-audience=any", "--exec-info=-",
                   f"--socket=unix://{folder}/agent.sock", "--timeout=300ms", *audience,
@@ -141,9 +146,11 @@ PLUGINS = {
         "takes": token_file_takes,
         "examples": '',
         "good": [{}, {"clusterName": "spoke-1"}, {"clusterName": "a.b"}, {"region": "eu", "other": [1]},
-            {"audience": "x"}, {"audience": ["x", "y"]}, {"audience": None}, {"timeout": None}],
-        "bad": [{"clusterName": 7}, {"clusterName": ""}, {"clusterName": "../x"}, {"clusterName": "A"},
-           {"audience": 7}, {"audience": ""}, {"audience": ["x", 1]}, {"audience": "a\nb"},
+            {"audience": "x"}, {"audience": ["x", "y"]}, {"audience": None}, {"timeout": None},
+            {"clusterName": ""}, {"audience": ""}, {"audience": []}],
+        "bad": [{"clusterName": 7}, {"clusterName": "../x"}, {"clusterName": "A"},
+           {"audience": 7}, {"audience": [""]}, {"audience": ["x", 1]}, {"audience": "a\nb"},
+           {"tokenFile": ""},
            {"cluster": "x"}, {"tokenFile": "/etc/passwd"}, {"allowServer": ["https://evil"]},
            {"timeout": "60s"}, {"debug": True}],
     },
@@ -153,22 +160,24 @@ PLUGINS = {
         "good": [{}, {"clusterName": "spoke-1"}, {"clusterName": "a.b"}, {"region": "eu", "other": [1]},
             {"name": "spoke-1.kubeconfig"}, {"name": "x", "key": "_a.B-9"}, {"namespace": "fleet"},
             {"context": "admin@a/b"}, {"secretName": "x", "secretNamespace": "fleet", "key": "k"},
-            {"key": None}, {"timeout": None}],
-        "bad": [{"clusterName": 7}, {"clusterName": ""}, {"clusterName": "../x"}, {"name": "A"},
-           {"name": "a/b"}, {"name": ["x"]}, {"secretName": ""}, {"namespace": "a.b"},
-           {"secretNamespace": 1}, {"key": "a/b"}, {"key": ""}, {"key": ["x", "y"]},
-           {"context": ""}, {"context": "a\nb"}, {"cluster": "x"}, {"secretDir": "/etc"},
+            {"key": None}, {"timeout": None}, {"clusterName": ""}, {"secretName": ""},
+            {"name": "x", "key": "", "namespace": "", "context": ""}],
+        "bad": [{"clusterName": 7}, {"clusterName": "../x"}, {"name": "A"},
+           {"name": "a/b"}, {"name": ["x"]}, {"namespace": "a.b"},
+           {"secretNamespace": 1}, {"key": "a/b"}, {"key": ["x", "y"]},
+           {"context": "a\nb"}, {"kubeconfig": ""}, {"cluster": "x"}, {"secretDir": "/etc"},
            {"kubeconfig": "/etc/kubernetes/admin.conf"}, {"allowNamespace": ["any"]},
            {"allowHubToken": True}, {"convention": "generic"}, {"allowServer": ["https://evil"]},
-           {"timeout": "60s"}, {"debug": True}],
+           {"allowProfileCa": True}, {"timeout": "60s"}, {"debug": True}],
     },
     "execcred-oidc-federation": {
         "takes": oidc_federation_takes,
         "examples": 'oidc-federation',
         "good": [{}, {"clusterName": "spoke-1"}, {"clusterName": "a.b"}, {"region": "eu", "other": [1]},
             {"audience": "x"}, {"audience": "y"}, {"audience": ["x", "y"]}, {"audience": None},
-            {"clusterName": None}, {"issuerUrl": None}, {"oidcIssuerUrl": "https://a"}],
-        "bad": [{"clusterName": 7}, {"clusterName": ""}, {"audience": 7}, {"audience": ""},
+            {"clusterName": None}, {"issuerUrl": None}, {"oidcIssuerUrl": "https://a"},
+            {"clusterName": ""}, {"audience": ""}],
+        "bad": [{"clusterName": 7}, {"audience": 7}, {"audience": [""]}, {"scope": ""},
            {"audience": ["x", 1]}, {"audience": "a\nb"}, {"cluster": "x"},
            {"flow": "token-exchange"}, {"issuerUrl": "https://evil.example.com"},
            {"tokenUrl": "https://evil.example.com"}, {"scope": "admin"}, {"resource": ["x"]},
@@ -185,8 +194,8 @@ PLUGINS = {
         "examples": 'azure',
         "good": [{}, {"clusterName": "spoke-1"}, {"region": "eu", "other": [1]}, {"tenantId": None},
             {"tenantId": "11111111-2222-3333-4444-55555555ABCD"}, {"tenantId": "Contoso.com"},
-            {"tenantID": "x"}],
-        "bad": [{"clusterName": 7}, {"tenantId": 7}, {"tenantId": ""}, {"tenantId": "common"},
+            {"tenantID": "x"}, {"tenantId": ""}],
+        "bad": [{"clusterName": 7}, {"tenantId": 7}, {"tenantId": "common"},
            {"tenantId": "../x"}, {"tenantId": "a/b.c"}, {"tenantId": "a..b"}, {"tenantId": "a.b."},
            {"tenantId": ["contoso.com"]}, {"tenantId": "contoso.com\nx"}, {"tenantId": "-a.b"},
            {"tenantId": "11111111-2222-3333-4444-55555555abc"}, {"cluster": "x"},
@@ -200,8 +209,9 @@ PLUGINS = {
         "takes": google_takes,
         "examples": 'google',
         "good": [{}, {"workloadIdentityProvider": POOL}, {"workloadIdentityProvider": None},
-             {"clusterName": "a"}, {"scope": None}, {"other": [1]}],
-        "bad": [{"workloadIdentityProvider": 7}, {"workloadIdentityProvider": ""},
+             {"clusterName": "a"}, {"scope": None}, {"other": [1]},
+             {"workloadIdentityProvider": ""}],
+        "bad": [{"workloadIdentityProvider": 7},
            {"workloadIdentityProvider": [POOL]}, {"workloadIdentityProvider": POOL + "/"},
            {"workloadIdentityProvider": "//iam.googleapis.com/" + POOL},
            {"workloadIdentityProvider": POOL.replace("123456", "x")},
@@ -219,11 +229,12 @@ PLUGINS = {
         "good": [{}, {"clusterId": "a"}, {"clusterName": "a"}, {"clusterId": "a", "clusterName": "a"},
              {"clusterId": "a", "clusterName": "arn:aws:eks:us-west-2:123456789012:cluster/a"},
              {"clusterId": "A_1.b-c", "region": "us-gov-west-1"}, {"region": None},
-             {"roleArn": None}, {"of": "x"}, {"clusterId": "a" * 253}],
-        "bad": [{"clusterId": 7}, {"clusterId": ""}, {"clusterId": "a b"}, {"clusterId": "-a"},
+             {"roleArn": None}, {"of": "x"}, {"clusterId": "a" * 253}, {"clusterId": "", "region": ""},
+             {"clusterId": "", "clusterName": "a"}, {"clusterId": "a", "clusterName": ""}],
+        "bad": [{"clusterId": 7}, {"clusterId": "", "clusterName": "a/b"}, {"clusterId": "a b"}, {"clusterId": "-a"},
            {"clusterId": ["a"]}, {"clusterId": "a" * 254}, {"clusterId": "a\nb"},
            {"clusterName": "a/b"}, {"clusterId": None, "clusterName": "a/b"},
-           {"clusterId": "a", "clusterName": ""}, {"clusterId": "a", "clusterName": 7},
+           {"clusterId": "a", "clusterName": 7},
            {"clusterId": "a", "clusterName": "a\nb"}, {"region": "us-west"}, {"region": "../"}, {"region": 7},
            {"region": "US-WEST-2"}, {"roleArn": "arn:aws:iam::123456789012:role/x"},
            {"sessionName": "xx"}, {"externalId": "xx"}, {"profile": "xx"}, {"cacheDir": "/tmp"},
@@ -234,8 +245,9 @@ PLUGINS = {
         "takes": spiffe_takes,
         "examples": 'spiffe',
         "good": [{}, {"clusterName": "spoke-1"}, {"region": "eu", "other": [1]}, {"audience": "x"},
-             {"audience": ["x", "y"]}, {"audience": None}, {"hint": None}, {"spiffeID": "x"}],
-        "bad": [{"clusterName": 7}, {"clusterName": ""}, {"audience": 7}, {"audience": ""},
+             {"audience": ["x", "y"]}, {"audience": None}, {"hint": None}, {"spiffeID": "x"},
+             {"clusterName": ""}, {"audience": ""}],
+        "bad": [{"clusterName": 7}, {"audience": 7}, {"audience": [""]},
            {"audience": ["x", 1]}, {"audience": "a\nb"}, {"cluster": "x"}, {"type": "x509"},
            {"socket": "unix:///evil"}, {"spiffeId": "spiffe://example.org/x"}, {"hint": "x"},
            {"trustDomain": "example.com"}, {"allowEmptyCn": True}, {"maxAge": "1h"},

@@ -174,7 +174,9 @@ def check_examples(validator, examples):
 def check_example(validator, mapping, profile):
     resolved = run("execcred", "resolve", "-m", mapping, "-f", profile, "-o", "json")
     check(resolved.returncode == 0, f"{profile} is resolved: {resolved.stderr}")
-    config = json.loads(resolved.stdout or "{}").get("cluster", {}).get("config")
+    items = json.loads(resolved.stdout or '{"items": []}')["items"]
+    check(len(items) == 1, f"{profile} has one ClusterProfile")
+    config = items[0]["cluster"].get("config") if items else None
     check(config is None or validator.is_valid(config), f"{profile}: its config is valid")
 
 

@@ -134,6 +134,42 @@ TEST_CASE("x509: several SVIDs, chosen by ID, hint, or not at all") {
   CHECK_SUCCESS(agent.run(x509_ask({"--hint=external", "--trust-domain=example.org"})));
 }
 
+TEST_CASE("x509: the agent's order does not choose between two users of one SPIFFE ID") {
+  const WorkloadAgent::Identity reader = {
+      .spiffe_id = kWorkload, .hint = "reader", .common_name = "fleet-reader"};
+  const WorkloadAgent::Identity admin = {
+      .spiffe_id = kWorkload, .hint = "admin", .common_name = "fleet-admin"};
+  const std::string id = "--spiffe-id=" + std::string(kWorkload);
+  for (const auto& identities : {std::vector{reader, admin}, std::vector{admin, reader}}) {
+    const AgentPeer agent(identities);
+    const Outcome none = agent.run(x509_ask({id}));
+    CHECK_REFUSAL(none, 1,
+                  "the agent has 2 identities with the SPIFFE ID 'spiffe://example.org/workload'");
+    CHECK(blackbox::says(none, "(hint 'reader', CN 'fleet-reader', O 'SPIRE')"));
+    CHECK(blackbox::says(none, "(hint 'admin', CN 'fleet-admin', O 'SPIRE')"));
+    CHECK(blackbox::says(none, "hint: choose one with --hint"));
+    const Outcome chosen = agent.run(x509_ask({id, "--hint=reader"}));
+    CHECK_SUCCESS(chosen);
+    CHECK(agent.run(x509_ask({"--hint=reader"})).output == chosen.output);
+  }
+  // A token has no user but its ID.
+  const AgentPeer agent({reader, admin});
+  CHECK_SUCCESS(agent.run({.arguments = {id}}));
+}
+
+TEST_CASE("x509: entries of one SPIFFE ID without hints need hints, or one user and group") {
+  const WorkloadAgent::Identity reader = {.spiffe_id = kWorkload, .common_name = "fleet-reader"};
+  const std::string id = "--spiffe-id=" + std::string(kWorkload);
+  const AgentPeer differ({reader, {.spiffe_id = kWorkload, .common_name = "fleet-admin"}});
+  const Outcome outcome = differ.run(x509_ask({id}));
+  CHECK_REFUSAL(outcome, 1, "(no hint, CN 'fleet-admin', O 'SPIRE')");
+  CHECK(blackbox::says(outcome, "they have no hint: give each registration entry its own (-hint)"));
+  const AgentPeer same({reader, reader});
+  const Outcome one = same.run(x509_ask({id}));
+  CHECK_SUCCESS(one);
+  CHECK(same.run(x509_ask({id})).output == one.output);
+}
+
 TEST_CASE("x509: a leaf that breaks the standard's rules is refused") {
   for (const X509SvidWire& svid :
        {with_extension("basicConstraints", "critical,CA:TRUE"),

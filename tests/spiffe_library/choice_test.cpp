@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 #include <execcred/svid_choice.hpp>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace execcred {
@@ -72,6 +74,93 @@ TEST_CASE("choose_svid: of several without a choice none is taken, and all are l
               "the agent has 4 identities");
   check_fails(choose_svid({{.spiffe_id = kOne}, {.spiffe_id = kOne}}, {}),
               Error::Kind::no_credential, "the agent has 2 identities");
+}
+
+// Two entries of one ID: the first's certificate is of one user, the second's of another.
+CertifiedUserOf users(std::vector<std::optional<CertifiedUser>> all) {
+  return [all = std::move(all)](std::size_t place) { return all.at(place); };
+}
+
+TEST_CASE("choose_svid: certificates of one ID and different users are not chosen by their order") {
+  const std::vector<SvidCandidate> two = {{.spiffe_id = kOne, .hint = "internal"},
+                                          {.spiffe_id = kOne}};
+  const std::string list =
+      "'spiffe://example.org/one' (hint 'internal', CN 'a', O 'SPIRE'), "
+      "'spiffe://example.org/one' (no hint, CN 'b', no O)";
+  const CertifiedUserOf differ = users(
+      {CertifiedUser{.name = "a", .groups = {"SPIRE"}}, CertifiedUser{.name = "b", .groups = {}}});
+  check_fails(choose_svid(two, {.spiffe_id = kOne}, differ), Error::Kind::no_credential,
+              "the agent has 2 identities with the SPIFFE ID 'spiffe://example.org/one' for this "
+              "process: " +
+                  list + "\nhint: choose one with --hint");
+  check_fails(
+      choose_svid(two, {}, differ), Error::Kind::no_credential,
+      "the agent has 2 identities for this process: " + list + "\nhint: choose one with --hint");
+  const Result<std::size_t> chosen =
+      choose_svid(two, {.spiffe_id = kOne, .hint = "internal"}, differ);
+  REQUIRE(chosen.has_value());
+  CHECK(*chosen == 0);
+}
+
+TEST_CASE("choose_svid: what cannot be chosen by a hint says that the entries need one") {
+  const CertifiedUserOf differ =
+      users({CertifiedUser{.name = "a", .groups = {}}, CertifiedUser{.name = "b", .groups = {}}});
+  const std::string remedy =
+      ": give each registration entry its own (-hint), and choose one with --hint";
+  check_fails(choose_svid({{.spiffe_id = kOne}, {.spiffe_id = kOne}}, {.spiffe_id = kOne}, differ),
+              Error::Kind::no_credential, "\nhint: they have no hint" + remedy);
+  check_fails(choose_svid({{.spiffe_id = kOne, .hint = "x"}, {.spiffe_id = kOne, .hint = "x"}},
+                          {.hint = "x"}, differ),
+              Error::Kind::no_credential, "\nhint: they have the same hint" + remedy);
+  // The same hint, two IDs: the ID chooses.
+  check_fails(choose_svid({{.spiffe_id = kOne, .hint = "x"}, {.spiffe_id = kTwo, .hint = "x"}},
+                          {.hint = "x"}, differ),
+              Error::Kind::no_credential,
+              "2 identities with the hint 'x' for this process: 'spiffe://example.org/one' (hint "
+              "'x', CN 'a', no O), 'spiffe://example.org/two' (hint 'x', CN 'b', no O)\nhint: "
+              "choose one with --spiffe-id");
+}
+
+TEST_CASE("choose_svid: certificates of one ID, user and groups are one identity: the first") {
+  const std::vector<SvidCandidate> two = {
+      {.spiffe_id = kTwo}, {.spiffe_id = kOne}, {.spiffe_id = kOne, .hint = "x"}};
+  const CertifiedUser user = {.name = "a", .groups = {"one", "two"}};
+  const Result<std::size_t> chosen =
+      choose_svid(two, {.spiffe_id = kOne}, users({std::nullopt, user, user}));
+  REQUIRE(chosen.has_value());
+  CHECK(*chosen == 1);
+  for (const std::optional<CertifiedUser>& other :
+       std::vector<std::optional<CertifiedUser>>{{},
+                                                 {{.name = "a", .groups = {"one"}}},
+                                                 {{.name = "A", .groups = {"one", "two"}}},
+                                                 {{.name = "", .groups = {"one", "two"}}}}) {
+    check_fails(choose_svid(two, {.spiffe_id = kOne}, users({{}, user, other})),
+                Error::Kind::no_credential, "the agent has 2 identities with the SPIFFE ID");
+    check_fails(choose_svid(two, {.spiffe_id = kOne}, users({{}, other, user})),
+                Error::Kind::no_credential, "the agent has 2 identities with the SPIFFE ID");
+  }
+  // Without a readable certificate nobody knows the user.
+  check_fails(choose_svid(two, {.spiffe_id = kOne}, users({{}, {}, {}})),
+              Error::Kind::no_credential, "(no hint, no readable certificate)");
+}
+
+TEST_CASE("choose_svid: names of users and groups stay readable, and their list short") {
+  CertifiedUser user = {.name = "\x1b[2J\n" + std::string(3000, 'n'), .groups = {}};
+  for (int i = 0; i < 1000; ++i) user.groups.push_back(std::to_string(i) + "\x1b");
+  const std::vector<SvidCandidate> many(50, {.spiffe_id = kOne});
+  std::size_t asked = 0;
+  const Result<std::size_t> chosen = choose_svid(
+      many, {.spiffe_id = kOne}, [&](std::size_t place) -> std::optional<CertifiedUser> {
+        ++asked;
+        CertifiedUser one = user;
+        one.name += std::to_string(place);
+        return one;
+      });
+  check_fails(chosen, Error::Kind::no_credential, " and 40 more");
+  CHECK_FALSE(contains(chosen.error().message, "\x1b"));
+  CHECK_FALSE(contains(chosen.error().message, "\n"));
+  CHECK(chosen.error().message.size() < 10 * 500);
+  CHECK(asked <= 12);  // two to see that they differ, ten to show
 }
 
 TEST_CASE("choose_svid: the chosen one must be of the trust domain") {

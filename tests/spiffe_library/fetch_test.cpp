@@ -84,6 +84,33 @@ TEST_CASE("fetch_x509_svid: asks, chooses and checks") {
               Error::Kind::no_credential, "the agent has no identity with");
 }
 
+TEST_CASE("fetch_x509_svid: two certificates of one ID are one identity if user and groups agree") {
+  const TempDir folder;
+  const auto fetched_from = [&](const std::string& name,
+                                std::vector<WorkloadAgent::Identity> identities) {
+    WorkloadAgent agent(std::move(identities));
+    const FrameServer server(agent.handler(), {.path = (folder / name).native()});
+    const Api api(server);
+    return fetch_x509_svid(api.api, {.spiffe_id = kOne}, api.clock);
+  };
+  const Result<X509Svid> same =
+      fetched_from("same", {{.spiffe_id = kTwo}, {.spiffe_id = kOne}, {.spiffe_id = kOne}});
+  if (!same) FAIL(story(same.error()));
+  CHECK(same->common_name == "workload");
+  check_fails(
+      fetched_from("cn", {{.spiffe_id = kOne, .common_name = "admin"}, {.spiffe_id = kOne}}),
+      Error::Kind::no_credential,
+      "the agent has 2 identities with the SPIFFE ID 'spiffe://example.org/one' for this process: "
+      "'spiffe://example.org/one' (no hint, CN 'admin', O 'SPIRE'), 'spiffe://example.org/one' (no "
+      "hint, CN 'workload', O 'SPIRE')\nhint: they have no hint: give each registration entry its "
+      "own (-hint), and choose one with --hint");
+  check_fails(fetched_from("o", {{.spiffe_id = kOne, .organization = "system:masters"},
+                                 {.spiffe_id = kOne, .hint = "narrow"}}),
+              Error::Kind::no_credential,
+              "(no hint, CN 'workload', O 'system:masters'), 'spiffe://example.org/one' (hint "
+              "'narrow', CN 'workload', O 'SPIRE')\nhint: choose one with --hint");
+}
+
 class LateClock final : public Clock {
  public:
   TimePoint now() const override { return SystemClock().now() + 24h; }

@@ -27,12 +27,16 @@ Texts with(Texts arguments, const std::string& more) {
   return arguments;
 }
 
+constexpr const char* kHubAudience = R"(["https://kubernetes.default.svc.cluster.local"])";
+
 // A token of the same issuer, audience and key as the plugin's own one.
-std::string hub_token(const std::string& key_id_header = "") {
+std::string hub_token(const std::string& key_id_header = "",
+                      const std::string& audience = kHubAudience) {
   const std::string claims =
       R"({"iss":"https://kubernetes.default.svc.cluster.local","sub":"system:serviceaccount:)"
-      R"(kube-system:admin","aud":["https://kubernetes.default.svc.cluster.local"],"exp":)" +
-      std::to_string(blackbox::seconds_since_epoch() + 3600) + "}";
+      R"(kube-system:admin",)" +
+      (audience.empty() ? "" : "\"aud\":" + audience + ",") +
+      "\"exp\":" + std::to_string(blackbox::seconds_since_epoch() + 3600) + "}";
   std::string token = blackbox::make_jwt(claims);
   if (!key_id_header.empty()) {
     std::string header = blackbox::base64(key_id_header);
@@ -238,6 +242,27 @@ TEST_CASE("defence 5: the key decides, as kubeadm's clusters share issuer and au
   Plugin plugin;
   plugin.hub.add(token_secret(hub_token(R"({"alg":"RS256","kid":"k2"})")));
   CHECK_SUCCESS(plugin.run({.arguments = {"--convention=secretreader"}}));
+}
+
+TEST_CASE("defence 5: one audience in common with the hub's is enough, a string or an array") {
+  struct Case {
+    std::string audience;
+    bool is_given;
+  };
+  const std::string own = R"("https://kubernetes.default.svc.cluster.local")";
+  for (const Case& c :
+       {Case{own, false}, Case{"[" + own + "]", false}, Case{"[\"other\"," + own + "]", false},
+        Case{"[" + own + ",\"other\",\"third\"]", false},
+        // Without any it is good at all of its issuer's servers.
+        Case{"", false}, Case{"[]", false}, Case{"\"other\"", true},
+        Case{R"(["other","https://kubernetes.default.svc"])", true}}) {
+    CAPTURE(c.audience);
+    Plugin plugin;
+    plugin.hub.add(token_secret(hub_token("", c.audience)));
+    const Outcome outcome = plugin.run({.arguments = {"--convention=secretreader"}});
+    if (c.is_given) CHECK_SUCCESS(outcome);
+    if (!c.is_given) CHECK_REFUSAL(outcome, 1, "one of the hub's own");
+  }
 }
 
 TEST_CASE("defence 5: a stored kubeconfig may hold none either, and Argo CD's config neither") {

@@ -27,7 +27,7 @@ struct Namespaces {
 
   Namespaces() {
     for (const std::string name :
-         {"clusters", "default", "from-context", "from-env", "pod-namespace"}) {
+         {"clusters", "default", "from-context", "from-env", "from-pod-env", "pod-namespace"}) {
       tokens[name] = new_token();
       for (const std::string secret : {"spoke-1", "spoke-1-msa"}) {
         plugin.hub.add({.name = secret, .data = {{"token", tokens[name]}}, .name_space = name});
@@ -91,6 +91,42 @@ TEST_CASE("own namespace, outside of a Pod: the kubeconfig's context, else defau
   CHECK(run(kReader, {"KUBECONFIG=" + path}) == "default");
   CHECK(run(kCpCreds, {"KUBECONFIG=" + path}) == "default");
   CHECK(run(kReader, {"KUBECONFIG=/nowhere/config:" + path}) == "default");
+}
+
+TEST_CASE("own namespace: POD_NAMESPACE counts where the Pod's file would, and before it") {
+  const Namespaces hub;
+  const std::string path = hub.write_kubeconfig("from-context");
+  const std::string pod = "POD_NAMESPACE=from-pod-env";
+  const auto run = [&](Texts arguments, Texts variables) {
+    variables.push_back(variable_of_cluster());
+    return hub.namespace_of(blackbox::run(plugin_of(std::move(arguments), std::move(variables))));
+  };
+  CHECK(run(kReader, {"KUBECONFIG=" + path, pod}) == "from-context");
+  CHECK(run(kCpCreds, {"KUBECONFIG=" + path, pod}) == "from-pod-env");
+  CHECK(run(kCpCreds, {"KUBECONFIG=" + path, pod, "NAMESPACE=from-env"}) == "from-env");
+  CHECK(run(kCpCreds, {"KUBECONFIG=" + path, "POD_NAMESPACE="}) == "from-context");
+  hub.write_kubeconfig("");
+  CHECK(run(kReader, {"KUBECONFIG=" + path, pod}) == "from-pod-env");
+  CHECK(run(kReader, {"KUBECONFIG=" + path, "POD_NAMESPACE="}) == "default");
+  const Outcome outcome = blackbox::run(
+      plugin_of(kReader, {"KUBECONFIG=" + path, "POD_NAMESPACE=a/../b", variable_of_cluster()}));
+  CHECK_REFUSAL(outcome, 2, "this side's own namespace 'a/../b' is no namespace's name");
+  if (!can_be_pod()) {
+    MESSAGE("skipped: only root mounts a service account's files");
+    return;
+  }
+  const auto run_there = [&](Texts arguments, Texts variables) {
+    const Texts of_pod = hub.pod_variables();
+    variables.insert(variables.end(), of_pod.begin(), of_pod.end());
+    return hub.namespace_of(run_in_pod(plugin_of(std::move(arguments), variables), hub.account()));
+  };
+  for (const Texts& convention : {kReader, kCpCreds}) {
+    CAPTURE(convention.front());
+    CHECK(run_there(convention, {pod}) == "from-pod-env");
+    CHECK(run_there(convention, {"POD_NAMESPACE="}) == "pod-namespace");
+    CHECK(run_there(convention, {"KUBECONFIG=" + path, pod}) == "from-pod-env");
+  }
+  CHECK(run_there(kCpCreds, {pod, "NAMESPACE=from-env"}) == "from-env");
 }
 
 TEST_CASE("own namespace, in a Pod: the context before the Pod's for all but cp-creds") {

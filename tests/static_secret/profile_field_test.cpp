@@ -43,34 +43,83 @@ TEST_CASE("profile fields: each convention reads those of its own reader") {
   }
 }
 
-TEST_CASE("profile fields: what the convention's reader does not read is refused by name") {
-  for (const Case& c :
-       {Case{"secretreader", R"({"clusterName":"spoke-1","key":"k"})", 2, "config.key"},
-        Case{"secretreader", R"({"clusterName":"spoke-1","namespace":"n"})", 2, "config.namespace"},
-        Case{"secretreader", R"({"clusterName":"spoke-1","secretName":"s"})", 2,
-             "config.secretName"},
-        Case{"secretreader", R"({"clusterName":"spoke-1","name":"s"})", 2, "config.name"},
-        Case{"secretreader", R"({"clusterName":"spoke-1","secretNamespace":"n"})", 2,
-             "config.secretNamespace"},
-        Case{"kubeconfig-secretreader", R"({"name":"s","key":"k","secretNamespace":"n"})", 2,
-             "config.secretNamespace"},
-        Case{"token-secretreader", R"({"name":"s","secretNamespace":"clusters","key":"k"})", 2,
-             "config.name"},
-        Case{"token-secretreader", R"({"secretName":"s","key":"k"})", 2, "secretNamespace"},
-        Case{"token-secretreader", R"({"secretNamespace":"clusters","key":"k"})", 2, "secretName"},
-        Case{"karmada", R"({"clusterName":"spoke-1","context":"c"})", 2, "config.context"},
-        Case{"token-secretreader", R"({"secretName":"s","key":"k","context":"c"})", 2,
-             "config.context"}}) {
+TEST_CASE("profile fields: what the convention's reader does not read is passed over, and told") {
+  struct Unused {
+    std::string convention, config, field;
+  };
+  const std::string kubeconfig_reader = R"({"name":"s","key":"k","secretNamespace":"n"})";
+  const std::string token_reader = R"("secretName":"s","secretNamespace":"clusters","key":"k")";
+  for (const Unused& c :
+       {Unused{"secretreader", R"({"clusterName":"spoke-1","key":"k"})", "key"},
+        Unused{"secretreader", R"({"clusterName":"spoke-1","namespace":"n"})", "namespace"},
+        Unused{"secretreader", R"({"clusterName":"spoke-1","secretName":"x"})", "secretName"},
+        Unused{"secretreader", R"({"clusterName":"spoke-1","name":"x"})", "name"},
+        Unused{"secretreader", R"({"clusterName":"spoke-1","name":["of",7]})", "name"},
+        Unused{"secretreader", R"({"clusterName":"spoke-1","secretNamespace":"n"})",
+               "secretNamespace"},
+        Unused{"karmada", R"({"clusterName":"spoke-1","context":"c"})", "context"},
+        Unused{"kubeconfig-secretreader", kubeconfig_reader, "secretNamespace"},
+        Unused{"token-secretreader", "{" + token_reader + R"(,"name":"x"})", "name"},
+        Unused{"token-secretreader", "{" + token_reader + R"(,"context":"c"})", "context"}}) {
     CAPTURE(c.convention);
+    CAPTURE(c.config);
+    const Case as_given{c.convention, c.config, 0};
+    const Outcome silent = run(as_given);
+    CHECK_SUCCESS(silent);
+    CHECK(silent.error_output.empty());
+    const Outcome told = run(as_given, {"--debug"});
+    CHECK(says(told, "spec.cluster.config." + c.field +
+                         " is passed over: --convention=" + c.convention + " does not use it"));
+  }
+  // It is not read as anything else: here the Secret is not named.
+  CHECK_REFUSAL(run({"token-secretreader", R"({"name":"s","secretNamespace":"n","key":"k"})", 2}),
+                2, "no Secret is named");
+  CHECK_REFUSAL(run({"token-secretreader", R"({"secretName":"s","key":"k"})", 2}), 2,
+                "secretNamespace");
+}
+
+TEST_CASE("profile fields: what peers' fields say empty is as if it were not there") {
+  for (const Case& c :
+       {Case{"kubeconfig-secretreader",
+             R"({"name":"s","key":"k","namespace":"","context":"","clusterName":""})", 0},
+        Case{"secretreader",
+             R"({"clusterName":"spoke-1","name":"","key":"","namespace":"","context":""})", 0},
+        Case{"generic", R"({"name":"","secretName":"s","key":"k"})", 0},
+        Case{"generic", R"({"name":"s","key":""})", 0}}) {
+    CAPTURE(c.config);
+    CHECK_SUCCESS(run(c));
+    CHECK_FALSE(says(run(c, {"--debug"}), "passed over"));
+  }
+}
+
+TEST_CASE("profile fields: one that is needed and empty is told as such") {
+  for (const Case& c :
+       {Case{"kubeconfig-secretreader", R"({"name":"","key":"k"})", 2,
+             "no Secret is named: spec.cluster.config.name is empty"},
+        Case{"kubeconfig-secretreader", R"({"name":"s","key":""})", 2,
+             "no key of the Secret is named: spec.cluster.config.key is empty"},
+        Case{"token-secretreader", R"({"secretName":"","secretNamespace":"n","key":"k"})", 2,
+             "no Secret is named: spec.cluster.config.secretName is empty"},
+        Case{"token-secretreader", R"({"secretName":"s","secretNamespace":"","key":"k"})", 2,
+             "no namespace of the Secret is named: spec.cluster.config.secretNamespace is empty"},
+        Case{"generic", R"({"secretName":"","key":"k"})", 2,
+             "no Secret is named: spec.cluster.config.secretName is empty"},
+        Case{"secretreader", R"({"clusterName":""})", 2,
+             "{clusterName} needs the cluster's name, and spec.cluster.config.clusterName is "
+             "empty"}}) {
     CAPTURE(c.config);
     CHECK_REFUSAL(run(c), 2, c.text);
   }
+  // What no ClusterProfile may set is refused, whatever it says.
+  CHECK_REFUSAL(run({"generic", R"({"name":"s","key":"k","secretDir":""})", 2}), 2,
+                "spec.cluster.config.secretDir sets --secret-dir");
 }
 
 TEST_CASE("profile fields: no rule and no place may come from a ClusterProfile") {
   for (const std::string field : {"allowNamespace",
                                   "allowHubToken",
                                   "allowInsecure",
+                                  "allowProfileCa",
                                   "allowField",
                                   "allowServerMismatch",
                                   "requireLabel",
@@ -142,7 +191,7 @@ TEST_CASE("profile arguments: the convention decides what may stand behind --fro
 TEST_CASE("profile fields: of another kind than text they are refused") {
   for (const std::string config :
        {R"({"name":7,"key":"k"})", R"({"name":["s"],"key":"k"})", R"({"name":{"a":1},"key":"k"})",
-        R"({"name":"","key":"k"})", R"({"name":"s","key":true})"}) {
+        R"({"name":"s","key":[""]})", R"({"name":"s","key":true})"}) {
     CAPTURE(config);
     CHECK_FAILURE(run({"generic", config, 2}), 2);
   }

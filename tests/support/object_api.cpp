@@ -116,7 +116,9 @@ void ObjectApi::add(const Resource& resource, const std::string& text) {
 
 ObjectApi::Collection& ObjectApi::collection(const Resource& resource) {
   for (Collection& known : collections_) {
-    if (known.resource.plural == resource.plural) return known;
+    const bool is_same =
+        known.resource.plural == resource.plural && known.resource.path == resource.path;
+    if (is_same) return known;
   }
   return collections_.emplace_back(Collection{.resource = resource, .objects = {}});
 }
@@ -129,8 +131,41 @@ const ObjectApi::Collection* ObjectApi::find(const Query& query) const {
   return found == collections_.end() ? nullptr : &*found;
 }
 
+// "/apis/GROUP" or "/apis/GROUP/VERSION"
+HttpResponse ObjectApi::discover(const std::string& path) const {
+  if (is_discovery_forbidden_) {
+    return failure(403, "Forbidden", "User \"reader\" cannot get path \"" + path + "\"");
+  }
+  std::set<std::string> paths(versions_.begin(), versions_.end());
+  json resources = json::array();
+  for (const Collection& known : collections_) {
+    paths.insert(known.resource.path);
+    if (known.resource.path != path) continue;
+    resources.push_back({{"name", known.resource.plural}, {"kind", known.resource.kind}});
+  }
+  if (paths.contains(path)) {
+    return json_response(200, json{{"kind", "APIResourceList"},
+                                   {"groupVersion", path.substr(std::string_view("/apis/").size())},
+                                   {"resources", resources}}
+                                  .dump());
+  }
+  json versions = json::array();
+  for (const std::string& known : paths) {
+    if (!known.starts_with(path + "/")) continue;
+    versions.push_back({{"groupVersion", known.substr(std::string_view("/apis/").size())},
+                        {"version", known.substr(path.size() + 1)}});
+  }
+  if (versions.empty()) {
+    return failure(404, "NotFound", "the server could not find the requested resource");
+  }
+  return json_response(200, json{{"kind", "APIGroup"}, {"versions", versions}}.dump());
+}
+
 HttpResponse ObjectApi::answer(const HttpRequest& request) const {
   const Query query(request.target);
+  if (query.plural.empty() && request.target.starts_with("/apis/")) {
+    return discover(request.target);
+  }
   if (forbidden_.contains(query.plural)) {
     const std::string verb = query.name.empty() ? "list" : "get";
     return failure(403, "Forbidden",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The objects of a kube-apiserver, as far as a client sees them that gets one by its name or lists
-// them: pages with limit and continue, selection by one label, RBAC's refusals.
+// them: pages with limit and continue, selection by one label, RBAC's refusals, and the discovery
+// of a group's versions and of a version's resources.
 //
 // A list holds the objects in the order in which they were added. Its continue token means nothing
 // to a client, and has every character that a URL must encode. Bearer tokens are not looked at.
@@ -31,6 +32,10 @@ class ObjectApi {
   void serve(const Resource& resource);  // without objects
   // Requests for it are answered with 403.
   void forbid(const std::string& plural) { forbidden_.insert(plural); }
+  // The group has this version too, for resources that are not served here.
+  void add_version(const std::string& path) { versions_.push_back(path); }
+  // Requests for what the API serves are answered with 403.
+  void forbid_discovery() { is_discovery_forbidden_ = true; }
 
   // May be called by several threads at once, while nobody adds.
   [[nodiscard]] HttpResponse answer(const HttpRequest& request) const;
@@ -50,11 +55,14 @@ class ObjectApi {
 
   Collection& collection(const Resource& resource);
   [[nodiscard]] const Collection* find(const Query& query) const;
+  [[nodiscard]] HttpResponse discover(const std::string& path) const;
   static HttpResponse list(const Collection& collection, const Query& query);
   static HttpResponse get(const Collection& collection, const Query& query);
 
   std::vector<Collection> collections_;
   std::set<std::string> forbidden_;
+  std::vector<std::string> versions_;
+  bool is_discovery_forbidden_ = false;
 };
 
 // Of a target's query, decoded; empty where it has none of that name.

@@ -32,6 +32,25 @@ json answer(const ObjectApi& api, const std::string& target, int status) {
 
 }  // namespace
 
+TEST_CASE("the object API tells the versions of a group and the resources of a version") {
+  ObjectApi api = three_profiles();
+  api.add_version("/apis/multicluster.x-k8s.io/v1alpha2");
+  const auto get = [&api](const std::string& target) {
+    return api.answer({.method = "GET", .target = target});
+  };
+  const json group = json::parse(get("/apis/multicluster.x-k8s.io").body);
+  CHECK(group.at("kind") == "APIGroup");
+  CHECK(group.at("versions").size() == 2);
+  CHECK(group.at("versions")[1].at("version") == "v1alpha2");
+  const json served = json::parse(get(kProfiles.path).body);
+  CHECK(served.at("kind") == "APIResourceList");
+  CHECK(served.at("resources")[0].at("name") == "clusterprofiles");
+  CHECK(json::parse(get("/apis/multicluster.x-k8s.io/v1alpha2").body).at("resources").empty());
+  CHECK(get("/apis/other.example.com").status == 404);
+  api.forbid_discovery();
+  CHECK(get("/apis/multicluster.x-k8s.io").status == 403);
+}
+
 TEST_CASE("the object API lists in pages, and says on all but the last how to go on") {
   const ObjectApi api = three_profiles();
   const json first = answer(api, "/clusterprofiles?limit=2", 200);

@@ -103,7 +103,7 @@ std::string SvidIssuer::sign(std::string_view signing_input) const {
 X509SvidWire SvidIssuer::x509(const X509Wish& wish) const {
   const std::time_t now = std::time(nullptr);
   Wish leaf = {.common_name = wish.common_name,
-               .organization = "SPIRE",
+               .organization = wish.organization,
                .extensions = wish.extensions,
                .not_before = generalized_time(now - 60),
                .not_after = generalized_time(now + wish.seconds),

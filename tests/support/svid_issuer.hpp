@@ -25,6 +25,7 @@ struct JwtWish {
 struct X509Wish {
   std::string spiffe_id = {};
   std::string common_name = "workload";  // may be empty
+  std::string organization = "SPIRE";
   std::int64_t seconds = 3600;
   // In the syntax of openssl's configuration, instead of the leaf's usual ones.
   std::vector<std::pair<std::string, std::string>> extensions = {};

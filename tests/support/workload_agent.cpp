@@ -122,6 +122,7 @@ X509SvidWire WorkloadAgent::x509_of(const Identity& identity) {
   if (kept.until <= now) {
     kept = {.svid = issuer_.x509({.spiffe_id = identity.spiffe_id,
                                   .common_name = identity.common_name,
+                                  .organization = identity.organization,
                                   .seconds = identity.seconds}),
             .until = now + identity.seconds / 2};
     kept.svid.hint = identity.hint;

@@ -56,6 +56,7 @@ class WorkloadAgent {
     std::string spiffe_id = {};
     std::string hint = {};
     std::string common_name = "workload";
+    std::string organization = "SPIRE";
     std::int64_t seconds = 300;  // how long its SVIDs live
   };
 

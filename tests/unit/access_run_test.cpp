@@ -211,5 +211,24 @@ TEST_CASE("get_credential: a plugin that hangs is unavailable, at the limit") {
               Error::Kind::unavailable, "still running after 50ms");
 }
 
+TEST_CASE("get_credential: who asks for it gets the plugin's error output, and its end") {
+  const Plugin plugin("printf 'one\\033\\ntwo' >&2; exit 3");
+  std::string said;
+  int code = 0;
+  const PluginRun run{.limit = kPatience,
+                      .on_error_output = [&said](std::string_view text) { said += text; },
+                      .on_end = [&code](int exit_code, int) { code = exit_code; }};
+  const Environment environment({"PATH=/usr/bin:/bin"});
+  check_fails(get_credential(plugin.access(), environment, run), Error::Kind::unavailable,
+              "ended with exit code 3: one");
+  CHECK(said == "one\033\ntwo");
+  CHECK(code == 3);
+  said.clear();
+  const Plugin noisy("yes noise | head -c 200000 >&2\n" + print(R"({"token":"t"})"));
+  CHECK(get_credential(noisy.access(), environment, run));
+  CHECK(said.size() == 64 * 1024);
+  CHECK(code == 0);
+}
+
 }  // namespace
 }  // namespace execcred

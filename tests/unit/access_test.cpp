@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a mapping and a ClusterProfile resolve to.
 #include "expect.hpp"
+#include "growth.hpp"
 
 #include <doctest/doctest.h>
 #include <execcred/access.hpp>
@@ -255,6 +256,75 @@ TEST_CASE(
       check_fails(resolve_access(one, listed), kConfiguration, c.refused);
     }
   }
+}
+
+// `count` entries, each of its number, between commas.
+template <class Entry>
+std::string list(std::size_t count, Entry entry_of) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += (i == 0 ? "" : ",") + entry_of(std::to_string(i));
+  return text;
+}
+
+TEST_CASE("resolve_access: given twice, a variable's last value replaces, its first is appended") {
+  const ClusterProfile given = with_extension(
+      kNewVariables,
+      R"([{"name":"A","value":"1"},{"name":"B","value":"1"},{"name":"A","value":"2"},)"
+      R"({"name":"B","value":"2"},{"name":"C","value":"1"},{"name":"C","value":"2"}])");
+  const std::string exec = R"(,"env":[{"name":"A","value":"0"}])";
+  CHECK(variables(resolve(
+            mapping(entry("x", exec, R"(,"profileSourcedEnvVarsPolicy":"AppendIfNotExists")")),
+            given)) == Texts{"A=0", "B=1", "C=1"});
+  CHECK(variables(resolve(mapping(entry("x", exec, R"(,"profileSourcedEnvVarsPolicy":"Replace")")),
+                          given)) == Texts{"A=2", "B=2", "C=2"});
+}
+
+TEST_CASE("resolve_access: the time is linear in what the mapping and the ClusterProfile list") {
+  struct Input {
+    ProviderMapping mapped;
+    ClusterProfile listed;
+  };
+  const auto run = [](const Input& input) {
+    static_cast<void>(resolve_access(input.mapped, input.listed));
+  };
+  test::check_linear(
+      500,
+      [](std::size_t count) {
+        return Input{
+            mapping(list(count, [](const std::string& n) { return entry("m" + n); })),
+            profile(
+                R"({"accessProviders":[)" +
+                list(count, [](const std::string& n) { return R"({"name":"p)" + n + R"("})"; }) +
+                "]}")};
+      },
+      run);
+  for (const std::string policy : {"AppendIfNotExists", "Replace"}) {
+    CAPTURE(policy);
+    test::check_linear(
+        500,
+        [&policy](std::size_t count) {
+          return Input{mapping(entry("x",
+                                     R"(,"env":[)" +
+                                         list(count,
+                                              [](const std::string& n) {
+                                                return R"({"name":"M)" + n + R"(","value":"x"})";
+                                              }) +
+                                         "]",
+                                     R"(,"profileSourcedEnvVarsPolicy":")" + policy + "\"")),
+                       with_extension(kNewVariables, "{" + list(count, [](const std::string& n) {
+                                                       return "\"P" + n + R"(":"x")";
+                                                     }) + "}")};
+        },
+        run);
+  }
+}
+
+TEST_CASE("resolve_access: a hint shows ten of many providers") {
+  const ClusterProfile many =
+      profile(R"({"accessProviders":[)" +
+              list(12, [](const std::string& n) { return R"({"name":"p)" + n + R"("})"; }) + "]}");
+  check_fails(resolve_access(mapping(entry("x")), many), kConfiguration,
+              "lists 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' and 2 more");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expect.hpp"
+#include "growth.hpp"
 
 #include <doctest/doctest.h>
 #include <execcred/access.hpp>
@@ -73,8 +74,8 @@ TEST_CASE("parse_cluster_profiles: any way in which Kubernetes tools write them"
           {"other kinds only", other, {}},
           {"nothing", "", {}},
           {"comments", "# nothing\n---\n", {}},
-          {"a later version of the group",
-           R"({"apiVersion":"multicluster.x-k8s.io/v1beta1","kind":"ClusterProfile","metadata":{"name":"a"}})",
+          {"v1alpha2",
+           R"({"apiVersion":"multicluster.x-k8s.io/v1alpha2","kind":"ClusterProfile","metadata":{"name":"a"}})",
            {"a"}}}) {
     CAPTURE(c.way);
     const Result<std::vector<ClusterProfile>> profiles = parse_cluster_profiles(c.text);
@@ -135,6 +136,95 @@ TEST_CASE("parse_cluster_profile: accessProviders win over the deprecated creden
   CHECK(*profile.access_providers[1].cluster.find("server")->string() == "https://current");
 }
 
+constexpr std::string_view kKnown =
+    "apiVersion is 'multicluster.x-k8s.io/v1beta1', not multicluster.x-k8s.io/v1alpha1 or v1alpha2";
+
+TEST_CASE("parse_cluster_profiles: another version is an error that names those that are read") {
+  const std::string profile =
+      R"({"apiVersion":"multicluster.x-k8s.io/v1beta1","kind":"ClusterProfile","metadata":{"name":"a"}})";
+  const std::string list =
+      R"({"apiVersion":"multicluster.x-k8s.io/v1beta1","kind":"ClusterProfileList","items":[]})";
+  const std::string item =
+      R"({"apiVersion":"multicluster.x-k8s.io/v1alpha2","kind":"ClusterProfileList","items":[)" +
+      profile + "]}";
+  for (const std::string& text : {profile, list, item}) {
+    CAPTURE(text);
+    check_fails(parse_cluster_profiles(text), kConfiguration, kKnown);
+  }
+}
+
+// A profile of v1alpha2 whose one provider has this cluster.
+std::string newer(std::string_view cluster) {
+  return R"({"apiVersion":"multicluster.x-k8s.io/v1alpha2","kind":"ClusterProfile","metadata":{"name":"a"},)"
+         R"("status":{"accessProviders":[{"name":"p","cluster":)" +
+         std::string(cluster) + "}]}}";
+}
+
+TEST_CASE("parse_cluster_profiles: v1alpha2 has no credentialProviders") {
+  const std::string text =
+      R"({"apiVersion":"multicluster.x-k8s.io/v1alpha2","kind":"ClusterProfileList","items":[)"
+      R"({"metadata":{"name":"a"},"status":{"credentialProviders":[{"name":"p"}]}},)"
+      R"({"metadata":{"name":"b"},"status":{"credentialProviders":7,)"
+      R"("accessProviders":[{"name":"p","cluster":{"server":"https://h"}}]}}]})";
+  const Result<std::vector<ClusterProfile>> profiles = parse_cluster_profiles(text);
+  REQUIRE(profiles);
+  REQUIRE(profiles->size() == 2);
+  CHECK(profiles->front().version == ProfileVersion::v1alpha2);
+  CHECK(providers(profiles->front()).empty());
+  CHECK(providers(profiles->back()) == std::vector<std::string>{"p@status.accessProviders[0]"});
+  ProviderMapping mapping;
+  mapping.providers.push_back({.name = "p", .path = "providers[0]", .exec = {.command = "/p"}});
+  const Result<Access> access = resolve_access(mapping, profiles->front());
+  check_fails(access, kConfiguration, "no provider of the mapping is in the ClusterProfile");
+  CHECK(access.error().hint ==
+        "the ClusterProfile lists no provider; status.credentialProviders is no field of v1alpha2");
+}
+
+TEST_CASE("resolve_access: in v1alpha2 server and proxy-url are URLs with a host") {
+  struct Case {
+    std::string cluster;
+    std::string_view told;
+  };
+  ProviderMapping mapping;
+  mapping.providers.push_back({.name = "p", .path = "providers[0]", .exec = {.command = "/p"}});
+  for (const Case& c : std::vector<Case>{
+           {R"({"server":"h:6443"})",
+            "status.accessProviders[0].cluster.server is 'h:6443', no URL with a host"},
+           {R"({"server":"https://"})", "cluster.server is 'https://', no URL with a host"},
+           {R"({"server":"https://h","proxy-url":"h:1"})", "cluster.proxy-url is 'h:1', no URL"},
+           {R"({"server":"https://h","proxy-url":"ftp://h:1"})",
+            "cluster.proxy-url has the scheme 'ftp', not http, https or socks5"},
+           {R"({"server":"https://h","extensions":[{"name":"x","extension":{}},)"
+            R"({"name":"x","extension":{}}]})",
+            "cluster.extensions[1].name is 'x', like that of another extension"}}) {
+    CAPTURE(c.cluster);
+    const Result<std::vector<ClusterProfile>> profiles = parse_cluster_profiles(newer(c.cluster));
+    REQUIRE(profiles);
+    check_fails(resolve_access(mapping, profiles->front()), kConfiguration, c.told);
+  }
+  for (const std::string_view cluster :
+       {R"({"server":"https://h:6443/p","proxy-url":"socks5://p:1"})",
+        R"({"server":"https://h","proxy-url":""})"}) {
+    const Result<std::vector<ClusterProfile>> profiles = parse_cluster_profiles(newer(cluster));
+    REQUIRE(profiles);
+    CHECK(resolve_access(mapping, profiles->front()));
+  }
+}
+
+TEST_CASE("parse_cluster_profile: the label that tells one cluster from another") {
+  const auto id_of = [](const std::string& labels) {
+    const auto profiles = parse_cluster_profiles(
+        R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile",)"
+        R"("metadata":{"name":"a","labels":)" +
+        labels + "}}");
+    return profiles ? profiles->front().inventory_member_id : "(refused)";
+  };
+  CHECK(id_of(R"({"multicluster.x-k8s.io/inventory-member-id":"spoke-7"})") == "spoke-7");
+  CHECK(id_of(R"({"other":"spoke-7"})").empty());
+  CHECK(id_of("null").empty());
+  CHECK(id_of(R"({"multicluster.x-k8s.io/inventory-member-id":7})").empty());
+}
+
 TEST_CASE("parse_cluster_profile: no status, no providers, null ones") {
   for (const std::string_view status : {"null", "{}", R"({"accessProviders":null})",
                                         R"({"accessProviders":[],"credentialProviders":[]})"}) {
@@ -164,6 +254,48 @@ TEST_CASE("parse_cluster_profile: a malformed cluster harms no other provider") 
               "status.accessProviders[0].cluster.certificate-authority");
   check_fails(resolve_access(*mapping, profiles->front(), "none"), kConfiguration,
               "status.accessProviders[1].cluster is missing");
+}
+
+// Of providers that have nothing but a name.
+std::string list_of(std::size_t count) {
+  std::string entries;
+  for (std::size_t i = 0; i < count; ++i) {
+    entries += (i == 0 ? R"({"name":"p)" : R"(,{"name":"p)") + std::to_string(i) + R"("})";
+  }
+  return "[" + entries + "]";
+}
+
+TEST_CASE("parse_cluster_profile: the time is linear in the number of providers") {
+  for (const std::string_view field : {"accessProviders", "credentialProviders"}) {
+    CAPTURE(field);
+    test::check_linear(
+        3'000,
+        [field](std::size_t count) {
+          return json_profile("a", "{\"" + std::string(field) + "\":" + list_of(count) + "}");
+        },
+        [](const std::string& text) { CHECK(parse_cluster_profiles(text)); });
+  }
+  test::check_linear(
+      1'500,
+      [](std::size_t count) {
+        return json_profile("a", R"({"credentialProviders":)" + list_of(2 * count) +
+                                     R"(,"accessProviders":)" + list_of(count) + "}");
+      },
+      [](const std::string& text) { CHECK(parse_cluster_profiles(text)); });
+}
+
+TEST_CASE("parse_cluster_profile: a list has as many providers as an API server can store") {
+  const auto parsed = [](std::string_view field, std::size_t count) {
+    return parse_cluster_profiles(
+        json_profile("a", "{\"" + std::string(field) + "\":" + list_of(count) + "}"));
+  };
+  const Result<std::vector<ClusterProfile>> profiles = parsed("accessProviders", 100'000);
+  REQUIRE(profiles);
+  CHECK(profiles->front().access_providers.size() == 100'000);
+  for (const std::string field : {"accessProviders", "credentialProviders"}) {
+    check_fails(parsed(field, 100'001), kConfiguration,
+                "status." + field + " has more than 100000 entries");
+  }
 }
 
 }  // namespace

@@ -69,5 +69,58 @@ TEST_CASE("parse_documents: what JSON limits refuse cannot come in as YAML") {
   check_refused("{\"a\":\"\xff\"}", "");
 }
 
+// The documents, and of those that cannot be read "line N" of the error.
+std::vector<std::string> each(std::string_view text) {
+  std::vector<std::string> found;
+  for (const Result<json::Value>& document : parse_each_document(text, kMax)) {
+    if (document) {
+      found.push_back(to_text(*document));
+      continue;
+    }
+    const std::string& message = document.error().message;
+    const std::size_t at = message.find("line ");
+    found.push_back(at == std::string::npos ? message
+                                            : message.substr(at, message.find(',', at) - at));
+  }
+  return found;
+}
+
+TEST_CASE(
+    "parse_each_document: what cannot be read keeps no other, and says its line in the text") {
+  using Texts = std::vector<std::string>;
+  CHECK(each("a: 1\n---\nb: 2\n") == Texts{R"({"a":1})", R"({"b":2})"});
+  CHECK(each("") == Texts{});
+  CHECK(each("a: [\n") == Texts{"line 2"});
+  CHECK(each("a: 1\n---\nb: [\n---\nc: 3\n---\n'\n") ==
+        Texts{R"({"a":1})", "line 4", R"({"c":3})", "line 8"});
+  // The markers: alone or before a space, at the start of a line; "..." too.
+  CHECK(each("a: [\n--- {b: 2}\n---c: x\n...\n%YAML 1.1\n---\nd: 4\n").back() == R"({"d":4})");
+  CHECK(each("a: |\n  ---\n  x\nb: [\n---\nc: 3\n") == Texts{"line 5", R"({"c":3})"});
+  CHECK(each("x: \xff\n---\r\nc: 3\r\n") == Texts{"line 1", R"({"c":3})"});
+  // JSON, which keeps its digits.
+  CHECK(each("{\"a\":1}\n---\n{\"b\" 2}\n---\n{\"c\":1.50}\n") ==
+        Texts{R"({"a":1})", "line 1", R"({"c":1.50})"});
+  CHECK(each("{\"a\":1}}") == Texts{"line 1"});
+  CHECK(each(std::string(kMax + 1, '\n')) == Texts{"the document is larger than 64 KiB"});
+}
+
+TEST_CASE("parse_each_document: aliases of all documents together have one bound") {
+  std::string list = "x";
+  for (int i = 1; i < 999; ++i) list += ",x";
+  std::string text = "[\n";
+  for (int i = 0; i < 20; ++i) text += "---\na: &a [" + list + "]\nb: *a\n";
+  std::size_t read = 0;
+  std::size_t refused = 0;
+  for (const Result<json::Value>& document : parse_each_document(text, kMax)) {
+    if (document) {
+      ++read;
+    } else if (document.error().message.find("aliases that stand for more") != std::string::npos) {
+      ++refused;
+    }
+  }
+  CHECK(read == 10);
+  CHECK(refused == 10);
+}
+
 }  // namespace
 }  // namespace execcred

@@ -233,6 +233,17 @@ TEST_CASE("check_lifetime: expired at its end, and nbf may be 60 s ahead") {
   CHECK(check_lifetime(claims_of(R"({"exp":1000})"), now - 1ns));
 }
 
+TEST_CASE("is_single_use: an assertion with a jti, and one that cannot be read") {
+  for (const char* claims : {R"({"jti":"a"})", R"({"iss":"i","jti":""})", R"({"jti":null})"}) {
+    CHECK(is_single_use(SecretString(jwt(claims))));
+  }
+  for (const char* unreadable : {"", "opaque", "a.b.c", "a.b.c.d.e", "<saml>"}) {
+    CHECK(is_single_use(SecretString(unreadable)));
+  }
+  CHECK(is_single_use(SecretString(jwt("[]"))));
+  CHECK_FALSE(is_single_use(SecretString(jwt(R"({"iss":"i","sub":"s"})"))));
+}
+
 TEST_CASE("check_lifetime: says when the token ended or begins") {
   const TimePoint now = *parse_rfc3339("2026-07-01T12:00:00Z");
   const Status ended = check_lifetime(claims_of(R"({"exp":1782900000})"), now);

@@ -88,6 +88,7 @@ TEST_CASE("lint: a ClusterProfile's tenant that the mapping would refuse") {
                  {});
   check_findings({{.text = mapping("azure", {})}, {.text = choosing("tenantId", "common")}},
                  {{path, "'common' is no tenant"}});
+  check_findings({{.text = mapping("azure", {})}, {.text = choosing("tenantId", "")}}, none);
 }
 
 TEST_CASE("lint: a ClusterProfile's workload identity provider that the mapping would refuse") {
@@ -126,7 +127,8 @@ TEST_CASE("lint: a choice is judged by the mapping that belongs to it") {
   const std::string refusing = mapping("azure", {"--tenant-id=" + kOther});
   // Without a mapping, or with one for another provider or program, nobody can tell.
   check_findings({{.text = choice}}, {});
-  check_findings({{.text = refusing}, {.text = profile(R"({"tenantId":"x"})", "other")}}, {});
+  check_findings({{.text = refusing}, {.text = profile(R"({"tenantId":"x"})", "other")}},
+                 {{"status.accessProviders", "the mapping has none of these"}});
   check_findings({{.text = mapping("google", {})}, {.text = choice}}, {});
   // One of several that takes it is enough.
   check_findings({{.text = refusing}, {.text = taking}, {.text = choice}}, {});

@@ -4,6 +4,8 @@
 
 #include <execcred/base64.hpp>
 
+#include <array>
+
 namespace execcred {
 namespace {
 
@@ -35,16 +37,12 @@ const std::string kAt = "status.accessProviders[0].cluster.";
 
 TEST_CASE("lint: a sound ClusterProfile has no findings") {
   check_findings(
-      cluster("server: 'https://h:6443/p', tls-server-name: x, proxy-url: 'socks5://p:1', "
-              "disable-compression: true, certificate-authority-data: " +
+      cluster("server: 'https://h:6443/p', tls-server-name: '', proxy-url: 'socks5://p:1', "
+              "disable-compression: false, certificate-authority-data: " +
               kCertificate),
       {});
   check_findings(extension("client.authentication.k8s.io/exec",
                            "{clusterName: c, audience: [x, z], region: eu, other: {a: [1]}}"),
-                 {});
-  check_findings(
-      extension("clusterprofiles.multicluster.x-k8s.io/exec/additional-args", "{args: [x]}"), {});
-  check_findings(extension("clusterprofiles.multicluster.x-k8s.io/exec/additional-envs", "{A: x}"),
                  {});
   check_findings(extension("somebody.example.com/else", "[1]"), {});
 }
@@ -69,6 +67,73 @@ TEST_CASE("lint: names of ClusterProfiles") {
   check_findings(
       profile(status) + "---\n" + profile(status),
       {{"document[1].metadata.name", "'fleet/c', which stands in 'f: document[0]' too"}});
+}
+
+std::string newer(const std::string& text) {
+  std::string newer = text;
+  return newer.replace(newer.find("v1alpha1"), 8, "v1alpha2");
+}
+
+TEST_CASE("lint: versions of ClusterProfile") {
+  const std::string sound =
+      profile("  accessProviders: [{name: a, cluster: {server: 'https://h'}}]\n");
+  check_findings(newer(sound), {});
+  std::string unknown = sound;
+  unknown.replace(unknown.find("v1alpha1"), 8, "v1");
+  constexpr std::string_view kKnown =
+      "is 'multicluster.x-k8s.io/v1', not multicluster.x-k8s.io/v1alpha1 or v1alpha2";
+  check_findings(unknown, {{"apiVersion", kKnown}});
+  check_findings("kind: ClusterProfileList\napiVersion: multicluster.x-k8s.io/v1\nitems: []\n",
+                 {{"apiVersion", kKnown}});
+}
+
+TEST_CASE("lint: a ClusterProfile of v1alpha2 by its own rules") {
+  check_findings(
+      newer(profile("  credentialProviders: [{name: a, cluster: {server: 'https://h'}}]\n")),
+      {{"status.credentialProviders", "is no field of v1alpha2"},
+       {"status.accessProviders", "is empty", kWarning}});
+  // An item without a version of its own is of the list's.
+  check_findings(
+      "kind: ClusterProfileList\napiVersion: multicluster.x-k8s.io/v1alpha2\nitems:\n"
+      "- metadata: {name: c}\n  status: {accessProviders: [{name: a, cluster: {server: "
+      "'https://h'}}], credentialProviders: []}\n",
+      {{"items[0].status.credentialProviders", "is no field of v1alpha2"}});
+  const std::string name(254, 'a');
+  const std::string long_ones = "  accessProviders: [{name: " + name +
+                                ", cluster: {server: 'https://h', extensions: [{name: " + name +
+                                ", extension: {}}]}}]\n";
+  check_findings(profile(long_ones), {});
+  check_findings(newer(profile(long_ones)),
+                 {{"status.accessProviders[0].name", "254 bytes, and v1alpha2 allows 253"},
+                  {kAt + "extensions[0].name", "254 bytes, and v1alpha2 allows 253"}});
+  std::string many = "  accessProviders:\n";
+  for (int i = 0; i < 65; ++i) {
+    many += "  - {name: p" + std::to_string(i) + ", cluster: {server: 'https://h'}}\n";
+  }
+  check_findings(profile(many), {});
+  check_findings(newer(profile(many)),
+                 {{"status.accessProviders", "has 65 entries, and v1alpha2 allows 64"}});
+}
+
+TEST_CASE("lint: two ClusterProfiles of one member of the inventory are one cluster") {
+  const auto member = [](const std::string& name, const std::string& id) {
+    return profile(
+        "  accessProviders: [{name: a, cluster: {server: 'https://h'}}]\n",
+        "name: " + name +
+            ", namespace: fleet, labels: {multicluster.x-k8s.io/inventory-member-id: " + id + "}");
+  };
+  const std::string at = R"(metadata.labels["multicluster.x-k8s.io/inventory-member-id"])";
+  check_findings(
+      member("a", "m1") + "\n---\n" + newer(member("b", "m1")) + "\n---\n" + member("c", "m2"),
+      {{"document[1]." + at,
+        "is 'm1', as that of 'fleet/a': the two ClusterProfiles are one cluster", kWarning}});
+  check_findings({{.text = member("a", "m1"), .name = "a.yaml", .group = "one"},
+                  {.text = member("b", "m1"), .name = "b.yaml", .group = "two"}},
+                 {});
+  for (const std::string& bad :
+       std::vector<std::string>{"''", "7", "a/b", "{}", std::string(64, 'a')}) {
+    check_findings(member("a", bad), {{at, "is no value of this label"}});
+  }
 }
 
 TEST_CASE("lint: the list of providers") {
@@ -102,11 +167,14 @@ TEST_CASE("lint: how a cluster is reached") {
       cluster(server + "certificate-authority-data: " +
               encode_base64("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n")),
       {{kAt + "certificate-authority-data", "no certificate"}});
-  check_findings(cluster(server + "insecure-skip-tls-verify: true"),
-                 {{kAt + "insecure-skip-tls-verify", "gets the credential", kWarning}});
+  check_findings(
+      cluster(server + "insecure-skip-tls-verify: true"),
+      {{kAt + "insecure-skip-tls-verify", "gets the credential", kWarning},
+       {kAt + "insecure-skip-tls-verify", "dropped by upstream's Go library", kWarning}});
   check_findings(cluster(server + "insecure-skip-tls-verify: true, certificate-authority-data: " +
                          kCertificate),
                  {{kAt + "insecure-skip-tls-verify", "gets the credential", kWarning},
+                  {kAt + "insecure-skip-tls-verify", "dropped by upstream's Go library", kWarning},
                   {kAt + "insecure-skip-tls-verify", "beside certificates"}});
   check_findings(
       cluster(server +
@@ -117,6 +185,44 @@ TEST_CASE("lint: how a cluster is reached") {
        {kAt + "tls-server-name", "must be a string"},
        {kAt + "proxy-url", "'nonsense'"},
        {kAt + "serverName", "is no field", kWarning}});
+}
+
+TEST_CASE("lint: what upstream's Go library drops of a ClusterProfile's cluster") {
+  const std::string server = "server: 'https://h', ";
+  check_findings(cluster(server + "tls-server-name: x"),
+                 {{kAt + "tls-server-name",
+                   "is dropped by upstream's Go library: its clients verify the certificate for "
+                   "the host of server",
+                   kWarning}});
+  check_findings(cluster(server + "disable-compression: true"),
+                 {{kAt + "disable-compression", "is dropped by upstream's Go library", kWarning}});
+  check_findings(
+      "apiVersion: v1\nkind: Config\ncontexts: []\nusers: []\n"
+      "clusters: [{name: c, cluster: {" +
+          server + "tls-server-name: x, disable-compression: true}}]\n",
+      {});
+}
+
+TEST_CASE("lint: no stored form of additional arguments or variables works upstream") {
+  const std::string path = kAt + "extensions[0].extension";
+  for (const std::string prefix :
+       {"clusterprofiles.multicluster.x-k8s.io", "multicluster.x-k8s.io/clusterprofiles/auth"}) {
+    const std::string args = prefix + "/exec/additional-args";
+    const std::string envs = prefix + "/exec/additional-envs";
+    for (const auto& [name, value, why] : std::vector<std::array<std::string, 3>>{
+             {args, "[x]", "is an array, which upstream's library decodes and the CRD does not"},
+             {args, "{args: [x]}", "is an object, which the CRD stores and upstream's library"},
+             {envs, "[{name: A, value: x}]", "is an array, as KEP-5339 has it, which the CRD"},
+             {envs, "{A: x}", "is an object, which the CRD stores, and not the array"}}) {
+      check_findings(extension(name, value), {{path, why, kWarning}});
+      check_findings(extension(name, value), {{path, ": no stored form works upstream", kWarning}});
+      for (const lint::Finding& finding : test::lint_text(extension(name, value))) {
+        CHECK(test::contains(finding.hint, "the extension client.authentication.k8s.io/exec"));
+        CHECK(test::contains(finding.hint, "--allow-audience"));
+        CHECK_FALSE(test::contains(finding.hint, "{\""));
+      }
+    }
+  }
 }
 
 TEST_CASE("lint: extensions") {
@@ -130,17 +236,20 @@ TEST_CASE("lint: extensions") {
   check_findings(extension("client.authentication.k8s.io/exec", "[1]"),
                  {{value, "the CRD wants an object", kWarning}});
   const std::string args = "clusterprofiles.multicluster.x-k8s.io/exec/additional-args";
-  check_findings(extension(args, "[a, 1]"), {{value, "the CRD wants an object", kWarning},
-                                             {value + "[1]", "must be a string"}});
-  check_findings(extension(args, "{args: x}"), {{value + ".args", "must be an array"}});
+  constexpr std::string_view kUnstored = "no stored form works upstream";
+  check_findings(extension(args, "[a, 1]"),
+                 {{value, kUnstored, kWarning}, {value + "[1]", "must be a string"}});
+  check_findings(extension(args, "{args: x}"),
+                 {{value, kUnstored, kWarning}, {value + ".args", "must be an array"}});
   check_findings(extension(args, "x"), {{value, "must be an array"}});
   const std::string envs = "multicluster.x-k8s.io/clusterprofiles/auth/exec/additional-envs";
   check_findings(extension(envs, "[{name: A, value: b}, {name: 'A=B', value: 1}, 5]"),
-                 {{value, "the CRD wants an object", kWarning},
+                 {{value, kUnstored, kWarning},
                   {value + "[1]", "no name of a variable"},
                   {value + "[1]", "must be a string"},
                   {value + "[2]", "must be an object"}});
-  check_findings(extension(envs, "{A: 1}"), {{value + ".A", "must be a string"}});
+  check_findings(extension(envs, "{A: 1}"),
+                 {{value, kUnstored, kWarning}, {value + ".A", "must be a string"}});
   check_findings(
       cluster("server: 'https://h', extensions: [{name: a}, {name: a}, 5, {extension: {}}]"),
       {{kAt + "extensions[1].name", "like that of another"},
@@ -168,7 +277,19 @@ TEST_CASE("lint: kubeconfigs") {
       {{exec + "command", "PATH", kWarning}, {exec + "interactiveMode", "refuse with v1"}});
   check_findings(
       kubeconfig("{exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: ./x}}"),
-      {{exec + "apiVersion", "v1alpha1"}, {exec + "command", "no absolute path"}});
+      {{exec + "apiVersion", "v1alpha1"},
+       {exec + "command",
+        "is './x', no absolute path: clients differ in the folder that it starts from, and some "
+        "look 'x' up in PATH"}});
+  for (const std::string command : {"./bin/x", "bin/x", "../x"}) {
+    const std::string text =
+        kubeconfig("{exec: {" + v1 + "interactiveMode: Never, command: " + command + "}}");
+    check_findings(text, {{exec + "command",
+                           "no absolute path: clients differ in the folder that it starts from"}});
+    for (const lint::Finding& finding : test::lint_text(text)) {
+      CHECK_FALSE(test::contains(finding.message + finding.hint, "in PATH"));
+    }
+  }
   check_findings(
       kubeconfig("{exec: {" + v1 +
                  "interactiveMode: Never, command: /execcred-token-file, "

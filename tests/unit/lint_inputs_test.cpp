@@ -61,8 +61,11 @@ TEST_CASE("lint: a ClusterProfile's fields are judged by the plugin that gets th
             "must be a string"},
            {"static-secret", R"("--convention=secretreader")", R"({"secretDir":"/x"})",
             ".secretDir", "sets --secret-dir"},
-           {"static-secret", R"("--convention=secretreader")", R"({"name":"x"})", ".name",
-            "sets --secret-name"},
+           // What its convention does not use is passed over, and "" counts as absent.
+           {"static-secret", R"("--convention=secretreader")", R"({"name":"x"})", "", ""},
+           {"static-secret", R"("--convention=kubeconfig-secretreader")",
+            R"({"name":"x","key":"k","namespace":"","context":""})", "", ""},
+           {"aws", "", R"({"clusterName":"a","clusterId":"","region":""})", "", ""},
            {"static-secret", R"("--convention=kubeconfig-secretreader")",
             R"({"name":"x","key":"k"})", "", ""},
            {"azure", R"("--client-id=00000000-0000-0000-0000-000000000000")", R"({"serverId":"z"})",
@@ -112,12 +115,106 @@ TEST_CASE("lint: appended arguments are judged where the mapping appends them") 
   const std::string args = R"("--token-file=/t","--from-profile")";
   const File evil = profile(R"({"args":["--allow-server=https://evil"]})", name);
   const auto appending = findings_of({mapping("token-file", args, "Append"), evil});
-  REQUIRE(appending.size() == 1);
-  CHECK(appending[0].path == kAt);
-  CHECK(contains(appending[0].message, "--allow-server stands behind --from-profile"));
-  CHECK(findings_of({mapping("token-file", args), evil}).empty());
+  // Each is warned of, as a form that does not work upstream.
+  REQUIRE(appending.size() == 2);
+  CHECK(appending[1].path == kAt);
+  CHECK(contains(appending[1].message, "--allow-server stands behind --from-profile"));
+  CHECK(findings_of({mapping("token-file", args), evil}).size() == 1);
   const File good = profile(R"({"args":["--audience=server"]})", name);
-  CHECK(findings_of({mapping("token-file", args, "Append"), good}).empty());
+  CHECK(findings_of({mapping("token-file", args, "Append"), good}).size() == 1);
+}
+
+// A ClusterProfile with these providers, which cannot be reached by any of them.
+File profile_of(const std::vector<std::string>& names, const std::string& group = {}) {
+  std::string providers;
+  for (const std::string& name : names) {
+    providers += (providers.empty() ? "{" : ",{") +
+                 (R"("name":")" + name + R"(","cluster":{"server":"https://c.example.com"}})");
+  }
+  return {.text = R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile",)"
+                  R"("metadata":{"name":"c"},"status":{"accessProviders":[)" +
+                  providers + "]}}",
+          .name = "c.json",
+          .group = group};
+}
+
+TEST_CASE("lint: a ClusterProfile without a provider of the mapping cannot be reached") {
+  const File map = mapping("token-file", R"("--token-file=/{server.host}/t")");
+  for (const std::vector<File>& files : {std::vector<File>{map, profile_of({"gke", "spire"})},
+                                         {profile_of({"gke", "spire"}), map}}) {
+    const std::vector<lint::Finding> findings = findings_of(files);
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].path == "status.accessProviders");
+    CHECK(findings[0].severity == Severity::error);
+    CHECK(findings[0].message ==
+          "lists 'gke', 'spire', and the mapping has none of these: it has 'p'");
+    CHECK(contains(findings[0].hint, "m.json"));
+  }
+  CHECK(findings_of({map, profile_of({"gke", "p"})}).empty());
+  CHECK(findings_of({profile_of({"gke"})}).empty());  // nothing says what is mapped
+  const std::vector<lint::Finding> folded = findings_of({map, profile_of({"P"})});
+  REQUIRE(folded.size() == 1);
+  CHECK(contains(folded[0].hint, "names count with their case"));
+}
+
+TEST_CASE(
+    "lint: a ClusterProfile's providers are looked for in its folder, then in what was named") {
+  const File near = {.text = mapping("token-file", R"("--token-file=/{server.host}/t")").text,
+                     .name = "near.json",
+                     .group = "one"};
+  const File named = mapping("token-file", R"("--token-file=/{server.host}/t")");
+  CHECK(findings_of({near, profile_of({"p"}, "one")}).empty());
+  CHECK(findings_of({near, profile_of({"x"}, "one")}).size() == 1);
+  CHECK(findings_of({near, profile_of({"x"}, "two")}).empty());
+  CHECK(findings_of({named, profile_of({"p"}, "two")}).empty());
+  CHECK(findings_of({named, profile_of({"x"}, "two")}).size() == 1);
+  // Of two mappings, one that has it is enough: they may be two consumers'.
+  File other = named;
+  other.text.replace(other.text.find("\"p\""), 3, "\"x\"");
+  CHECK(findings_of({named, other, profile_of({"x"})}).empty());
+}
+
+TEST_CASE("lint: Argo CD's placeholders in a mapping's arguments") {
+  const std::string placed =
+      R"("--type=jwt","--allow-server=https://*.example.com",)"
+      R"("--allow-audience={{ .ClusterProfileServer }}","--cluster={{ .ClusterProfileName }}")";
+  const auto all = lint_files({mapping("spiffe", placed), profile(R"({"audience":"https://x"})")});
+  const std::string told = lint::to_text(all, {.files = 2});
+  CAPTURE(told);
+  REQUIRE(all.size() == 3);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(all[static_cast<std::size_t>(i)].severity == Severity::info);
+    CHECK(contains(all[static_cast<std::size_t>(i)].message, "which Argo CD fills in"));
+  }
+  // The audience is judged by what the ClusterProfile makes of the mapping.
+  CHECK(contains(all[2].message, "matches no --allow-audience"));
+  CHECK(findings_of({mapping("spiffe", placed), profile(R"({"audience":"https://c.example.com"})")})
+            .empty());
+  check_findings({mapping("token-file", R"("--token-file=/{server.host}",)"
+                                        R"("--allow-server={{ .ClusterProfileServer }}")")},
+                 {{"providers[0].execConfig.args[1]", "which Argo CD fills in", Severity::info},
+                  {"providers[0].execConfig.args[1]", "and so every server", Severity::warning}});
+}
+
+TEST_CASE("lint: a template that nobody fills in is refused") {
+  for (const std::string value :
+       {"{{.ClusterProfileName}}", "{{ .Name }}", "{{- .ClusterProfileName }}"}) {
+    CAPTURE(value);
+    check_findings(
+        {mapping("token-file", R"("--token-file=/{server.host}","--cluster=)" + value + "\"")},
+        {{"providers[0].execConfig.args[1]", "a template that nobody expanded"}});
+    check_findings({mapping("token-file", R"("--token-file=/{server.host}/)" + value + "\"")},
+                   {{"providers[0].execConfig.args[0]", "a template that nobody expanded"}});
+  }
+  check_findings(
+      "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+      "featureGates: {MultiKueueClusterProfile: true}\n"
+      "multiKueue: {clusterProfile: {accessProviders: [{name: a, execConfig: {interactiveMode: "
+      "Never, apiVersion: client.authentication.k8s.io/v1, command: execcred-token-file, args: "
+      "['--token-file=/{server.host}', '--cluster={{ .ClusterProfileName }}'], "
+      "provideClusterInfo: true}}]}}\n",
+      {{"multiKueue.clusterProfile.accessProviders[0].execConfig.args[1]",
+        "a template that nobody expanded"}});
 }
 
 TEST_CASE("lint: without a mapping only what every plugin refuses is told") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Secrets where none belong: found, and never shown.
+#include "growth.hpp"
 #include "lint.hpp"
 
 #include <execcred/base64.hpp>
@@ -59,6 +60,57 @@ TEST_CASE("secret_in: what only looks like one") {
         std::string("/var/run/secrets/token")}) {
     CAPTURE(text);
     CHECK(secret_in(text).empty());
+  }
+}
+
+TEST_CASE("secret_in: a secret behind many beginnings of one is found") {
+  const std::string many = test::repeated("eyJ.", 100);
+  CHECK(secret_in(many + kJwt) == "a JSON Web Token");
+  CHECK(secret_in(many + " " + kJwt + many) == "a JSON Web Token");
+  // In base64, at each of the four places that a beginning may have in a group of digits.
+  const std::string key = encode_base64(kKey).substr(0, 60);
+  const std::string certificate = encode_base64("-----BEGIN CERTIFICATE-----\n").substr(0, 36);
+  for (const std::string_view between : {"", "a", "ab", "abc", "=", "==", " ", "\n"}) {
+    CAPTURE(between);
+    CHECK(secret_in("{" + certificate + std::string(between) + key + "}") == "a private key");
+  }
+}
+
+TEST_CASE("secret_in: the time is linear in the length of the text") {
+  for (const std::string_view part : {"eyJ",
+                                      "eyJ.",
+                                      "eyJ..",
+                                      "eyJhbGciOiJSUzI1NiJ9.",
+                                      "eyJhbGciOiJSUzI1NiJ9.a ",
+                                      "://",
+                                      "://a:",
+                                      "a:b://",
+                                      ":@",
+                                      "@://",
+                                      "Bearer ",
+                                      "Bearer a1",
+                                      "ya29.",
+                                      "ghp_",
+                                      "ghp_.",
+                                      "sha256~",
+                                      "k8s-aws-v1.",
+                                      "LS0tLS1CRUdJTi",
+                                      "LS0tLS1CRUdJTi=",
+                                      "LS0tLS1CRUdJTia",
+                                      "-----BEGIN ",
+                                      "PRIVATE KEY----",
+                                      "a",
+                                      "=",
+                                      "\n",
+                                      " "}) {
+    CAPTURE(part);
+    test::check_linear(
+        16 * 1024,
+        [part](std::size_t size) {
+          // No base64 as a whole.
+          return test::repeated(part, size / part.size()) + "!";
+        },
+        [](const std::string& text) { static_cast<void>(secret_in(text)); });
   }
 }
 

@@ -105,6 +105,7 @@ TEST_CASE("lint: options that open what is closed") {
   opens("--allow-namespace=any", "a Secret of any namespace");
   opens("--allow-hub-token", "the hub's own tokens");
   opens("--allow-insecure", "certificate is not checked");
+  opens("--allow-profile-ca", "choose the CA where none is stored");
   opens("--allow-field=tokenFile", "choose a file of this machine");
   opens("--allow-server-mismatch=https://*.example.com", "for many hosts");
   opens("--allow-server-mismatch=https://[10.0.0.0/8]:*/*", "for many hosts");

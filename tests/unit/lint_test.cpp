@@ -218,8 +218,25 @@ TEST_CASE("lint: options that weaken a check") {
 
 std::string kueue(const std::string& block) {
   return "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
-         "multiKueue:\n  clusterProfile:\n" +
+         "featureGates: {MultiKueueClusterProfile: true}\nmultiKueue:\n  clusterProfile:\n" +
          block;
+}
+
+TEST_CASE("lint: Kueue's block needs a feature gate") {
+  const std::string head = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n";
+  const std::string block = "multiKueue: {clusterProfile: {accessProviders: []}}\n";
+  constexpr std::string_view kGate = "featureGates.MultiKueueClusterProfile";
+  check_findings(kueue("    accessProviders: []"), {});
+  for (const std::string gates :
+       {"", "featureGates: {}\n", "featureGates: null\n", "featureGates: {MultiKueue: true}\n",
+        "featureGates: {MultiKueueClusterProfile: false}\n"}) {
+    const std::string without_block = head + gates;
+    check_findings(without_block, {});
+    check_findings(without_block + block, {{kGate, "without this gate Kueue", kWarning}});
+  }
+  check_findings(head + "featureGates: {MultiKueueClusterProfile: 'yes'}\n" + block,
+                 {{kGate, "must be"}});
+  check_findings(head + "featureGates: []\n" + block, {{"featureGates", "must be an object"}});
 }
 
 TEST_CASE("lint: Kueue's block, where a command may be a file of /plugins") {

@@ -195,9 +195,17 @@ TEST_CASE("migrate: GKE users keep impersonation and application default credent
             {},
             {"--impersonate-service-account=a@p.iam.gserviceaccount.com"}},
            {"execcred-google", {"gke-auth-plugin"}, {}, {}},
+           {"execcred-google",
+            {"/plugins/gcp-auth-plugin"},
+            {"GOOGLE_APPLICATION_CREDENTIALS=/adc.json", "GCE_METADATA_HOST=h", "CLOUDSDK_X=y",
+             "SSL_CERT_FILE=/ca.pem"},
+            {"--ca-file=/ca.pem"},
+            {"GOOGLE_APPLICATION_CREDENTIALS=/adc.json", "GCE_METADATA_HOST=h"},
+            "variable CLOUDSDK_X: execcred-google does not read it"},
            {"execcred-google", {"argocd-k8s-auth", "gcp"}, {}, {}}}) {
     check(carried);
   }
+  CHECK(migrate({"gcp-auth-plugin"}, {}).peer().is_good_at_many_servers);
 }
 
 TEST_CASE("migrate: oidc-login with client credentials keeps issuer, client, scopes and CA") {
@@ -261,6 +269,38 @@ TEST_CASE("migrate: readers of Secrets become one plugin with their convention")
     check(carried);
     CHECK(migrate(carried.command, carried.env).peer().needs_cluster);
   }
+}
+
+TEST_CASE("migrate: each reader's notes say what ours refuses and the reader gave") {
+  const std::string name_space =
+      "a namespace that a ClusterProfile names must be the own one, or --allow-namespace=NS "
+      "added\n";
+  const std::string hub_token =
+      "a token of the hub's own ServiceAccounts, or in a Secret of type "
+      "kubernetes.io/service-account-token, needs --allow-hub-token\n";
+  const std::string insecure =
+      "a token for a cluster with insecure-skip-tls-verify needs --allow-insecure\n";
+  const auto notes = [](const Texts& command) {
+    return changes(migrate(command, {}), Change::Kind::note);
+  };
+  // The name comes from clusterName, the namespace never from a ClusterProfile, and a token names
+  // no server.
+  CHECK(notes({"secretreader"}) == hub_token + insecure);
+  CHECK(notes({"cp-creds", "--managed-serviceaccount=m"}) == hub_token + insecure);
+  CHECK(notes({"token-secretreader"}) == name_space + hub_token + insecure);
+  CHECK(notes({"kubeconfig-secretreader"}) ==
+        name_space +
+            "a stored kubeconfig is given to its own server alone: where spec.cluster.server is "
+            "another, add --allow-server-mismatch=PATTERN\n"
+            "each CA in spec.cluster.certificate-authority-data must be in the stored kubeconfig; "
+            "where that has no CA, add --allow-profile-ca\n"
+            "a stored kubeconfig needs --allow-proxy=PATTERN for a cluster with a proxy-url, and "
+            "--allow-insecure for one with insecure-skip-tls-verify\n"
+            "a stored kubeconfig is refused where any user has exec, an auth-provider other than "
+            "oidc, impersonation, a password or an unknown field\n"
+            "of a user with a token and a certificate the token is given; add --both to give "
+            "both\n" +
+            hub_token);
 }
 
 TEST_CASE("migrate: SPIFFE, Pinniped and token files") {

@@ -7,12 +7,19 @@
 #include <execcred/process.hpp>
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <functional>
 #include <thread>
 
@@ -108,6 +115,46 @@ TEST_CASE("run_command: the program gets its arguments and exactly the environme
   CHECK(finished->output.reveal() == "[a b][][$HOME][*]");
 }
 
+// From now on the calls fail as on a kernel that has none.
+void forbid(const std::vector<long>& calls) {
+  std::vector<sock_filter> program = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+  for (const long call : calls) {
+    program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(call), 0, 1));
+    program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS));
+  }
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  const sock_fprog filter = {.len = static_cast<unsigned short>(program.size()),
+                             .filter = program.data()};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(100);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) _exit(101);
+}
+
+TEST_CASE("run_command: no descriptor of the caller's reaches the program") {
+  constexpr int kCount = 500;
+  for (const std::vector<long>& missing :
+       {std::vector<long>{}, {SYS_close_range}, {SYS_close_range, SYS_getdents64}}) {
+    CAPTURE(missing.size());
+    const pid_t pid = fork();
+    if (pid == 0) {
+      const int file = open("/", O_RDONLY | O_DIRECTORY);
+      for (int i = 0; i < kCount; ++i) {
+        if (dup(file) < 0) _exit(99);
+      }
+      forbid(missing);
+      const Result<Finished> finished = run_command(
+          shell("i=0; while [ $i -lt 600 ]; do [ ! -e /proc/$$/fd/$i ] || printf \"$i \"; "
+                "i=$((i+1)); done"));
+      if (!finished) _exit(98);
+      _exit(finished->output.reveal() == "0 1 2 " && fcntl(file, F_GETFD) == 0 ? 0 : 97);
+    }
+    int status = 0;
+    REQUIRE(waitpid(pid, &status, 0) == pid);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+  }
+}
+
 TEST_CASE("run_command: standard input is empty, signals are as a new program expects them") {
   Result<Finished> finished = run_command(shell("cat; readlink /proc/self/fd/0"));
   REQUIRE(finished);
@@ -149,6 +196,18 @@ TEST_CASE("run_command: what cannot be started is told with the reason") {
     check_fails(finished, kConfiguration, c.message);
     check_fails(finished, kConfiguration, "'" + c.path.native() + "'");
   }
+}
+
+TEST_CASE("run_command: a lack of descriptors may pass, and is this machine's") {
+  rlimit before = {};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const Result<Finished> finished = run_command(shell("true"));
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+  check_fails(finished, Error::Kind::unavailable, "cannot make a pipe: Too many open files");
+  CHECK(finished.error().is_local);
 }
 
 TEST_CASE("run_command: an environment or argument that is too large has a hint") {

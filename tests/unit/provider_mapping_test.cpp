@@ -203,5 +203,43 @@ TEST_CASE("to_json: the exec of a kubeconfig's user, empty fields left out") {
   CHECK(*little.find("interactiveMode")->string() == "Never");
 }
 
+TEST_CASE("relative commands: which of them clients look up in PATH") {
+  for (const auto& [command, name] :
+       std::vector<std::pair<std::string, std::string>>{{"plugin", "plugin"},
+                                                        {"./plugin", "plugin"},
+                                                        {".//./plugin/", "plugin"},
+                                                        {"bin/../plugin", "plugin"},
+                                                        {"./bin/plugin", ""},
+                                                        {"bin/plugin", ""},
+                                                        {"../plugin", ""},
+                                                        {"~/plugin", ""},
+                                                        {"/plugin", ""}}) {
+    CAPTURE(command);
+    CHECK(name_in_path(command) == name);
+  }
+}
+
+TEST_CASE("relative commands: the hint speaks of PATH where clients look there") {
+  const auto hint_for = [](const std::string& command) {
+    const Result<ProviderMapping> parsed =
+        parse_provider_mapping(R"({"providers":[{"name":"a","execConfig":{"apiVersion":)"
+                               R"("client.authentication.k8s.io/v1","command":")" +
+                               command + R"("}}]})");
+    REQUIRE_FALSE(parsed.has_value());
+    CHECK(parsed.error().message ==
+          "providers[0].execConfig.command is '" + command + "', no absolute path");
+    return parsed.error().hint;
+  };
+  CHECK(hint_for("plugin") == "clients look a relative command up in PATH, which others may set");
+  for (const std::string command : {"./bin/plugin", "bin/plugin", "../plugin"}) {
+    CAPTURE(command);
+    CHECK(hint_for(command) ==
+          "write its absolute path: clients start it from the folder that their caller is in");
+  }
+  CHECK(hint_for("./plugin") ==
+        "write its absolute path: clients start it from the folder that their caller is in, and "
+        "client-go 0.35 and newer looks 'plugin' up in PATH instead");
+}
+
 }  // namespace
 }  // namespace execcred

@@ -56,15 +56,64 @@ TEST_CASE("settings: two spellings of one field that differ are refused, whateve
   }
 }
 
-TEST_CASE("settings: a spelling that is closed is refused by its name") {
+TEST_CASE("settings: a field that has no use in a run is passed over, and kept to be told") {
+  for (const std::string_view config :
+       {R"({"secretName":"a"})", R"({"secretName":7})", R"({"secretName":["a","b"]})"}) {
+    CAPTURE(config);
+    TwoSpellings program;
+    program.options.change("secret-name").unused_from_profile("nobody asks for it");
+    REQUIRE(program.read(config));
+    CHECK(program.name.empty());
+    CHECK(program.settings.passed_over() ==
+          Texts{"spec.cluster.config.secretName is passed over: nobody asks for it"});
+  }
   TwoSpellings program;
-  static constexpr std::string_view kFields[] = {"secretKey"};
-  program.options.change("key").refuses_fields(kFields);
-  check_fails(program.read(R"({"secretKey":"k"})"), kConfiguration,
-              "spec.cluster.config.secretKey sets --key, which may not come");
-  program.options.change("key").from_profile(Option::Profile::config, {"secretKey"});
-  REQUIRE(program.read(R"({"secretKey":"k"})"));
-  CHECK(program.key == "k");
+  program.options.change("secret-name").unused_from_profile("nobody asks for it");
+  REQUIRE(program.read(R"({"name":"","secretName":null,"other":"x"})"));
+  CHECK(program.settings.passed_over().empty());
+}
+
+TEST_CASE("settings: of a field's spellings, those that are declared again count") {
+  TwoSpellings program;
+  program.options.change("secret-name").unused_from_profile("this reader has another");
+  program.options.change("secret-name").from_profile(Option::Profile::config, {"secretName"});
+  REQUIRE(program.read(R"({"name":"other","secretName":"s"})"));
+  CHECK(program.name == "s");
+  CHECK(program.settings.passed_over().size() == 1);
+}
+
+TEST_CASE("settings: an empty text in a ClusterProfile counts as absent") {
+  for (const auto& [config, name] : std::vector<std::pair<std::string_view, std::string_view>>{
+           {R"({"name":""})", ""},
+           {R"({"name":"","secretName":"s"})", "s"},
+           {R"({"secretName":"s","name":""})", "s"}}) {
+    CAPTURE(config);
+    TwoSpellings program;
+    REQUIRE(program.read(config));
+    CHECK(program.name == name);
+    CHECK((program.settings.get("secret-name").origin == Setting::Origin::unset) == name.empty());
+  }
+  TwoSpellings shared;
+  shared.options.change("key").from_profile().or_from_field("name");
+  REQUIRE(shared.read(R"({"key":"","name":"n"})"));
+  CHECK(shared.key == "n");
+  // An option that is the controller's alone is refused all the same.
+  TwoSpellings closed;
+  check_fails(closed.read(R"({"key":""})"), kConfiguration, "config.key sets --key");
+}
+
+TEST_CASE("settings: a required option whose field is empty is told with the field") {
+  for (const auto& [config, field] :
+       std::vector<std::pair<std::string_view, std::string>>{{R"({"key":""})", "key"},
+                                                             {R"({"name":""})", "name"},
+                                                             {R"({"key":"","name":""})", "key"}}) {
+    CAPTURE(config);
+    TwoSpellings program;
+    program.options.change("key").required().from_profile().or_from_field("name");
+    REQUIRE(program.read(config));
+    check_fails(program.settings.check_required(), kConfiguration,
+                "--key is required, and spec.cluster.config." + field + " is empty");
+  }
 }
 
 TEST_CASE("settings: another option's field counts where no field of its own does") {
@@ -101,21 +150,11 @@ TEST_CASE("settings: a flag wins over either spelling") {
   CHECK(program.name == "flag");
 }
 
-TEST_CASE("settings: an option may be closed to the ClusterProfile, its field and its argument") {
-  TwoSpellings program;
-  program.options.change("secret-name").not_from_profile();
-  check_fails(program.read(R"({"secretName":"a"})"), kConfiguration,
-              "may not come from a ClusterProfile");
-  // The other spelling is then nobody's.
-  CHECK(program.read(R"({"name":"a"})"));
-  CHECK(program.name.empty());
-}
-
 TEST_CASE("settings: an argument behind the boundary is checked again when options have changed") {
   TwoSpellings program;
   REQUIRE(program.settings.read_arguments({"--from-profile", "--secret-name=a"}));
   CHECK(program.settings.check_profile_arguments());
-  program.options.change("secret-name").not_from_profile();
+  program.options.change("secret-name").unused_from_profile("it has no use");
   check_fails(program.settings.check_profile_arguments(), kConfiguration,
               "--secret-name stands behind --from-profile");
 }

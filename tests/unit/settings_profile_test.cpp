@@ -154,7 +154,8 @@ TEST_CASE("config: unknown fields and nulls are passed over, for peers share the
   for (const std::string_view config :
        {"null", "[]", "1", R"("text")", "{}", R"({"unknown":1,"token-file":"/x","TokenFile":"/x"})",
         R"({"":"/etc/shadow"})", R"({"token_file":"/x","EXECCRED_TOKEN_FILE":"/x"})",
-        R"({"region":null,"audience":null,"tokenFile":null,"clusterName":null})"}) {
+        R"({"region":null,"audience":null,"tokenFile":null,"clusterName":null})",
+        R"({"region":"","audience":"","clusterName":""})", R"({"audience":[]})"}) {
     CAPTURE(config);
     Program program;
     REQUIRE(program.read({}, {}, config));
@@ -170,9 +171,9 @@ TEST_CASE("config: unknown fields and nulls are passed over, for peers share the
 TEST_CASE("config: a value of the wrong kind is refused with its path") {
   for (const std::string_view config :
        {R"({"region":1})", R"({"region":true})", R"({"region":["r"]})", R"({"region":{}})",
-        R"({"region":"a\nb"})", R"({"region":""})", R"({"audience":1})", R"({"audience":[1]})",
+        R"({"region":"a\nb"})", R"({"region":[""]})", R"({"audience":1})", R"({"audience":[1]})",
         R"({"audience":["a",null]})", R"({"audience":{"a":"b"}})", R"({"audience":[["a"]]})",
-        R"({"audience":["a\u0000"]})", R"({"audience":[""]})"}) {
+        R"({"audience":["a\u0000"]})", R"({"audience":[""]})", R"({"audience":["a",""]})"}) {
     CAPTURE(config);
     const bool is_region = contains(config, "region");
     Program program;

@@ -2,6 +2,7 @@
 // A directory of a test's own, gone at its end, and the files in it.
 #pragma once
 
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace execcred::test {
 
@@ -58,6 +60,26 @@ inline void give_to(const std::filesystem::path& path, uid_t owner) {
     throw std::runtime_error("cannot chown " + path.native());
   }
 }
+
+// A tmpfs over a directory, until the end of the scope. It needs root, and no mount namespace: a
+// plain chroot has no root mount that could be made private.
+class SmallFileSystem {
+ public:
+  SmallFileSystem(std::filesystem::path at, const char* options, unsigned long flags)
+      : at_(std::move(at)),
+        is_mounted_(mount("execcred", at_.c_str(), "tmpfs", flags, options) == 0) {}
+  SmallFileSystem(const SmallFileSystem&) = delete;
+  SmallFileSystem& operator=(const SmallFileSystem&) = delete;
+  ~SmallFileSystem() {
+    if (is_mounted_) umount2(at_.c_str(), MNT_DETACH);
+  }
+
+  bool is_mounted() const { return is_mounted_; }
+
+ private:
+  std::filesystem::path at_;
+  bool is_mounted_;
+};
 
 // What could not be tested here, printed one by one and counted at the end.
 class NotRun {

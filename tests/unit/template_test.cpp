@@ -62,6 +62,11 @@ TEST_CASE("expand_template: a value that is no DNS-1123 subdomain never enters a
 TEST_CASE("expand_template: what is missing is told with the remedy") {
   check_fails(expand_template("{clusterName}", "", info("https://h")), kConfiguration,
               "--cluster=NAME");
+  ExecInfo empty = info("https://h");
+  empty.cluster->config = json::Value(json::Object());
+  empty.cluster->config.add("clusterName", json::Value(std::string()));
+  check_fails(expand_template("{clusterName}", "", empty), kConfiguration,
+              "and spec.cluster.config.clusterName is empty");
   check_fails(expand_template("{clusterName}", "", ExecInfo()), kConfiguration,
               "provideClusterInfo: true");
   check_fails(expand_template("{server.host}", "x", ExecInfo()), kConfiguration,
@@ -75,6 +80,19 @@ TEST_CASE("expand_template: unknown placeholders and stray braces are refused") 
         "{clusterName{x}}", "{{.name}}"}) {
     CAPTURE(text);
     check_fails(expand_template(text, "x", info("https://h")), kConfiguration);
+  }
+}
+
+TEST_CASE("has_unexpanded_template: a field of a Go template, in any of its spellings") {
+  for (const std::string_view text : {"{{ .ClusterProfileName }}", "{{.x}}", "a{{-  .Values.x }}b",
+                                      "{{{ .x", "{{ x }}{{ .y }}"}) {
+    CAPTURE(text);
+    CHECK(has_unexpanded_template(text));
+  }
+  for (const std::string_view text :
+       {"", "{clusterName}", "{{", "{{ }}", "{{clusterName}}", ".x", R"({"a":{"b":".x"}})"}) {
+    CAPTURE(text);
+    CHECK_FALSE(has_unexpanded_template(text));
   }
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "growth.hpp"
+
 #include <doctest/doctest.h>
 #include <execcred/yaml.hpp>
 
@@ -204,8 +206,18 @@ TEST_CASE("yaml: a text over the size is refused") {
 TEST_CASE("yaml: aliases stand for their anchors") {
   check_reads("a: &x [1, {b: c}]\nd: *x\n", {R"({"a":[1,{"b":"c"}],"d":[1,{"b":"c"}]})"});
   check_reads("a: &x 1\nb: &x 2\nc: *x\n", {R"({"a":1,"b":2,"c":2})"});
-  for (const std::string_view text : {"a: *x", "a: &x [*x]", "a: *x\nb: &x 1", "*x : 1",
-                                      "a: &x b\n*x : 1", "&x a: 1\nb: *x", "a: &x 1\n---\nb: *x"}) {
+  // The anchored nodes lie in containers that are open yet, and in others that moved since.
+  check_reads("- - - &x [1]\n    - 2\n    - *x\n  - *x\n- {a: *x}\n- *x\n",
+              {"[[[[1],2,[1]],[1]],{\"a\":[1]},[1]]"});
+  check_reads(
+      "a: &x {b: &y {c: &z 1}, d: *y}\ne: *x\nf: *y\ng: *z\n",
+      {R"({"a":{"b":{"c":1},"d":{"c":1}},"e":{"b":{"c":1},"d":{"c":1}},"f":{"c":1},"g":1})"});
+  check_reads("- &x [0]\n- [a, b, c, &x [1, *x], d, *x]\n- *x\n",
+              {R"([[0],["a","b","c",[1,[0]],"d",[1,[0]]],[1,[0]]])"});
+  check_reads("- &x [1]\n- &y [*x, *x]\n- *y\n", {"[[1],[[1],[1]],[[1],[1]]]"});
+  for (const std::string_view text :
+       {"a: *x", "a: &x [*x]", "a: &x {b: [{c: *x}]}", "a: *x\nb: &x 1", "*x : 1",
+        "a: &x b\n*x : 1", "&x a: 1\nb: *x", "a: &x 1\n---\nb: *x"}) {
     check_refused(text);
   }
 }
@@ -306,6 +318,95 @@ TEST_CASE("yaml: refuses what is no YAML, and says where") {
   const Result<Documents> place = read("a: 1\nb: [\n  x, y: *z ]\n");
   REQUIRE_FALSE(place);
   CHECK(place.error().message.find("line 3, column 9") != std::string::npos);
+}
+
+// `anchors` levels, one in the other, around as many scalars as make `size` bytes.
+std::string nested(std::size_t size, bool has_anchors) {
+  std::string text;
+  for (int i = 0; i < 28; ++i) {
+    text += (has_anchors ? "&anchor" + std::to_string(i) + " [" : std::string("["));
+  }
+  return text + test::repeated("a,", size / 2) + "b" + std::string(28, ']');
+}
+
+TEST_CASE("yaml: an anchor that no alias uses costs nothing") {
+  constexpr std::size_t kSize = 128 * 1024;
+  const Limits limits{.bytes = 2 * kSize};
+  const auto parse = [&limits](const std::string& text) {
+    CHECK(for_each_document(text, limits, [](const json::Value&) { return Status(); }));
+  };
+  const std::string with = nested(kSize, true);
+  const std::string without = nested(kSize, false);
+  const int memory = test::mebibytes_for([&] { parse(without); });
+  CHECK(test::mebibytes_for([&] { parse(with); }) < memory + memory / 4 + 4);
+  CHECK(test::least_time(with, parse) < 1.5 * test::least_time(without, parse));
+}
+
+TEST_CASE("yaml: directives are few") {
+  const auto with = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += "%TAG !a" + std::to_string(i) + "! b\n";
+    return text + "--- a\n";
+  };
+  check_reads(with(100), {"\"a\""});
+  const Result<Documents> documents = read(with(101));
+  REQUIRE_FALSE(documents);
+  CHECK(documents.error().kind == Error::Kind::configuration);
+  CHECK(documents.error().message == "has %TAG more than 100 times");
+  // In another encoding they would not be seen.
+  check_refused(std::string_view("\xff\xfe%\0T\0A\0G\0", 10));
+  check_reads(
+      "\xef\xbb\xbf"
+      "a: 1\nb: 2\n",
+      {R"({"a":1,"b":2})"});
+}
+
+TEST_CASE("yaml: the time is linear in the size of the text") {
+  const auto flow = [](std::string_view item) {
+    return
+        [item](std::size_t size) { return "[" + test::repeated(item, size / item.size()) + "]"; };
+  };
+  const auto many_keys = [](std::size_t size) {
+    std::string text;
+    for (std::size_t i = 0; text.size() < size; ++i) text += "k" + std::to_string(i) + ": 1\n";
+    return text;
+  };
+  const auto many_anchors = [](std::size_t size) {
+    std::string text;
+    for (std::size_t i = 0; text.size() < size; ++i) text += "- &a" + std::to_string(i) + " 1\n";
+    return text;
+  };
+  const auto nested_anchors = [](std::size_t size) { return nested(size, true); };
+  const auto parse = [](const std::string& text) {
+    static_cast<void>(for_each_document(text, {.bytes = 4 * 1024 * 1024},
+                                        [](const json::Value&) { return Status(); }));
+  };
+  constexpr std::size_t kSize = 16 * 1024;
+  for (const std::string_view item : {"a,", "&x a,", "[],", "{},", "{a: b},", "'a',"}) {
+    CAPTURE(item);
+    test::check_linear(kSize, flow(item), parse);
+  }
+  for (const std::string_view line : {"---\n", "- a\n", "# a\n", "%TAG !a! b\n", "[", "? ", "- ",
+                                      "!a ", "&a ", "a: |\n", "\"", "a"}) {
+    CAPTURE(line);
+    test::check_linear(
+        kSize, [line](std::size_t size) { return test::repeated(line, size / line.size()); },
+        parse);
+  }
+  test::check_linear(kSize, many_keys, parse);
+  test::check_linear(kSize, many_anchors, parse);
+  test::check_linear(kSize, nested_anchors, parse);
+  // Each of another handle, or the second would be a mistake.
+  test::check_linear(
+      kSize,
+      [](std::size_t size) {
+        std::string text;
+        for (std::size_t i = 0; text.size() < size; ++i) {
+          text += "%TAG !a" + std::to_string(i) + "! b\n";
+        }
+        return text + "--- a\n";
+      },
+      parse);
 }
 
 }  // namespace

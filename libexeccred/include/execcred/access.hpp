@@ -16,6 +16,7 @@
 #include <execcred/provider_mapping.hpp>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,9 +48,25 @@ Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfi
 // ClusterProfile unchecked: variables at all, and arguments without --from-profile before them.
 Status check_policies(const MappedProvider& provider);
 
+// How the program runs, where the defaults are not what the caller wants.
+struct PluginRun {
+  Duration limit = kPluginLimit;
+  // Gets what the program writes to its standard error, as it comes, at most 64 KiB of it: as raw
+  // as the program wrote it, for a caller that shows or logs it. Without it, only the error has its
+  // first line.
+  std::function<void(std::string_view)> on_error_output = {};
+  // Gets how it ended: an exit code, or a signal that is not 0.
+  std::function<void(int exit_code, int signal)> on_end = {};
+  // A signal that ends this process ends the program and all that it started before. For a process
+  // of one thread only.
+  bool ends_with_signals = false;
+};
+
 // Runs the program as client-go does: the caller's variables, then the mapping's, then
 // KUBERNETES_EXEC_INFO; the last of a name counts. Its exit code becomes the error's kind, its
 // error line the message; a credential without expirationTimestamp has no expires_at.
+Result<Credential> get_credential(const Access& access, const Environment& environment,
+                                  const PluginRun& run);
 Result<Credential> get_credential(const Access& access, const Environment& environment,
                                   Duration limit = kPluginLimit);
 

@@ -35,6 +35,10 @@ Status check_cluster(const AccessRules& rules, const ExecInfo& info);
 Status check_connection(const AccessRules& rules, const Cluster& cluster, std::string_view who,
                         bool allow_insecure);
 
+// Whether a client verifies the server's certificate for the same host with either tls-server-name;
+// an empty one means the server's own host.
+bool is_same_verified_host(std::string_view server, std::string_view a, std::string_view b);
+
 // `field` names it in errors. Fails with configuration (no URL at all, or none that is sure to
 // mean one host), or no_credential (not https: no client runs a plugin for it).
 Status check_server_is_https(std::string_view server, std::string_view field);

@@ -50,8 +50,9 @@ class CacheDirectory {
 
   void remove(const std::string& name) const;
 
-  // At most `limit`, in the file system's order.
-  std::vector<std::string> names(std::size_t limit) const;
+  // At most `limit`, in the file system's order, from `position` on (0: the first), and again from
+  // the first. `position` becomes that of the name behind the last; 0 if that was the last of all.
+  std::vector<std::string> names(std::size_t limit, long& position) const;
 
  private:
   CacheDirectory(std::string path, FileDescriptor descriptor)

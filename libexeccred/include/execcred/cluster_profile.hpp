@@ -6,8 +6,10 @@
 #pragma once
 
 #include <execcred/json.hpp>
+#include <execcred/json_reader.hpp>
 #include <execcred/result.hpp>
 
+#include <array>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -17,6 +19,28 @@ namespace execcred {
 
 inline constexpr std::size_t kMaxInventory = 64 * 1024 * 1024;
 
+inline constexpr std::string_view kProfileGroup = "multicluster.x-k8s.io";
+// ClusterProfiles of one hub that have the same value are one cluster.
+inline constexpr std::string_view kInventoryMemberLabel =
+    "multicluster.x-k8s.io/inventory-member-id";
+
+// The versions that are read. v1alpha2 has no status.credentialProviders, and says which values of
+// a cluster are valid: check_profile_cluster().
+enum class ProfileVersion { v1alpha1, v1alpha2 };
+
+// Oldest first.
+inline constexpr std::array<ProfileVersion, 2> kProfileVersions = {ProfileVersion::v1alpha1,
+                                                                   ProfileVersion::v1alpha2};
+
+// "v1alpha2"
+std::string_view name_of(ProfileVersion version);
+// "multicluster.x-k8s.io/v1alpha1 or v1alpha2", for messages.
+std::string known_profile_versions();
+
+// Of an apiVersion, "multicluster.x-k8s.io/v1alpha2". Fails (configuration) for another group and
+// for a version that is not read, with a message that names those that are.
+Result<ProfileVersion> parse_profile_version(std::string_view api_version);
+
 struct AccessProvider {
   std::string name;
   std::string path;  // "status.accessProviders[0]"
@@ -25,6 +49,7 @@ struct AccessProvider {
 };
 
 struct ClusterProfile {
+  ProfileVersion version = ProfileVersion::v1alpha1;
   std::string name_space;  // empty where the document has none
   std::string name;
   // status.accessProviders, then those of the deprecated status.credentialProviders whose name
@@ -33,17 +58,29 @@ struct ClusterProfile {
   bool is_healthy = false;  // its condition ControlPlaneHealthy is True
   // The property cluster.clusterset.k8s.io (KEP-2149): who the cluster is. No credential.
   std::string cluster_id;
+  std::string inventory_member_id;  // of kInventoryMemberLabel; empty without it
+  // Its providers stand in status.credentialProviders, which its version does not have.
+  bool has_dropped_providers = false;
 
   // "namespace/name", or the name alone.
   std::string full_name() const;
 };
 
-// Fails (configuration) with the path of the field at fault: a name that is no DNS-1123
-// subdomain, a list that holds one provider name twice.
-Result<ClusterProfile> parse_cluster_profile(const json::Value& document);
+// The version is that of the document's apiVersion; `version` is for one without, such as an item
+// of a list. Fails (configuration) with the path of the field at fault: a version that is not read,
+// a name that is no DNS-1123 subdomain, a list of providers that holds one name twice or has more
+// than 100,000 entries.
+Result<ClusterProfile> parse_cluster_profile(const json::Value& document,
+                                             ProfileVersion version = ProfileVersion::v1alpha1);
 
-// Gets each ClusterProfile, or why one could not be read; an error of its own ends the reading.
+// What the version demands of an access provider's cluster beyond a kubeconfig's: in v1alpha2,
+// server and proxy-url are URLs with a host. Fails (configuration) with the field's path.
+Status check_profile_cluster(const json::ObjectReader& cluster, ProfileVersion version);
+
+// Gets each ClusterProfile, or why one could not be read; an error of its own ends the reading, and
+// is the result.
 using ReceiveClusterProfile = std::function<Status(Result<ClusterProfile>)>;
+// A document that cannot be read keeps no other, as far as they can be told apart.
 Status for_each_cluster_profile(std::string_view text, const ReceiveClusterProfile& receive);
 
 // All ClusterProfiles of a text: YAML or JSON, one or many documents, each a ClusterProfile, a

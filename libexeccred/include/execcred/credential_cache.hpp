@@ -54,8 +54,9 @@ struct ProviderCall {
   bool is_needed = true;
   // To be set from a failing provider's Retry-After.
   std::optional<Duration> retry_after = std::nullopt;
-  // To be set where the call fails for this side's own files, before anybody is asked.
-  bool is_own_failure = false;
+  // To be set where something was sent that a server takes only once: if the call fails, this run
+  // makes no other one.
+  bool is_spent = false;
 };
 
 struct FreshCredential {
@@ -75,7 +76,7 @@ class CredentialCache {
   // Fails as `ask` does, or did a moment ago. `ask` may be called more than once, in turn, and is
   // not called at all for a hit. A failure is told to others by its kind: unavailable is asked
   // again soon (within this run only if it is transient). Internal ones, ones of configuration and
-  // own failures are not kept: whoever mends a file must not wait, and no provider was asked.
+  // local failures are not kept: whoever mends a file must not wait, and no provider answered.
   Result<Credential> get(const CacheKey& key, const Ask& ask) const;
 
  private:

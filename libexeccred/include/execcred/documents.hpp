@@ -16,4 +16,8 @@ namespace execcred {
 // document …" and the place.
 Result<std::vector<json::Value>> parse_documents(std::string_view text, std::size_t max_bytes);
 
+// The same, but each document that cannot be read is an error in its place: the others are there
+// where "---" separates them, which no document can hold at the start of a line.
+std::vector<Result<json::Value>> parse_each_document(std::string_view text, std::size_t max_bytes);
+
 }  // namespace execcred

@@ -25,6 +25,9 @@ struct Error {
   std::vector<std::string> context = {};  // innermost first, each printed after "while "
   std::string hint = {};
   bool is_transient = false;  // the same attempt may succeed moments later
+  // The fault of this machine or process: nobody else was asked, or what they answered is unknown
+  // for it. No cache remembers it.
+  bool is_local = false;
 };
 
 int exit_code(Error::Kind kind);
@@ -36,9 +39,15 @@ Error::Kind kind_of_exit_code(int code);
 // What the system calls an errno value: "No such file or directory".
 std::string system_message(int error_number);
 
+// Whether the errno value of a call on a socket is about the network or the other side, and not
+// about this machine, as a lack of memory or of descriptors is.
+bool is_network_failure(int error_number);
+
 // The text for stderr, "PROGRAM: error: …" with its story and hint, each on a line of its own,
 // ending in a newline. Control bytes are escaped and the whole is shorter than 4 KiB, because
 // some clients read stderr late or into a small buffer.
-std::string format_error(std::string_view program, const Error& error);
+// `severity` may be another word for what is no error here: "warning".
+std::string format_error(std::string_view program, const Error& error,
+                         std::string_view severity = "error");
 
 }  // namespace execcred

@@ -34,11 +34,17 @@ struct HttpRequest {
   std::vector<HttpHeader> headers = {};
   SecretString body = {};
   bool allow_plain_http = false;
+  // Holds what a server may take only once, like a refresh token: not sent again, whatever the
+  // answer to it.
+  bool is_spent_by_sending = false;
   std::size_t max_reply_bytes = 1024 * 1024;
 
   // Appends a header. Neither part may hold control characters; send() refuses them.
   void add_header(std::string_view name, std::string_view value);
 };
+
+// For the failure of a request that was spent: no attempt follows, and the hint says so.
+Error spent(Error error);
 
 struct HttpResponse {
   int status = 0;
@@ -81,8 +87,9 @@ class HttpClient {
   // time-out), with no_credential (a reply larger than asked for, or no HTTP), or with
   // configuration (a URL, header or PEM that cannot be used). Error::is_transient tells failures
   // after which the same request may be sent again: those which surely came before the server
-  // acted on it, and for GET also a connection that was cut. Messages name host and port, never a
-  // path, header or body.
+  // acted on it, and for GET also a connection that was cut. That of a request which is spent by
+  // being sent is transient only where nothing of it was sent. Error::is_local tells failures of
+  // this machine's. Messages name host and port, never a path, header or body.
   virtual Result<HttpResponse> send(const HttpRequest& request) = 0;
 };
 

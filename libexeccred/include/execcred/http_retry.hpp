@@ -4,7 +4,10 @@
 // Sent again: after a failure that is transient (http.hpp), and after 429, 500, 502, 503 and 504.
 // Pauses double and are jittered; a Retry-After (seconds or a date) is honoured where it fits
 // into the time that is left, and otherwise ends the attempts. What the last attempt brought is
-// the result, so that a refused connection is reported as one and not as a time-out.
+// the result, so that a refused connection is reported as one and not as a time-out. After a
+// transient failure of this machine's there may be four attempts, whatever the policy has.
+//
+// Never sent again: a request that is spent by being sent and was answered, whatever the answer.
 #pragma once
 
 #include <execcred/clock.hpp>

@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace execcred {
 
@@ -35,9 +36,14 @@ struct Hub {
 // flag with KUBECONFIG's own value counts as KUBECONFIG, which may name several files.
 // Fails with configuration where none of them is there or one cannot be used.
 Result<Hub> find_hub(std::string_view kubeconfig, const Environment& environment);
+// The same for a program with an option --context: the kubeconfig's context of that name, which a
+// Pod's service account does not have; for an empty name, the current one.
+Result<Hub> find_hub(std::string_view kubeconfig, std::string_view context,
+                     const Environment& environment);
 
-// Of the Pod's service account; empty where this is no Pod.
-std::string in_cluster_namespace();
+// The Pod's: POD_NAMESPACE, as client-go reads it first, else the service account's file; empty
+// where there is neither. POD_NAMESPACE is not checked to be a name.
+std::string in_cluster_namespace(const Environment& environment);
 // The service account's token, where this is a Pod (KUBERNETES_SERVICE_HOST is set).
 Result<SecretString> in_cluster_token(const Environment& environment);
 // The URL of the API server; empty where this is no Pod.
@@ -67,6 +73,15 @@ class HubClient {
   // RBAC rule that would allow it.
   Result<std::optional<json::Value>> find(const HubResource& resource);
 
+  // The versions of an API group that the hub serves, in its order of preference; nullopt where it
+  // serves no such group. Kubernetes allows this to every authenticated user (the ClusterRole
+  // system:discovery). Fails as find() does.
+  Result<std::optional<std::vector<std::string>>> versions(const std::string& group);
+
+  // Whether the hub serves the resource at its version, which may be there for other resources of
+  // the group alone. Fails as versions() does.
+  Result<bool> serves(const HubResource& resource);
+
   // POSTs `body`, and returns the object that the hub made of it. Fails as find() does, and where
   // there is no such object. Repeated by the retry policy, so only for what the hub may do twice:
   // reviews and tokens, of which it stores nothing.
@@ -80,6 +95,8 @@ class HubClient {
 
  private:
   Result<HttpResponse> send(HttpRequest request);
+  // An object of the discovery API; nullopt where the hub has nothing there.
+  Result<std::optional<json::Value>> discover(const std::string& path, std::string_view kind);
 
   Hub hub_;
   std::unique_ptr<HttpClient> http_;

@@ -23,6 +23,7 @@ struct UnverifiedClaims {
   std::string key_id;                   // kid of the header, or empty
   std::string algorithm;                // alg of the header, or empty
   std::optional<std::string> type;      // typ of the header; empty where it is no string
+  bool has_id = false;                  // jti is there
 };
 
 // nullopt for an opaque token: one that is not three parts of which the first is base64url of
@@ -30,6 +31,10 @@ struct UnverifiedClaims {
 // claims that are no JSON object, duplicate claims, an exp or nbf that is no number, an aud that
 // is neither string nor strings.
 Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& token);
+
+// Whether a server may take the assertion only once (RFC 7523, section 3): it has a jti, or cannot
+// be read.
+bool is_single_use(const SecretString& assertion);
 
 // Fails (no_credential) for claims that have expired at `now`, or begin more than 60 s after it.
 Status check_lifetime(const UnverifiedClaims& claims, TimePoint now);

@@ -12,7 +12,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +38,9 @@ struct Option {
   Profile profile = Profile::never;
   std::vector<std::string> config_fields = {};  // its spellings in spec.cluster.config
   std::string shared_field = {};  // another option's, which sets this one where no other field does
-  std::span<const std::string_view> refused_fields = {};  // further ones, which may not set it
+  // Fields that set it in other runs of the program; in this one they are passed over.
+  std::vector<std::string> unused_fields = {};
+  std::string unused_because = {};  // "--flow=pinniped does not use it"
   std::vector<std::string_view> variables =
       {};  // others' names for it; the first that is set counts
   // Reads the texts, one unless the option repeats, into the program's variable.
@@ -89,18 +90,11 @@ class OptionBuilder {
   // May come from a ClusterProfile; its field is the name in camelCase unless given.
   OptionBuilder& from_profile(Option::Profile profile = Option::Profile::config_and_arguments,
                               std::vector<std::string> config_fields = {});
-  OptionBuilder& not_from_profile() {
-    return set([](Option& o) {
-      o.profile = Option::Profile::never;
-      o.config_fields.clear();
-    });
-  }
+  // In this run a ClusterProfile's choice has no use: its fields are passed over, and its argument
+  // behind the boundary is refused. Those that from_profile declares afterwards count again.
+  OptionBuilder& unused_from_profile(std::string_view because);
   OptionBuilder& or_from_field(std::string_view field) {
     return set([field](Option& o) { o.shared_field = field; });
-  }
-  // Spellings of it that are an error where they are not from_profile's. Not copied.
-  OptionBuilder& refuses_fields(std::span<const std::string_view> fields) {
-    return set([fields](Option& o) { o.refused_fields = fields; });
   }
 
  private:
@@ -139,6 +133,16 @@ class OptionSet {
   void add_operands(std::vector<std::string>& target) { operands_ = &target; }
   std::vector<std::string>* operands() const { return operands_; }
 
+  // For a program that people type: an option of one letter may have its value attached (-oVALUE),
+  // "--" ends the options, and `suggest` gives the hint for an option that does not exist. Plugins,
+  // whose arguments are written once and appended to by others, take none of it.
+  using Suggest = std::string (*)(const OptionSet& options, std::string_view name);
+  void for_people(Suggest suggest) { suggest_ = suggest; }
+  bool is_for_people() const { return suggest_ != nullptr; }
+  std::string hint_for_unknown(std::string_view name) const {
+    return is_for_people() ? suggest_(*this, name) : "--help lists the options";
+  }
+
   const Option* find(std::string_view name) const;
   // Says more about an option that was added earlier, and must be there.
   OptionBuilder change(std::string_view name);
@@ -156,6 +160,7 @@ class OptionSet {
 
   std::vector<Option> options_;
   std::vector<std::string>* operands_ = nullptr;
+  Suggest suggest_ = nullptr;
 };
 
 template <class T, class Parse>

@@ -2,10 +2,11 @@
 // Runs another program to its end, for its output, within bounds.
 //
 // The program gets exactly the environment that is given, /dev/null for standard input, default
-// signal dispositions and a process group of its own, which is killed whole at the deadline. Its
-// end is what is waited for, not the end of its output: a descendant that keeps the pipe open
-// does not hold the caller up. It does not outlive its caller either: when the thread that runs it
-// ends, however it ends, so does the program. Safe in a process with threads.
+// signal dispositions, no descriptor of the caller's, and a process group of its own, which is
+// killed whole at the deadline. Its end is what is waited for, not the end of its output: a
+// descendant that keeps the pipe open does not hold the caller up. It does not outlive its caller
+// either: when the thread that runs it ends, however it ends, so does the program. Safe in a
+// process with threads.
 #pragma once
 
 #include <execcred/duration.hpp>
@@ -13,7 +14,9 @@
 #include <execcred/secret.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace execcred {
@@ -25,6 +28,8 @@ struct Command {
   Duration limit;
   std::size_t max_output = 1024 * 1024;
   std::size_t max_error_output = 64 * 1024;  // more is read and dropped
+  // Gets what of the error output is kept, as it comes.
+  std::function<void(std::string_view)> on_error_output = {};
   // A signal that ends this process (SIGTERM, SIGINT, SIGHUP, a deadline's SIGALRM) first ends the
   // program's whole group. It sets their handlers for so long: for a process of one thread only.
   bool ends_with_signals = false;

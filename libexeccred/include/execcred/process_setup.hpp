@@ -13,10 +13,17 @@ namespace execcred {
 // ignores SIGPIPE and SIGXFSZ, so that a failed write is an error and not a death; forbids core
 // dumps and reading by other processes; and asks the kernel to say when the parent dies.
 // Fails (internal) where standard output is closed or not open for writing.
+// Where the parent ends while this runs, the process ends too (internal).
 Status set_up_process();
+
+// Whether the parent that set_up_process() found is gone. For handlers of signals too.
+bool has_lost_parent();
 
 // The last thing a program does: writes `text` to standard output, whole or failing. From here on
 // the signals that would end the process wait; only the deadline does not. Fails (internal).
 Status write_to_stdout(std::string_view text);
+
+// The same for a text of which a reader may want only the front: false where the reader has gone.
+Result<bool> write_while_read(std::string_view text);
 
 }  // namespace execcred

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // HTTP within one call of a provider: ends by the call's deadline, is tried again only as far as
-// the cache allows it, and tells the cache how long a failing server wants to be left alone.
+// the cache allows it, and tells the cache how long a failing server wants to be left alone and
+// whether a token was spent.
 #pragma once
 
 #include <execcred/credential_cache.hpp>

@@ -60,9 +60,16 @@ struct MappingInspection {
 };
 MappingInspection inspect_provider_mapping(std::string_view text);
 
-// Where a relative command may stand: a kubeconfig's is looked up in PATH, and some consumers
-// put a folder before it.
+// Whether a command may be relative, as in a kubeconfig and for consumers that put a folder before
+// it. A bare name is looked up in PATH; one with a slash is a path from the caller's folder.
 enum class CommandRule { absolute, any };
+
+// The name that clients may look up in PATH: that of a bare name, and of "./x", because client-go
+// 0.35 and newer cleans the command first (filepath.Clean). Empty for any other path.
+std::string name_in_path(std::string_view command);
+
+// The remedy for a command that is not absolute, with how clients find it.
+std::string relative_command_hint(std::string_view command);
 
 struct ExecInspection {
   ExecConfig exec = {};

@@ -33,6 +33,7 @@ struct Setting {
   Origin origin = Origin::unset;
   std::vector<std::string> texts = {};
   std::string config_field = {};   // of profile_config
+  std::string empty_field = {};    // of spec.cluster.config: "" stands there, which sets nothing
   std::string_view variable = {};  // of variable: its name
   bool is_stored = false;          // in the program's variable
 
@@ -61,8 +62,11 @@ class Settings {
   // because what the controller set decides about it (OptionSet::change).
   Status check_profile_arguments() const;
   // Values that the flags or the environment did not set. `config` may be of any kind; only an
-  // object holds settings.
+  // object holds settings. A field that may be set there and is null or "" counts as absent:
+  // upstream's struct writes "" for what nobody gave.
   Status read_config(const json::Value& config);
+  // What --debug tells of the fields that set nothing because this run has no use for them.
+  const std::vector<std::string>& passed_over() const { return passed_over_; }
   // Others' variables, for options that nothing above has set.
   Status read_variables(const Environment& environment);
 
@@ -80,6 +84,7 @@ class Settings {
  private:
   struct Occurrence;
 
+  Status take_operand(const std::string& argument, std::size_t index);
   Status take_argument(const std::vector<std::string>& arguments, std::size_t& index);
   Status add_value(const Option& option, std::string value);
   Status take_variable(const Option& option, const std::string& name, std::string_view value);
@@ -92,6 +97,7 @@ class Settings {
 
   const OptionSet& options_;
   std::vector<Setting> settings_;  // of each option, in their order
+  std::vector<std::string> passed_over_;
   bool is_behind_boundary_ = false;
 };
 

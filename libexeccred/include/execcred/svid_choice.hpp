@@ -6,6 +6,8 @@
 #include <execcred/result.hpp>
 
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,11 +24,25 @@ struct SvidCandidate {
   std::string hint = {};
 };
 
-// The place of the chosen one among the candidates, of which there is at least one. Where several
-// have the chosen hint, the first (SPIFFE Workload API standard, section 5.2.1). Fails
-// (no_credential): none fits, several do and nothing chooses among them, another trust domain.
-// Messages list the candidates.
+// What an API server reads from a client certificate: the common name, and the organizations.
+struct CertifiedUser {
+  std::string name = {};
+  std::vector<std::string> groups = {};  // sorted, each once
+
+  bool operator==(const CertifiedUser&) const = default;
+};
+
+// Of the candidate in this place; none where its certificate cannot be read.
+using CertifiedUserOf = std::function<std::optional<CertifiedUser>(std::size_t)>;
+
+// The place of the chosen one among the candidates, of which there is at least one. Where the
+// choice leaves several, it is the first (SPIFFE Workload API standard, section 5.2.1). But
+// certificates of one SPIFFE ID may be of different users, and the agent's order must not choose
+// the user: with `user_of` the candidates that are left must have one SPIFFE ID and one user.
+//
+// Fails (no_credential): none matches, several do and nothing chooses among them, another trust
+// domain. Messages list the candidates.
 Result<std::size_t> choose_svid(const std::vector<SvidCandidate>& candidates,
-                                const SvidChoice& choice);
+                                const SvidChoice& choice, const CertifiedUserOf& user_of = {});
 
 }  // namespace execcred

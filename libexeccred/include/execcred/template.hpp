@@ -20,4 +20,8 @@ namespace execcred {
 Result<std::string> expand_template(std::string_view text, std::string_view cluster_name,
                                     const ExecInfo& info);
 
+// Whether a template of Go's, "{{ .ClusterProfileName }}", stands in the text: nobody wants such a
+// name, so whatever should have filled it in did not.
+bool has_unexpanded_template(std::string_view text);
+
 }  // namespace execcred

@@ -25,12 +25,15 @@ struct TokenPost {
   // What a server may not be seen to repeat, besides the form's secret fields and what stands in an
   // Authorization header.
   std::vector<SecretString> secrets = {};
+  // The form holds what a server takes only once, and what is not made anew for each attempt.
+  bool is_spent_by_sending = false;
   ReplyToken token = ReplyToken::access_token;
 };
 
 // By the retry policy. Beyond what http.hpp and token_reply.hpp say: fails with configuration for a
 // URL that is not https; an error that no repetition changes is not repeated whatever its status,
-// and one that may pass is.
+// and one that may pass is, unless the form is spent by then. A form that cannot be made is a local
+// failure.
 Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post,
                                   const RetryPolicy& policy, const Clock& clock);
 

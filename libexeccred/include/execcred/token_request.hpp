@@ -56,7 +56,8 @@ Result<Form> token_form(const TokenRequest& request);
 
 // POSTs the request to the token endpoint, an https URL, by the retry policy; each attempt
 // authenticates anew. Beyond what http.hpp and token_reply.hpp say: an error that no repetition
-// changes is not repeated whatever its status, and one that may pass is.
+// changes is not repeated whatever its status, and one that may pass is. A refresh token, and an
+// assertion of somebody else's that is_single_use(), are sent once.
 Result<TokenReply> request_token(HttpClient& client, const std::string& token_url,
                                  const TokenRequest& request,
                                  const ClientAuthentication& authentication,

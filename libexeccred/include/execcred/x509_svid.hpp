@@ -26,7 +26,8 @@ struct X509Svid {
 // bundle. Signatures are the server's to judge. Fails (no_credential) with what is wrong.
 Result<X509Svid> check_x509_svid(const X509SvidMessage& message, TimePoint now);
 
-// Asks the agent, chooses and checks. Fails as these do.
+// Asks the agent, chooses and checks. Fails as these do; so it fails where the choice leaves
+// certificates of different users (common name and organizations) or SPIFFE IDs.
 Result<X509Svid> fetch_x509_svid(const WorkloadApi& api, const SvidChoice& choice,
                                  const Clock& clock);
 

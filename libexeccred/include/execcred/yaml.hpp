@@ -4,7 +4,7 @@
 //
 // Refused: nesting over a depth, duplicate keys, more than 10,000 nodes or more text than may
 // stand in the input made by aliases (a "billion laughs" document), merge keys, keys that are no
-// scalars, tags of one's own, and numbers that JSON cannot hold.
+// scalars, tags of one's own, more than 100 %TAG directives, and numbers that JSON cannot hold.
 #pragma once
 
 #include <execcred/json.hpp>
@@ -24,9 +24,20 @@ struct Limits {
   std::size_t alias_nodes = 10'000;
 };
 
+// Where a text that is read in pieces has got to.
+struct Progress {
+  std::size_t lines = 0;  // before this piece, for the places in errors
+  // What aliases have added so far.
+  std::size_t alias_nodes = 0;
+  std::size_t alias_bytes = 0;
+};
+
 // Every document of the text, one at a time, in order; empty ones are passed over. Stops at the
 // first error, its own (configuration, with "line L, column C") or the receiver's.
 Status for_each_document(std::string_view text, const Limits& limits,
+                         const std::function<Status(json::Value)>& receive);
+// The same of a piece: what its aliases add counts with that of the pieces before.
+Status for_each_document(std::string_view text, const Limits& limits, Progress& progress,
                          const std::function<Status(json::Value)>& receive);
 
 }  // namespace execcred::yaml

@@ -150,12 +150,16 @@ write_profile() {
                    {name: "token-file", cluster: $cluster}]}}' >"$1"
 }
 
+# The ClusterProfiles of a version: without one kubectl takes the newest, which drops fields.
+profiles_of() { echo "clusterprofiles.$1.multicluster.x-k8s.io"; }
+
 # store_profile FILE: creates it in the API server, status included.
 store_profile() {
-  local name
+  local name version
   name=$(jq -r .metadata.name "$1")
+  version=$(jq -r '.apiVersion | split("/")[1]' "$1")
   admin create -f "$1" >/dev/null
   # A status in the body of a create is dropped: the subresource has its own door.
-  admin -n "$NAMESPACE" patch clusterprofile "$name" --subresource status --type merge \
+  admin -n "$NAMESPACE" patch "$(profiles_of "$version")" "$name" --subresource status --type merge \
     --patch "$(jq -c '{status}' "$1")" >/dev/null
 }

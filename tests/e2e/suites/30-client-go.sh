@@ -58,7 +58,7 @@ stored_profile() { # NAME FIELD FORMAT
   mapping v1
   write_profile new.json "$1" "$2" "$(cluster_json '{"clusterName": "spoke"}')"
   store_profile new.json
-  admin -n "$NAMESPACE" get clusterprofile "$1" -o "$3" >"profile.$3"
+  admin -n "$NAMESPACE" get "$(profiles_of v1alpha1)" "$1" -o "$3" >"profile.$3"
   expect_accepted "profile.$3"
 }
 

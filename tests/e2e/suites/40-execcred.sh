@@ -49,9 +49,9 @@ curl_uses_the_header() {
 
 kubectl_runs_the_exec_config() { # PROFILE
   execcred resolve exec-config "$1"
-  expect_json .command "$PLUGIN"
-  expect_json .provideClusterInfo true
-  mv stdout exec.json
+  expect_json '.items[0].command' "$PLUGIN"
+  expect_json '.items[0].provideClusterInfo' true
+  jq '.items[0]' stdout >exec.json
   write_kubeconfig config "$(cat exec.json)" "$(cluster_json "$CONFIG")"
   run kubectl --kubeconfig config auth whoami -o json
   expect_success
@@ -68,17 +68,18 @@ resolve_names_what_would_run() {
   execcred resolve text
   expect_in stdout token-file "$PLUGIN" "$SERVER"
   execcred resolve json
-  expect_json .provider token-file
-  expect_json .exec.command "$PLUGIN"
-  expect_json .cluster.server "$SERVER"
-  expect_json .cluster.config.clusterName spoke
+  expect_json '.items | length' 1
+  expect_json '.items[0].provider' token-file
+  expect_json '.items[0].exec.command' "$PLUGIN"
+  expect_json '.items[0].cluster.server' "$SERVER"
+  expect_json '.items[0].cluster.config.clusterName' spoke
 }
 
 a_stored_profile_is_read() { # NAME FIELD FORMAT
   files
   write_profile new.json "$1" "$2" "$(cluster_json "$CONFIG")"
   store_profile new.json
-  admin -n "$NAMESPACE" get clusterprofile "$1" -o "$3" >"stored.$3"
+  admin -n "$NAMESPACE" get "$(profiles_of v1alpha1)" "$1" -o "$3" >"stored.$3"
   execcred get token "stored.$3"
   expect_stdout "$(cat volume/token)"
   kubectl_runs_the_exec_config "stored.$3"
@@ -88,7 +89,7 @@ a_list_with_one_profile_is_read() {
   files
   jq '.metadata |= (.name = "listed" | .labels = {only: "this"})' profile.json >new.json
   store_profile new.json
-  admin -n "$NAMESPACE" get clusterprofiles -l only=this -o json >list.json
+  admin -n "$NAMESPACE" get "$(profiles_of v1alpha1)" -l only=this -o json >list.json
   execcred get token list.json
   expect_stdout "$(cat volume/token)"
 }

@@ -72,7 +72,8 @@ client_go_uses_what_was_read() {
   inventory lister
   from_hub resolve -l only=second -o json
   expect_success
-  expect_json .clusterProfile.name second
+  expect_json '.items | length' 1
+  expect_json '.items[0].clusterProfile.name' second
   admin -n "$NAMESPACE" get clusterprofile second -o json >profile.json
   run cpget -clusterprofile-provider-file mapping.json -clusterprofile profile.json
   expect_success
@@ -213,6 +214,101 @@ lint_finds_two_secrets_of_one_cluster() {
     "Secret '$NAMESPACE/one'" "1 error, "
 }
 
+# The versions that the CRD serves, in a namespace of their own.
+use_versions() {
+  local account=lister
+  admin create namespace "$NAMESPACE-versions"
+  admin -n "$NAMESPACE-versions" create role "$account" --verb list \
+    --resource clusterprofiles.multicluster.x-k8s.io
+  admin -n "$NAMESPACE-versions" create rolebinding "$account" --role "$account" \
+    --serviceaccount "$NAMESPACE:$account"
+} >/dev/null
+
+# stored_at VERSION NAME FIELD [CLUSTER]: a ClusterProfile of this version, which the API server
+# takes.
+stored_at() {
+  write_profile "$2.json" "$2" "$3" "${4:-$(cluster_json "{\"clusterName\": \"first\"}")}"
+  jq --arg version "multicluster.x-k8s.io/$1" --arg namespace "$NAMESPACE-versions" \
+    --arg name "$2" '.apiVersion = $version | .metadata.namespace = $namespace |
+      .metadata.labels = {only: $name}' "$2.json" >"$2-$1.json"
+  NAMESPACE=$NAMESPACE-versions store_profile "$2-$1.json"
+}
+
+from_versions() { # SUBCOMMAND [ARGUMENT...]
+  run "$EXECCRED" "$1" -m mapping.json --from-hub --kubeconfig hub.json -n "$NAMESPACE-versions" \
+    "${@:2}"
+}
+
+objects_of_both_versions_are_read() {
+  inventory lister
+  stored_at v1alpha1 older accessProviders
+  stored_at v1alpha2 newer accessProviders
+  local name
+  for name in older newer; do
+    from_versions resolve -l "only=$name" -o json
+    expect_success
+    expect_json '.items[0].clusterProfile.name' "$name"
+    expect_json '.items[0].cluster.server' "$SERVER"
+  done
+  from_versions kubeconfig -o config
+  expect_success
+  expect_silent_stderr
+  run kubectl --kubeconfig config --context "$NAMESPACE-versions/newer" auth whoami -o json
+  expect_success
+  expect_json .status.userInfo.username "$(user_of first)"
+}
+
+# The hub serves v1alpha2, which has no such field.
+the_deprecated_field_is_not_served_as_v1alpha2() {
+  inventory lister
+  stored_at v1alpha1 deprecated credentialProviders
+  from_versions resolve -l only=deprecated
+  expect_status 2
+  expect_error_line execcred "no provider of the mapping is in the ClusterProfile"
+  admin -n "$NAMESPACE-versions" get "$(profiles_of v1alpha1)" deprecated -o json >stored.json
+  run "$EXECCRED" resolve -m mapping.json -f stored.json -o json
+  expect_success
+}
+
+# the_crd_refuses VERSION CLUSTER TEXT...
+the_crd_refuses() {
+  local name=refused-$RANDOM
+  jq -n --arg version "multicluster.x-k8s.io/$1" --arg name "$name" '{
+      apiVersion: $version, kind: "ClusterProfile", metadata: {name: $name},
+      spec: {clusterManager: {name: "e2e"}}}' | admin -n "$NAMESPACE-versions" create -f - >/dev/null
+  run kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" -n "$NAMESPACE-versions" patch \
+    "$(profiles_of "$1")" "$name" --subresource status --type merge \
+    --patch "$(jq -cn --argjson cluster "$2" '{status: {accessProviders: [
+      {name: "p", cluster: $cluster}]}}')"
+  expect_status 1
+  expect_in stderr "${@:3}"
+}
+
+# extended EXTENSION...: a cluster with these extensions, NAME=JSON.
+extended() {
+  local extension
+  for extension in "$@"; do
+    jq -cn --arg name "${extension%%=*}" --argjson value "${extension#*=}" \
+      '{name: $name, extension: $value}'
+  done | jq -cs '{server: "https://spoke.example.com:6443", extensions: .}'
+}
+
+# So no stored form of these suits upstream's library, which decodes an array.
+no_array_is_stored_as_an_extension() { # VERSION
+  local name
+  for name in clusterprofiles.multicluster.x-k8s.io/exec/additional-args \
+    clusterprofiles.multicluster.x-k8s.io/exec/additional-envs client.authentication.k8s.io/exec; do
+    the_crd_refuses "$1" "$(extended "$name=[\"x\"]")" "extensions[0].extension" "must be of type object"
+  done
+}
+
+v1alpha2_bounds_a_cluster() {
+  the_crd_refuses v1alpha2 '{"server": "spoke.example.com:6443"}' "server is no absolute URL"
+  the_crd_refuses v1alpha2 '{"server": "https://s", "proxy-url": "ftp://p:1"}' \
+    "proxy-url is no http, https or socks5 URL"
+  the_crd_refuses v1alpha2 "$(extended 'a={}' 'a={}')" "Duplicate value" "extensions[1]"
+}
+
 use_namespace from-hub
 for account in first second lister getter auditor stranger; do create_account "$account"; done
 allow_profiles lister list
@@ -222,6 +318,7 @@ admin -n "$NAMESPACE" create role auditor-secrets --verb list --resource secrets
 admin -n "$NAMESPACE" create rolebinding auditor-secrets --role auditor-secrets \
   --serviceaccount "$NAMESPACE:auditor" >/dev/null
 (cd "$SUITE_DIR" && store_inventory)
+use_versions
 
 check "kubectl uses every context, with list on ClusterProfiles alone" kubectl_uses_every_context
 check "client-go uses what -l chose" client_go_uses_what_was_read
@@ -234,3 +331,8 @@ check "$MANY ClusterProfiles are read in pages" many_profiles_are_read_in_pages
 check "Istio's Secret works as a kubeconfig" istio_s_secret_works_as_a_kubeconfig
 check "Argo CD's Secret has what a client needs" argocd_s_secret_has_what_a_client_needs
 check "lint finds two Secrets of one Istio cluster" lint_finds_two_secrets_of_one_cluster
+check "objects of v1alpha1 and v1alpha2 are read" objects_of_both_versions_are_read
+check "credentialProviders is not served as v1alpha2" the_deprecated_field_is_not_served_as_v1alpha2
+check "no array is stored as an extension, v1alpha1" no_array_is_stored_as_an_extension v1alpha1
+check "no array is stored as an extension, v1alpha2" no_array_is_stored_as_an_extension v1alpha2
+check "v1alpha2 bounds what a cluster may be" v1alpha2_bounds_a_cluster

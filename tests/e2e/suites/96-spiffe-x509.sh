@@ -122,6 +122,21 @@ an_unknown_identity() {
   expect_in stderr "$SPIRE_DOMAIN/blue" "$SPIRE_DOMAIN/green"
 }
 
+# twin HINT FLAG...: an entry of one SPIFFE ID; its DNS name, and so its user, has the hint's name.
+twin() {
+  spire_server entry create -entryID "twin-$1" -parentID "$SPIRE_DOMAIN/node" \
+    -spiffeID "$SPIRE_DOMAIN/twin" -selector "$(selector twin)" -hint "$1" -dns "$1.example.org" \
+    "${@:2}" >"$SPIRE/log/entry" || fail "$(cat "$SPIRE/log/entry")"
+}
+one_id_and_two_users() {
+  ask twin --type=x509 --spiffe-id="$SPIRE_DOMAIN/twin"
+  expect_refused 1 "2 identities with the SPIFFE ID '$SPIRE_DOMAIN/twin'" \
+    "hint 'reader', CN 'reader.example.org'" "hint 'writer', CN 'writer.example.org'"
+  expect_in stderr "choose one with --hint"
+  write_clients twin --type=x509 --spiffe-id="$SPIRE_DOMAIN/twin" --hint=writer
+  expect_user writer.example.org
+}
+
 an_audience_has_no_use() {
   ask controller --type=x509 --audience="$AUDIENCE"
   expect_refused 2 --audience
@@ -140,6 +155,9 @@ entry short short -x509SVIDTTL 20 -dns short.example.org
 entry nameless nameless
 entry blue double -hint blue-hint -dns blue.example.org
 entry green double -hint green-hint -dns green.example.org -dns other.example.org
+twin reader
+# SPIRE takes no two entries with the same ID, parent and selectors.
+twin writer -selector "unix:uid:$(id -u)"
 spire_agent_start
 spiffe_cluster
 use_namespace spiffe-x509
@@ -161,6 +179,7 @@ check "several identities and no choice: all are listed" no_choice
 check "--spiffe-id chooses" chosen green.example.org --spiffe-id="$SPIRE_DOMAIN/green"
 check "--hint chooses" chosen blue.example.org --hint=blue-hint
 check "an identity that there is not" an_unknown_identity
+check "one SPIFFE ID and two users: --hint chooses" one_id_and_two_users
 check "--audience is an error" an_audience_has_no_use
 check "the profile's audience, meant for others, is passed over" \
   the_profiles_audience_is_passed_over

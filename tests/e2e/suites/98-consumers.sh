@@ -10,7 +10,7 @@
 
 EXECCRED=$EXECCRED_BIN/execcred
 CONSUMERS=$EXECCRED_ROOT/config/consumers
-NAMESPACES=(fleet fleet-system kueue-system argocd headlamp)
+NAMESPACES=(fleet fleet-system kueue-system argocd headlamp knative-operator)
 IMAGE=registry.example/execcred:0.1.0
 
 admin_run() { run kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" "$@"; }
@@ -119,7 +119,7 @@ can() { # ACCOUNT VERB RESOURCE NAMESPACE: prints yes or no.
 
 the_role_allows() { # FOLDER ACCOUNT NAMESPACE SECRET
   admin apply -f "$CONSUMERS/$1/rbac.yaml" >/dev/null
-  if [ "$1" != argocd ]; then
+  if [ "$1" != argocd ] && [ "$1" != multicluster-runtime-file ]; then
     expect_equal "listing ClusterProfiles" yes \
       "$(can "$2" list clusterprofiles.multicluster.x-k8s.io "$3")"
     expect_equal "writing ClusterProfiles" no \
@@ -166,7 +166,7 @@ admin create -f "$E2E_DIR/manifests/consumers.yaml" >/dev/null
 
 while IFS= read -r file; do
   check "the API server takes $file" the_api_server_takes "$file"
-done < <(cd "$CONSUMERS" && find . -name '*.yaml' -printf '%P\n' | sort)
+done < <(cd "$CONSUMERS" && find . -name '*.yaml' ! -name values.yaml -printf '%P\n' | sort)
 while IFS= read -r file; do
   case $file in
     *image-volume.yaml) check "$file: the image stays a volume" the_image_is_a_volume "$file" ;;
@@ -175,7 +175,8 @@ while IFS= read -r file; do
   esac
 done < <(cd "$CONSUMERS" && find . -name '*image-volume.yaml' -printf '%P\n' -o \
   -name '*init-container.yaml' -printf '%P\n' | sort)
-for folder in controller multicluster-runtime kueue argocd headlamp; do
+for folder in controller multicluster-runtime multicluster-runtime-file kueue argocd headlamp \
+  knative; do
   check "$folder: lint finds nothing" lint_is_silent "$folder"
   check "$folder: lint finds a broken mapping" a_broken_mapping_is_told "$folder"
   [ "$folder" = kueue ] ||
@@ -186,6 +187,10 @@ check "argocd: the cluster's Secret is what execcred resolve writes" \
 check "controller: its role" the_role_allows controller fleet-system:fleet-controller fleet ""
 check "multicluster-runtime: its role" \
   the_role_allows multicluster-runtime fleet:multicluster-controller fleet spoke-1-kubeconfig
+check "multicluster-runtime-file: its role" \
+  the_role_allows multicluster-runtime-file fleet:multicluster-controller fleet spoke-1-kubeconfig
+check "knative: its role" \
+  the_role_allows knative knative-operator:knative-operator knative-operator spoke-1-kubeconfig
 check "kueue: its role" \
   the_role_allows kueue kueue-system:kueue-controller-manager kueue-system spoke-1
 check "headlamp: its role" the_role_allows headlamp headlamp:headlamp headlamp spoke-1-headlamp

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The manifests of a folder, for every command that takes one: its .yaml, .yml and .json files, and
+// those of the folders inside, up to eight deep. Hidden folders and folders behind a symbolic link
+// are left out: a mounted ConfigMap has its files once more in a folder of the first sort, and the
+// others may be anywhere, and lead back here.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace execcred::cli {
+
+struct ManifestVisitor {
+  // `inside` is the folder of the file; empty for those at the top.
+  std::function<void(const std::filesystem::path& file, const std::string& inside)> file;
+  // With the system's reason.
+  std::function<void(const std::filesystem::path& folder, const std::string& inside,
+                     const std::string& reason)>
+      unreadable;
+  // It holds folders that are too deep, and are not entered.
+  std::function<void(const std::filesystem::path& folder, const std::string& inside)> too_deep;
+};
+
+// In the order of their names: the files of a folder, then the folders inside.
+void walk_manifests(const std::filesystem::path& folder, const ManifestVisitor& visitor);
+
+}  // namespace execcred::cli

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands of execcred share: broken documents beside good ones, folders, arguments as
+// people type them, one shape of JSON, readers that have gone.
+#include "documents.hpp"
+#include "inventory.hpp"
+#include "plugin_under_test.hpp"
+
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+
+using namespace blackbox;
+
+namespace {
+
+constexpr const char* kBrokenName = "fleet/broken";
+
+std::string good(const std::string& name) { return profile(name, {provider("p")}); }
+// It is a ClusterProfile, but its cluster is none.
+std::string broken() { return profile("broken", {R"({"name":"p","cluster":{"server":5}})"}); }
+
+Inventory inventory_of(const std::string& profiles) {
+  return {mapping({mapped("p", "/bin/true")}), profiles};
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++found;
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cli");
+
+TEST_CASE("a broken ClusterProfile keeps no other, and every command says the same of it") {
+  const std::string text = good("a") + "\n---\n" + broken() + "\n---\n" + good("c");
+  const Inventory inventory = inventory_of(text);
+  const Outcome resolved = inventory.run("resolve", {"-o", "json"});
+  CHECK_MESSAGE(resolved.exit_code == 1, describe(resolved));
+  CHECK(json_at(resolved.output, "items.0.clusterProfile.name") == "a");
+  CHECK(json_at(resolved.output, "items.1.clusterProfile.name") == "c");
+  CHECK(json_at(resolved.output, "items.2") == "(missing)");
+  CHECK(count(resolved.error_output, "execcred: error: ") == 1);
+  CHECK(says(resolved, "status.accessProviders[0].cluster.server must be a string"));
+  CHECK(says(resolved, "  while resolving ClusterProfile fleet/broken\n"));
+  const Outcome written = inventory.run("kubeconfig");
+  CHECK(written.exit_code == 1);
+  CHECK(written.error_output == resolved.error_output);
+  const Outcome secrets = inventory.run("resolve", {"-o", "istio-secret"});
+  CHECK(secrets.exit_code == 1);
+  CHECK(count(secrets.output, "kind: Secret") == 2);
+  CHECK(says(secrets, resolved.error_output));
+}
+
+TEST_CASE("of several documents, those that are no YAML keep no other") {
+  const std::string text = good("a") + "\n---\nbroken: [\n---\n" + good("b") +
+                           "\n---\nname: 'no end\n---\nx: {\n...\n%YAML 1.1\n---\n" + good("c");
+  const Inventory inventory = inventory_of(text);
+  const Outcome resolved = inventory.run("resolve", {"-o", "json"});
+  CHECK_MESSAGE(resolved.exit_code == 1, describe(resolved));
+  CHECK(json_at(resolved.output, "items.0.clusterProfile.name") == "a");
+  CHECK(json_at(resolved.output, "items.1.clusterProfile.name") == "b");
+  CHECK(json_at(resolved.output, "items.2.clusterProfile.name") == "c");
+  CHECK(count(resolved.error_output, "execcred: error: the document is no valid YAML") == 3);
+  // Lines are the file's.
+  for (const std::string line : {" at line 4,", " at line 8,", " at line 10,"}) {
+    CHECK_MESSAGE(says(resolved, line), (line + describe(resolved)));
+  }
+  CHECK(inventory.run("kubeconfig").error_output == resolved.error_output);
+  const Outcome linted = run({.arguments = {kCli, "lint", "--no-files", "-o", "json",
+                                            inventory.sandbox().at("profiles.yaml")}});
+  CHECK(json_at(linted.output, "errors") == "3");
+}
+
+TEST_CASE("with --name, a broken sibling is a warning") {
+  const std::string sibling = R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1",)"
+                              R"("kind":"ClusterProfile","metadata":{"name":"UPPER"}})";
+  const std::string text = sibling + "\n---\n" + good("a") + "\n---\n" + broken();
+  const Inventory inventory(
+      mapping({mapped("p", "/bin/sh", R"(,"args":["-c",)" + json_string(printing("t0ken")) + "]")}),
+      text);
+  for (const std::string subcommand : {"resolve", "get"}) {
+    CAPTURE(subcommand);
+    const Outcome outcome = inventory.run(subcommand, {"--name=a"});
+    CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+    CHECK(outcome.output != "");
+    CHECK(outcome.error_output.starts_with("execcred: warning: metadata.name 'UPPER' is no "));
+    CHECK(count(outcome.error_output, "execcred: ") == 1);
+  }
+  // Without it, a document that cannot be read is an error, and the only ClusterProfile is used.
+  const Inventory two(
+      mapping({mapped("p", "/bin/sh", R"(,"args":["-c",)" + json_string(printing("t0ken")) + "]")}),
+      sibling + "\n---\n" + good("a"));
+  const Outcome only = two.run("get", {"-o", "token"});
+  CHECK(only.exit_code == 1);
+  CHECK(only.output == "t0ken\n");
+  CHECK(only.error_output.starts_with("execcred: error: metadata.name 'UPPER' is no "));
+  // The one that is named is no sibling.
+  const Outcome named = inventory.run("get", {"--name", kBrokenName});
+  CHECK(named.exit_code == 2);
+  CHECK(named.output == "");
+  CHECK(says(named, "execcred: error: status.accessProviders[0].cluster.server must be a string"));
+  const Outcome missing = inventory.run("resolve", {"--name=none"});
+  CHECK(missing.exit_code == 2);
+  CHECK(missing.output == "");
+  CHECK(says(missing, "holds no readable ClusterProfile named 'none'\n"));
+}
+
+TEST_CASE("kubeconfig: without a usable ClusterProfile the file stays as it was") {
+  const Sandbox sandbox;
+  const std::string mapping_path =
+      sandbox.write("mapping.json", mapping({mapped("p", "/bin/true")}));
+  std::filesystem::create_directory(sandbox.at("empty"));
+  sandbox.write("sick/a.yaml", good("a"));
+  struct Case {
+    std::string source;
+    std::vector<std::string> arguments;
+    std::string message;
+  };
+  for (const Case& row : std::vector<Case>{
+           {sandbox.at("empty"), {}, "holds no ClusterProfile"},
+           {sandbox.write("broken.yaml", broken()), {}, "cluster.server must be a string"},
+           {sandbox.write("yaml.yaml", "a: ["), {}, "no valid YAML"},
+           {sandbox.write("http.yaml", profile("c", {provider("p", "http://h")})),
+            {},
+            "cluster.server"},
+           {sandbox.at("sick"), {"--only-healthy"}, "holds no healthy ClusterProfile"}}) {
+    CAPTURE(row.source);
+    const std::string file = sandbox.write("fleet.kubeconfig", "as before\n");
+    Command command{
+        .arguments = {kCli, "kubeconfig", "-m", mapping_path, "-f", row.source, "-o", file}};
+    command.arguments.insert(command.arguments.end(), row.arguments.begin(), row.arguments.end());
+    CHECK_REFUSAL(run(command), 2, row.message);
+    CHECK(read_text(file) == "as before\n");
+    command.arguments.emplace_back("--allow-empty");
+    const Outcome empty = run(command);
+    CHECK((empty.exit_code == 0 || says(empty, row.message)));
+    CHECK(read_text(file).find("clusters: []") != std::string::npos);
+  }
+}
+
+TEST_CASE("folders: resolve and lint go through them alike") {
+  const Sandbox sandbox;
+  const std::string mapping_path =
+      sandbox.write("mapping.json", mapping({mapped("p", "/bin/true")}));
+  const std::string folder = sandbox.at("folder");
+  sandbox.write("folder/a.yaml", good("a"));
+  sandbox.write("folder/inner/b.yml", good("b"));
+  sandbox.write("folder/inner/deeper/c.json", good("c"));
+  sandbox.write("folder/.hidden/no.yaml", good("hidden"));
+  sandbox.write("folder/.d.yaml", good("d"));
+  sandbox.write("folder/readme.md", good("readme"));
+  sandbox.write("elsewhere/no.yaml", good("linked"));
+  std::filesystem::create_directory_symlink(sandbox.at("elsewhere"), sandbox.at("folder/linked"));
+  std::filesystem::create_directory_symlink(folder, sandbox.at("folder/inner/loop"));
+  sandbox.write("folder/1/2/3/4/5/6/7/8/e.yaml", good("e"));
+  const auto resolve = [&] {
+    return run({.arguments = {kCli, "resolve", "-m", mapping_path, "-f", folder, "-o", "json"}});
+  };
+  const auto lint = [&] { return run({.arguments = {kCli, "lint", "--no-files", folder}}); };
+  Outcome resolved = resolve();
+  CHECK_MESSAGE(resolved.exit_code == 0, describe(resolved));
+  std::string names;
+  for (int i = 0; i < 6; ++i) {
+    names += json_at(resolved.output, "items." + std::to_string(i) + ".clusterProfile.name") + " ";
+  }
+  CHECK(names == "d a e b c (missing) ");
+  CHECK(lint().output.ends_with("in 5 files\n"));
+
+  sandbox.write("folder/1/2/3/4/5/6/7/8/9/f.yaml", good("f"));
+  const std::string deep = sandbox.at("folder/1/2/3/4/5/6/7/8");
+  resolved = resolve();
+  CHECK(resolved.exit_code == 1);
+  CHECK(json_at(resolved.output, "items.5") == "(missing)");
+  CHECK(says(resolved, "'" + deep + "' holds folders that lie too deep, and are not entered\n"));
+  CHECK(lint().output.find(deep + ": warning: holds folders that lie too deep, and are not "
+                                  "entered\n") != std::string::npos);
+  std::filesystem::remove_all(sandbox.at("folder/1"));
+
+  if (geteuid() == 0) {
+    MESSAGE("a folder that cannot be read is left out: root reads all");
+    return;
+  }
+  std::filesystem::permissions(sandbox.at("folder/inner"), std::filesystem::perms::none);
+  resolved = resolve();
+  const Outcome linted = lint();
+  std::filesystem::permissions(sandbox.at("folder/inner"), std::filesystem::perms::owner_all);
+  CHECK(resolved.exit_code == 1);
+  CHECK(says(resolved, "cannot read '" + sandbox.at("folder/inner") + "': Permission denied\n"));
+  CHECK(linted.output.find("inner: error: cannot be read: Permission denied\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("lint: a folder without manifests is an error, unless it may be empty") {
+  const Sandbox sandbox;
+  std::filesystem::create_directory(sandbox.at("empty"));
+  const Outcome refused = run({.arguments = {kCli, "lint", sandbox.at("empty")}});
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.output.find("holds no .yaml, .yml or .json file\n") != std::string::npos);
+  const Outcome allowed = run({.arguments = {kCli, "lint", "--allow-empty", sandbox.at("empty")}});
+  CHECK_MESSAGE(allowed.exit_code == 0, describe(allowed));
+}
+
+TEST_CASE("arguments: a value may be attached to an option of one letter") {
+  const Sandbox sandbox;
+  const std::string mapping_path = sandbox.write("m", mapping({mapped("p", "/bin/true")}));
+  const std::string profiles = sandbox.write("p=q", good("a"));
+  const Outcome outcome =
+      run({.arguments = {kCli, "resolve", "-m" + mapping_path, "-f" + profiles, "-ojson"}});
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(json_at(outcome.output, "items.0.clusterProfile.name") == "a");
+  const Outcome wrong =
+      run({.arguments = {kCli, "resolve", "-m" + mapping_path, "-f" + profiles, "-oxml"}});
+  CHECK_REFUSAL(wrong, 2, "--output: 'xml' is no output format");
+  CHECK_REFUSAL(run({.arguments = {kCli, "resolve", "-hx"}}), 2, "unknown option '-hx'");
+}
+
+TEST_CASE("arguments: -- ends the options, for every command") {
+  const Sandbox sandbox;
+  const std::string mapping_path = sandbox.write("m", mapping({mapped("p", "/bin/true")}));
+  const std::string profiles = sandbox.write("p", good("a"));
+  Command command{.arguments = {kCli, "resolve", "-m", mapping_path, "-f", profiles, "--"}};
+  CHECK(run(command).exit_code == 0);
+  command.arguments.emplace_back("--help");
+  CHECK_REFUSAL(run(command), 2, "argument 6 is no option");
+  const Outcome linted = run({.arguments = {kCli, "lint", "--no-files", "--", "--from-hub"}});
+  CHECK(linted.exit_code == 2);
+  CHECK(linted.output.find("cannot read '--from-hub': No such file or directory") !=
+        std::string::npos);
+  const Outcome listed = run({.arguments = {kCli, "cache", "--", "list"},
+                              .environment = {"XDG_CACHE_HOME=" + sandbox.at("none")}});
+  CHECK_MESSAGE(listed.exit_code == 0, describe(listed));
+  const Outcome migrated = run({.arguments = {kCli, "migrate", "--", "-x"}});
+  CHECK_FAILURE(migrated, 2);
+  CHECK(says(migrated, "cannot read '-x'"));
+  CHECK_REFUSAL(run({.arguments = {kCli, "install", "--", "--help"}}), 2,
+                "cannot open the directory '--help'");
+  // A plugin's arguments are not typed, and others may append to them.
+  CHECK_REFUSAL(run({.arguments = {kTokenFile, "--", "--token-file=/x"}}), 2,
+                "argument 1 is no option");
+}
+
+TEST_CASE("arguments: a file option takes - for standard output") {
+  const Sandbox sandbox;
+  const Inventory inventory = inventory_of(good("a"));
+  const Outcome written = inventory.run("kubeconfig");
+  const Outcome dash = inventory.run("kubeconfig", {"-o", "-"});
+  CHECK_MESSAGE(dash.exit_code == 0, describe(dash));
+  CHECK(dash.output == written.output);
+  const std::string kubeconfig = sandbox.write("k", written.output);
+  const Outcome migrated = run({.arguments = {kCli, "migrate", kubeconfig}});
+  const Outcome to_dash = run({.arguments = {kCli, "migrate", kubeconfig, "-o-"}});
+  CHECK(to_dash.exit_code == 0);
+  CHECK(to_dash.output == migrated.output);
+  CHECK(to_dash.output != "");
+  CHECK_FALSE(std::filesystem::exists("-"));
+}
+
+TEST_CASE("arguments: a mistyped command or option gets a suggestion") {
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string hint;
+  };
+  for (const Case& row : std::vector<Case>{
+           {{"resovle"}, "did you mean resolve? execcred --help lists the commands"},
+           {{"kubconfig"}, "did you mean kubeconfig? execcred --help lists the commands"},
+           {{"mig"}, "did you mean migrate? execcred --help lists the commands"},
+           {{"frobnicate"}, "execcred --help lists the commands"},
+           {{"resolve", "--ouput=json"}, "did you mean --output? --help lists the options"},
+           {{"kubeconfig", "--only-health"},
+            "did you mean --only-healthy? --help lists the options"},
+           {{"get", "--clusterprofile-provider-fiel", "x"},
+            "did you mean --clusterprofile-provider-file? --help lists the options"},
+           {{"lint", "--frobnicate"}, "--help lists the options"}}) {
+    std::vector<std::string> arguments = {kCli};
+    arguments.insert(arguments.end(), row.arguments.begin(), row.arguments.end());
+    const Outcome outcome = run({.arguments = arguments});
+    CHECK_REFUSAL(outcome, 2, row.arguments.size() == 1 ? "is no command" : "unknown option");
+    CHECK_MESSAGE(outcome.error_output.ends_with("\n  hint: " + row.hint + "\n"),
+                  describe(outcome));
+  }
+}
+
+TEST_CASE("a reader of a table or list that has gone is no error; of a credential it is") {
+  const Sandbox sandbox;
+  std::string many;
+  for (int i = 0; i < 200; ++i) many += good("c" + std::to_string(i)) + "\n---\n";
+  const Inventory inventory(
+      mapping({mapped("p", "/bin/sh", R"(,"args":["-c",)" + json_string(printing("t0ken")) + "]")}),
+      many);
+  const auto without_reader = [](Command command) {
+    Pipe gone;
+    gone.close_read_end();
+    command.before_exec = [&gone] { replace_descriptor(1, gone.write_end()); };
+    return run(command);
+  };
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"resolve"}, {"resolve", "-ojson"}, {"kubeconfig"}}) {
+    const Outcome outcome = without_reader(
+        inventory.command(arguments.front(), {arguments.begin() + 1, arguments.end()}));
+    CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+    CHECK(outcome.error_output == "");
+  }
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"lint", "--no-files", inventory.sandbox().at("profiles.yaml")},
+           {"--help"},
+           {"get", "--help"}}) {
+    Command command{.arguments = {kCli}};
+    command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+    const Outcome outcome = without_reader(command);
+    CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+    CHECK(outcome.error_output == "");
+  }
+  const Outcome got = without_reader(inventory.command("get", {"--name=c1"}));
+  CHECK_MESSAGE(got.exit_code == 70, describe(got));
+  CHECK(says(got, "execcred: error: cannot write to standard output: its reader is gone"));
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call to the system fails, at each place of a run: the right credential all the same, or an
+// error that may pass and that nobody remembers, because no server has said anything.
+#include "entry_file.hpp"
+#include "federation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cerrno>
+#include <functional>
+#include <utility>
+
+namespace execcred::test {
+namespace {
+
+#ifdef EXECCRED_FAULTS
+
+struct Fault {
+  std::string call;
+  std::vector<int> errors;
+};
+
+const std::vector<Fault>& faults() {
+  static const std::vector<Fault> kFaults = {{"poll", {ENOMEM, EINTR, EINVAL}},
+                                             {"socket", {EMFILE, ENFILE, ENOBUFS, ENOMEM, EACCES}},
+                                             {"connect", {ENOMEM, EAGAIN, EPERM, ENOBUFS}},
+                                             {"getsockopt", {ENOMEM, ENOBUFS}},
+                                             {"recv", {ENOMEM, EINTR, EAGAIN, EIO}},
+                                             {"send", {ENOMEM, ENOBUFS, EINTR, EAGAIN}},
+                                             {"getrandom", {EAGAIN, EINTR, ENOSYS}},
+                                             {"getentropy", {EIO, ENOSYS}}};
+  return kFaults;
+}
+
+struct Scene {
+  const Federation& fed;
+  Ask ask;
+  std::function<bool(const Outcome&)> is_right;
+};
+
+// False where the run ended before the call came.
+bool strike(const Scene& scene, const std::string& call, int error, int number) {
+  const std::string mark = scene.fed.sandbox.at("mark");
+  std::filesystem::remove(mark);
+  scene.fed.clear_cache();
+  Ask ask = scene.ask;
+  ask.variables = ask.variables + Texts{"LD_PRELOAD=" EXECCRED_FAULTS,
+                                        "FAULT=" + call + ":" + std::to_string(error) + ":" +
+                                            std::to_string(number) + ":" + mark};
+  const Outcome outcome = scene.fed.run(ask);
+  CAPTURE(call);
+  CAPTURE(error);
+  CAPTURE(number);
+  CAPTURE(blackbox::describe(outcome));
+  if (!std::filesystem::exists(mark)) {
+    CHECK(scene.is_right(outcome));
+    return false;
+  }
+  CHECK(outcome.elapsed < milliseconds(15'000));
+  if (outcome.exit_code == 0) {
+    CHECK_SUCCESS(outcome);
+    CHECK(scene.is_right(outcome));
+    return true;
+  }
+  CHECK((outcome.exit_code == 3 || outcome.exit_code == 70));
+  CHECK_FAILURE(outcome, outcome.exit_code);
+  if (outcome.exit_code == 3) CHECK(blackbox::says(outcome, "for a reason on this machine"));
+  CHECK(cache_files(scene.fed.cache_path, ".failure").empty());
+  CHECK(scene.is_right(scene.fed.run(scene.ask)));
+  return true;
+}
+
+void sweep(const Scene& scene) {
+  int struck = 0;
+  for (const Fault& fault : faults()) {
+    int of_call = 0;
+    for (const int error : fault.errors) {
+      for (int number = 1; strike(scene, fault.call, error, number); ++number) ++of_call;
+    }
+    MESSAGE(fault.call << " failed in " << of_call << " places");
+    struck += of_call;
+  }
+  CHECK(struck > 50);
+}
+
+#endif
+
+}  // namespace
+
+#ifdef EXECCRED_FAULTS
+
+TEST_CASE("a call to the system fails: a token exchange") {
+  Federation fed;
+  fed.idp.answer(token_reply("the-token"));
+  sweep({.fed = fed,
+         .ask = {.arguments = {"--timeout=10s"}},
+         .is_right = [](const Outcome& outcome) { return token_of(outcome) == "the-token"; }});
+}
+
+TEST_CASE("a call to the system fails: a token that the hub makes") {
+  Federation fed;
+  ScriptedServer hub;
+  const std::string made = new_subject();
+  hub.on("/api/v1/namespaces/fleet/serviceaccounts/spoke-1/token",
+         reply(201, R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1",)"
+                    R"("status":{"token":")" +
+                        made + R"(","expirationTimestamp":"2036-01-01T00:00:00Z"}})"));
+  const std::string kubeconfig = fed.sandbox.write(
+      "hub.kubeconfig",
+      "clusters: [{name: h, cluster: {server: '" + hub.url() + "', certificate-authority-data: " +
+          blackbox::base64(hub.ca_pem()) + "}}]\nusers: [{name: u, user: {token: " + new_secret() +
+          "}}]\ncontexts: [{name: c, context: {cluster: h, user: u}}]\ncurrent-context: c\n",
+      0600);
+  sweep({.fed = fed,
+         .ask = {.flow = "pass-through",
+                 .arguments = {"--subject=kubernetes", "--kubeconfig=" + kubeconfig,
+                               "--service-account=fleet/spoke-1", "--subject-audience=server",
+                               "--timeout=10s"},
+                 .has_subject = false},
+         .is_right = [&made](const Outcome& outcome) { return token_of(outcome) == made; }});
+}
+
+TEST_CASE("a call to the system fails for good: the error tells what this machine lacks") {
+  Federation fed;
+  Ask ask = {.arguments = {"--timeout=10s"}};
+  const auto with = [&](const std::string& fault) {
+    Ask faulty = ask;
+    faulty.variables = {"LD_PRELOAD=" EXECCRED_FAULTS,
+                        "FAULT=" + fault + ":" + fed.sandbox.at("mark")};
+    return fed.run_cold(faulty);
+  };
+  const Outcome talking = with("recv:" + std::to_string(ENOMEM) + ":0");
+  CHECK_FAILURE(talking, 3);
+  CHECK(blackbox::says(talking, "cannot talk to " + fed.idp.url() +
+                                    ", for a reason on this machine: Cannot allocate memory"));
+  const Outcome connecting = with("socket:" + std::to_string(EMFILE) + ":0");
+  CHECK_FAILURE(connecting, 3);
+  CHECK(blackbox::says(connecting, "cannot connect to " + fed.idp.url() +
+                                       ", for a reason on this machine: Too many open files"));
+}
+
+#else
+
+TEST_CASE("a call to the system fails") {
+  MESSAGE("skipped: nothing can be preloaded into a program that is sanitized");
+}
+
+#endif
+
+}  // namespace execcred::test

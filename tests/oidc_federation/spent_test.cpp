@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a server may take only once is sent once in a run, whatever becomes of the answer: a refresh
+// token that comes a second time may cost its whole family.
+#include "entry_file.hpp"
+#include "federation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <utility>
+
+namespace execcred::test {
+namespace {
+
+constexpr const char* kHint = "the server may have taken what was sent, so one run sends it once";
+
+// How the request ends once its body has arrived.
+struct Ending {
+  std::string what;
+  ScriptedServer::Answer answer;
+  int exit_code = 3;
+};
+
+Ending status(int status, const std::string& headers = {}, int exit_code = 3) {
+  return {.what = std::to_string(status) + " " + headers,
+          .answer = [bytes = reply(status, "", headers)](Stream& stream,
+                                                         const Received&) { stream.write(bytes); },
+          .exit_code = exit_code};
+}
+
+Ending told(int status, const std::string& code) {
+  return {.what = std::to_string(status) + " " + code,
+          .answer = [bytes = reply(status, R"({"error":")" + code + "\"}")](
+                        Stream& stream, const Received&) { stream.write(bytes); }};
+}
+
+std::vector<Ending> endings() {
+  return {status(408, "", 1),
+          status(425, "", 1),
+          status(429),
+          status(429, "Retry-After: 0\r\n"),
+          status(500),
+          status(502),
+          status(503),
+          status(503, "Retry-After: 1\r\n"),
+          status(504),
+          told(400, "slow_down"),
+          told(200, "server_error"),
+          told(503, "temporarily_unavailable"),
+          {.what = "no reply", .answer = [](Stream& stream, const Received&) { stream.cut(); }},
+          {.what = "a reset", .answer = [](Stream& stream, const Received&) { stream.reset(); }},
+          {.what = "half a reply",
+           .answer =
+               [](Stream& stream, const Received&) {
+                 stream.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{");
+                 stream.cut();
+               }},
+          {.what = "silence",
+           .answer = [](Stream& stream, const Received&) { stream.wait_for_close(); }}};
+}
+
+struct Grant {
+  std::string what;
+  Ask ask;
+};
+
+std::vector<Grant> spent_grants(Federation& fed) {
+  const std::string refresh = fed.sandbox.write("refresh", new_secret(), 0600);
+  const Ask federated = {.flow = "client-credentials",
+                         .arguments = {"--client-id=me", "--client-auth=federated",
+                                       "--subject-token-file=" + fed.subject_path},
+                         .has_subject = false};
+  Ask federated_alone = federated;
+  federated_alone.arguments.emplace_back("--no-cache");
+  federated_alone.has_cache = false;
+  return {{"a refresh token",
+           {.flow = "refresh-token",
+            .arguments = {"--client-id=me", "--subject-token-file=" + refresh},
+            .has_subject = false}},
+          {"an assertion", {.flow = "jwt-bearer"}},
+          {"an assertion, without the cache",
+           {.flow = "jwt-bearer", .arguments = {"--no-cache"}, .has_cache = false}},
+          {"a client's assertion", federated},
+          {"a client's assertion, without the cache", federated_alone}};
+}
+
+}  // namespace
+
+TEST_CASE("spent: one run sends it once, however the request ends") {
+  for (const Ending& ending : endings()) {
+    Federation fed;
+    fed.idp.on(kToken, ending.answer);
+    for (const Grant& grant : spent_grants(fed)) {
+      CAPTURE(ending.what);
+      CAPTURE(grant.what);
+      fed.idp.forget();
+      Ask ask = grant.ask;
+      ask.arguments.emplace_back(ending.what == "silence" ? "--timeout=1s" : "--timeout=8s");
+      const Outcome outcome = fed.run_cold(ask);
+      CHECK_FAILURE(outcome, ending.exit_code);
+      CHECK(fed.idp.calls() == 1);
+      // A deadline of the whole run has a hint of its own.
+      const bool is_explained = ending.exit_code == 3 && ending.what != "silence";
+      if (is_explained) CHECK(blackbox::says(outcome, kHint));
+    }
+  }
+}
+
+TEST_CASE("spent: the failure is remembered, and the next run sends the kept token again") {
+  Federation fed;
+  const Ask ask = spent_grants(fed).front().ask;
+  fed.idp.answer("", 504, "Retry-After: 600\r\n");
+  CHECK_FAILURE(fed.run(ask), 3);
+  const Outcome again = fed.run(ask);
+  CHECK_FAILURE(again, 3);
+  CHECK(blackbox::says(again, "remembering this from another run"));
+  CHECK(fed.idp.calls() == 1);
+  const std::string sent = fed.idp.last(kToken).field("refresh_token");
+
+  for (const auto& file : cache_files(fed.cache_path, ".failure")) std::filesystem::remove(file);
+  fed.idp.answer(token_reply("at-last"));
+  CHECK(token_of(fed.run(ask)) == "at-last");
+  CHECK(fed.idp.calls() == 2);
+  CHECK(fed.idp.last(kToken).field("refresh_token") == sent);
+}
+
+TEST_CASE("spent: processes that wait for the one that sent it do not send it") {
+  Federation fed;
+  Ask ask = spent_grants(fed).front().ask;
+  ask.arguments.emplace_back("--timeout=20s");
+  fed.idp.answer("", 504, "Retry-After: 600\r\n");
+  std::vector<std::unique_ptr<blackbox::Child>> children;
+  for (int i = 0; i < 8; ++i)
+    children.push_back(std::make_unique<blackbox::Child>(fed.command(ask)));
+  for (const auto& child : children) CHECK_FAILURE(child->wait(), 3);
+  CHECK(fed.idp.calls() == 1);
+}
+
+TEST_CASE("spent: an assertion that has no jti is no such thing, and is sent again") {
+  Federation fed;
+  const std::string assertion = blackbox::jwt_for(3600);
+  blackbox::remember_secret(assertion);
+  fed.set_subject(assertion);
+  fed.idp.on(kToken, [&fed](Stream& stream, const Received&) {
+    stream.write(fed.idp.calls() == 1 ? reply(503, "") : reply(200, token_reply("second")));
+  });
+  for (const char* flow : {"jwt-bearer", "client-credentials"}) {
+    CAPTURE(flow);
+    fed.idp.forget();
+    Ask ask = {.flow = flow, .arguments = {"--no-cache", "--client-id=me"}, .has_cache = false};
+    if (ask.flow == "client-credentials") {
+      ask.arguments = ask.arguments +
+                      Texts{"--client-auth=federated", "--subject-token-file=" + fed.subject_path};
+    }
+    CHECK(token_of(fed.run(ask)) == "second");
+    CHECK(fed.idp.calls() == 2);
+  }
+}
+
+TEST_CASE("spent: nothing is, where the server could not be reached") {
+  // Its connections end before TLS is spoken.
+  const StreamServer closing([](Stream& stream) { stream.cut(); });
+  Federation fed;
+  const Outcome outcome = blackbox::run(
+      plugin_of({"--flow=jwt-bearer", "--no-cache", "--timeout=8s",
+                 "--token-url=https://127.0.0.1:" + std::to_string(closing.port()) + "/token",
+                 "--subject-token-file=" + fed.subject_path}));
+  CHECK_FAILURE(outcome, 3);
+  CHECK(blackbox::says(outcome, "closed the connection during the TLS handshake"));
+  CHECK_FALSE(blackbox::says(outcome, kHint));
+  CHECK(closing.connections() == 4);
+}
+
+}  // namespace execcred::test

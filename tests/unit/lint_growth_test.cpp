@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Documents that are made to hold lint up.
+#include "growth.hpp"
+#include "lint.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace execcred {
+namespace {
+
+using test::check_linear;
+using test::lint_text;
+using Make = std::function<std::string(std::size_t count)>;
+
+// `count` entries, each of its number, between commas.
+std::string list(std::size_t count, const std::function<std::string(std::string number)>& entry) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text += (i == 0 ? "" : ",") + entry(std::to_string(i));
+  }
+  return text;
+}
+
+std::string profile(const std::string& status) {
+  return R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile",)"
+         R"("metadata":{"name":"c"},"status":)" +
+         status + "}";
+}
+
+std::string mapping(const std::string& providers) { return R"({"providers":[)" + providers + "]}"; }
+
+std::string provider(const std::string& name, const std::string& more = "") {
+  return R"({"name":")" + name +
+         R"(","execConfig":{"apiVersion":"client.authentication.k8s.io/v1",)"
+         R"("command":"/plugins/execcred-token-file")" +
+         more + "}}";
+}
+
+struct Shape {
+  std::string_view name;
+  std::size_t count;
+  Make make;
+};
+
+TEST_CASE("lint: the time is linear in the size of the document") {
+  for (
+      const Shape& shape : std::vector<Shape>{
+          {"providers of a ClusterProfile", 200,
+           [](std::size_t count) {
+             return profile(R"({"accessProviders":[)" +
+                            list(count,
+                                 [](const std::string& n) {
+                                   return R"({"name":"p)" + n +
+                                          R"(","cluster":{"server":"https://h"}})";
+                                 }) +
+                            "]}");
+           }},
+          {"fields of a config", 200,
+           [](std::size_t count) {
+             return profile(
+                 R"({"accessProviders":[{"name":"p","cluster":{"server":"https://h","extensions":[)"
+                 R"({"name":"client.authentication.k8s.io/exec","extension":{)" +
+                 list(count, [](const std::string& n) { return "\"field" + n + R"(":"x")"; }) +
+                 "}}]}}]}");
+           }},
+          {"values below a long name", 200,
+           [](std::size_t count) {
+             return profile("{\"" + std::string(20 * count, 'k') + "\":[" +
+                            list(count, [](const std::string& n) { return "\"v" + n + "\""; }) +
+                            "]}");
+           }},
+          {"providers of a mapping", 100,
+           [](std::size_t count) {
+             return mapping(list(count, [](const std::string& n) { return provider("p" + n); }));
+           }},
+          {"arguments", 200,
+           [](std::size_t count) {
+             return mapping(provider(
+                 "p", R"(,"args":["--token-file=/t",)" + list(count, [](const std::string& n) {
+                        return "\"--allow-server=https://h" + n + "\"";
+                      }) + "]"));
+           }},
+          {"values of one variable", 200,
+           [](std::size_t count) {
+             return mapping(provider(
+                 "p", R"(,"env":[{"name":"EXECCRED_ALLOW_SERVER","value":")" +
+                          list(count, [](const std::string& n) { return "https://h" + n; }) +
+                          "\"}]"));
+           }},
+          {"variables", 200,
+           [](std::size_t count) {
+             return mapping(provider("p", R"(,"env":[)" + list(count, [](const std::string& n) {
+                                            return R"({"name":"N)" + n + R"(","value":"x"})";
+                                          }) + "]"));
+           }},
+          {"names of a kubeconfig", 200,
+           [](std::size_t count) {
+             return R"({"apiVersion":"v1","kind":"Config","clusters":[)" +
+                    list(count,
+                         [](const std::string& n) {
+                           return R"({"name":"c)" + n + R"(","cluster":{"server":"https://h"}})";
+                         }) +
+                    R"(],"users":[)" +
+                    list(count,
+                         [](const std::string& n) {
+                           return R"({"name":"u)" + n + R"(","user":{"token":"t"}})";
+                         }) +
+                    R"(],"contexts":[)" +
+                    list(count,
+                         [](const std::string& n) {
+                           return R"({"name":"x)" + n + R"(","context":{"cluster":"c)" + n +
+                                  R"(","user":"u)" + n + R"("}})";
+                         }) +
+                    "]}";
+           }},
+          {"a secret in a ClusterProfile", 2'000,
+           [](std::size_t count) {
+             return profile(R"({"x":")" + test::repeated("eyJ.", count) + "\"}");
+           }},
+          // Each provider of the ClusterProfile is looked up among those of the mapping.
+          {"a ClusterProfile and its mapping", 100, [](std::size_t count) {
+             return R"({"apiVersion":"v1","kind":"List","items":[)" +
+                    mapping(list(count,
+                                 [](const std::string& n) {
+                                   return provider("p" + n, R"(,"args":["--token-file=/t"])");
+                                 })) +
+                    "," +
+                    profile(
+                        R"({"accessProviders":[)" +
+                        list(
+                            count,
+                            [](const std::string& n) {
+                              return R"({"name":"p)" + n +
+                                     R"(","cluster":{"server":"https://h","extensions":[{"name":)"
+                                     R"("client.authentication.k8s.io/exec","extension":{"audience":"a"}}]}})";
+                            }) +
+                        "]}") +
+                    "]}";
+           }}}) {
+    CAPTURE(shape.name);
+    check_linear(shape.count, shape.make,
+                 [](const std::string& text) { static_cast<void>(lint_text(text)); });
+  }
+}
+
+TEST_CASE("lint: a long name is cut in the path of what stands below it") {
+  const std::string name(200, 'k');
+  const std::vector<lint::Finding> findings =
+      lint_text(profile("{\"" + name + R"(":["https://u:password@h"],"accessProviders":[]})"));
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[1].path == "status[\"" + name.substr(0, 120) + "\"][0]");
+  CHECK(findings[1].message == "holds a URL with a password");
+}
+
+TEST_CASE("lint: ConfigMaps inside of others are read to a depth") {
+  const auto nested = [](int levels) {
+    std::string text = "kind: ClusterProfile\n";
+    for (int i = 0; i < levels; ++i) {
+      std::string inner;
+      for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at) + 1;
+        inner += "    " + text.substr(at, end - at);
+        at = end;
+      }
+      text = "apiVersion: v1\nkind: ConfigMap\ndata:\n  f.yaml: |\n" + inner;
+    }
+    return lint_text(text);
+  };
+  CHECK(nested(4).front().path ==
+        "data[\"f.yaml\"].data[\"f.yaml\"].data[\"f.yaml\"]."
+        "data[\"f.yaml\"].apiVersion");
+  const std::vector<lint::Finding> findings = nested(5);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == lint::Severity::warning);
+  CHECK(findings[0].message == "is a ConfigMap inside of 4 others");
+}
+
+}  // namespace
+}  // namespace execcred
