@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The examples of config/aws are run as they stand, but for the places where files are.
 #include "platform.hpp"
+#include "test_paths.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,6 +2,7 @@
 // What users of the peers have, by `execcred migrate`: the plugin takes every line of it, and gets
 // a token.
 #include "rig.hpp"
+#include "test_paths.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

@@ -2,6 +2,7 @@
 // Entra's tokens in the credential cache: one call for many runs, and never another identity's.
 #include "another_host.hpp"
 #include "cloud.hpp"
+#include "test_paths.hpp"
 
 #include <doctest/doctest.h>
 

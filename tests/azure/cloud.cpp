@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cloud.hpp"
+#include "test_paths.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lint knows of a plugin's options is what the plugin says of itself.
 #include "inventory.hpp"
+#include "test_paths.hpp"
 
 #include <plugin_options.hpp>
 

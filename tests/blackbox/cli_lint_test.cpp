@@ -3,6 +3,7 @@
 #include "certificates.hpp"
 #include "documents.hpp"
 #include "inventory.hpp"
+#include "test_paths.hpp"
 
 #include <doctest/doctest.h>
 

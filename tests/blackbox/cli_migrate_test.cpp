@@ -3,6 +3,7 @@
 #include "documents.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
+#include "test_paths.hpp"
 
 #include <doctest/doctest.h>
 

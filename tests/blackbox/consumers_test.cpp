@@ -5,6 +5,7 @@
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
 #include "sandbox.hpp"
+#include "test_paths.hpp"
 
 #include <doctest/doctest.h>
 #include <execcred/documents.hpp>

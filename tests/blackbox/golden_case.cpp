@@ -3,6 +3,7 @@
 
 #include "documents.hpp"
 #include "sandbox.hpp"
+#include "test_paths.hpp"
 
 #include <unistd.h>
 

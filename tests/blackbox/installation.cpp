@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "installation.hpp"
+#include "test_paths.hpp"
 
 #include <fcntl.h>
 #include <sched.h>

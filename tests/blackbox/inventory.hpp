@@ -4,6 +4,7 @@
 
 #include "child_process.hpp"
 #include "sandbox.hpp"
+#include "test_paths.hpp"
 
 #include <string>
 #include <string_view>

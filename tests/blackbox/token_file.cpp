@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "token_file.hpp"
+#include "test_paths.hpp"
 
 #include <sstream>
 

@@ -2,6 +2,7 @@
 #include "plugin_under_test.hpp"
 
 #include "sandbox.hpp"
+#include "test_paths.hpp"
 
 #include <memory>
 #include <regex>

@@ -2,6 +2,7 @@
 #include "google.hpp"
 
 #include "support/jws_keys.hpp"
+#include "test_paths.hpp"
 
 #include <doctest/doctest.h>
 

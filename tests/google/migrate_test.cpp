@@ -2,6 +2,7 @@
 // What execcred migrate makes of the plugins that people have for GKE is run as it stands, and gets
 // a credential.
 #include "google.hpp"
+#include "test_paths.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What may pass is tried again, with growing pauses, to the deadline and no further.
 #include "peer.hpp"
+#include "test_paths.hpp"
 
 #include <doctest/doctest.h>
 #include <poll.h>

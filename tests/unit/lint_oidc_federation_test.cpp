@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a mapping for execcred-oidc-federation leaves open, or says in vain.
 #include "lint.hpp"
+#include "test_paths.hpp"
 
 #include <execcred/text.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a mapping for execcred-static-secret leaves open, or says in vain.
 #include "lint.hpp"
+#include "test_paths.hpp"
 
 #include <filesystem>
 #include <fstream>
