@@ -2,10 +2,10 @@
 #include <execcred/aws_metadata.hpp>
 #include <execcred/aws_region.hpp>
 #include <execcred/deadline.hpp>
+#include <execcred/local_url.hpp>
 #include <execcred/oauth_failure.hpp>
 #include <execcred/provider_http.hpp>
 #include <execcred/text.hpp>
-#include <execcred/token_source.hpp>
 #include <execcred/url.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/google_metadata.hpp>
+#include <execcred/local_url.hpp>
 #include <execcred/text.hpp>
-#include <execcred/token_source.hpp>
 #include <execcred/url.hpp>
 
 #include <utility>

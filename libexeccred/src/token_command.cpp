@@ -4,7 +4,7 @@
 #include <execcred/json.hpp>
 #include <execcred/process.hpp>
 #include <execcred/text.hpp>
-#include <execcred/token_source.hpp>
+#include <execcred/token_command.hpp>
 
 #include <algorithm>
 #include <chrono>

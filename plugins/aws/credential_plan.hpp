@@ -15,7 +15,7 @@
 #include <execcred/aws_credentials.hpp>
 #include <execcred/environment.hpp>
 #include <execcred/result.hpp>
-#include <execcred/token_source.hpp>
+#include <execcred/token_command.hpp>
 
 #include <filesystem>
 #include <string>

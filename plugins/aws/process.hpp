@@ -9,7 +9,7 @@
 #include <execcred/environment.hpp>
 #include <execcred/provider.hpp>
 #include <execcred/result.hpp>
-#include <execcred/token_source.hpp>
+#include <execcred/token_command.hpp>
 
 #include <string>
 

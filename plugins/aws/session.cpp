@@ -14,6 +14,7 @@
 #include <execcred/jwt.hpp>
 #include <execcred/machine_identity.hpp>
 #include <execcred/text.hpp>
+#include <execcred/token_command.hpp>
 #include <execcred/token_identity.hpp>
 #include <execcred/url.hpp>
 

@@ -7,10 +7,10 @@
 
 #include <execcred/deadline.hpp>
 #include <execcred/fingerprint.hpp>
+#include <execcred/local_url.hpp>
 #include <execcred/machine_identity.hpp>
 #include <execcred/provider_http.hpp>
 #include <execcred/text.hpp>
-#include <execcred/token_source.hpp>
 #include <execcred/url.hpp>
 
 #include <string_view>

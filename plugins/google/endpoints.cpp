@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoints.hpp"
 
+#include <execcred/local_url.hpp>
 #include <execcred/text.hpp>
-#include <execcred/token_source.hpp>
 #include <execcred/url.hpp>
 
 #include <algorithm>

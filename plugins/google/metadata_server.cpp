@@ -3,9 +3,9 @@
 
 #include <execcred/deadline.hpp>
 #include <execcred/google_metadata.hpp>
+#include <execcred/local_url.hpp>
 #include <execcred/text.hpp>
 #include <execcred/token_reply.hpp>
-#include <execcred/token_source.hpp>
 
 #include <utility>
 

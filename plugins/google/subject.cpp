@@ -6,10 +6,11 @@
 #include <execcred/file.hpp>
 #include <execcred/json.hpp>
 #include <execcred/jwt.hpp>
+#include <execcred/local_url.hpp>
 #include <execcred/machine_identity.hpp>
 #include <execcred/text.hpp>
+#include <execcred/token_command.hpp>
 #include <execcred/token_identity.hpp>
-#include <execcred/token_source.hpp>
 #include <execcred/url.hpp>
 
 #include <utility>

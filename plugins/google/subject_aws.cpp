@@ -8,7 +8,7 @@
 #include <execcred/json.hpp>
 #include <execcred/machine_identity.hpp>
 #include <execcred/text.hpp>
-#include <execcred/token_source.hpp>
+
 #include <execcred/url.hpp>
 
 #include <array>

@@ -6,7 +6,7 @@
 #include <execcred/json_reader.hpp>
 #include <execcred/oauth_failure.hpp>
 #include <execcred/text.hpp>
-#include <execcred/token_source.hpp>
+#include <execcred/token_command.hpp>
 
 #include <algorithm>
 #include <array>

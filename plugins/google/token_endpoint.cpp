@@ -5,10 +5,10 @@
 #include <execcred/base64.hpp>
 #include <execcred/deadline.hpp>
 #include <execcred/jwt_sign.hpp>
+#include <execcred/local_url.hpp>
 #include <execcred/text.hpp>
 #include <execcred/token_post.hpp>
 #include <execcred/token_request.hpp>
-#include <execcred/token_source.hpp>
 #include <execcred/url.hpp>
 
 #include <utility>

@@ -3,6 +3,7 @@
 
 #include <execcred/cache_options.hpp>
 #include <execcred/json_reader.hpp>
+#include <execcred/local_url.hpp>
 #include <execcred/oidc_discovery.hpp>
 #include <execcred/spiffe_id.hpp>
 #include <execcred/text.hpp>

@@ -7,8 +7,8 @@
 #include <execcred/option_set.hpp>
 #include <execcred/settings.hpp>
 #include <execcred/svid_choice.hpp>
+#include <execcred/token_command.hpp>
 #include <execcred/token_request.hpp>
-#include <execcred/token_source.hpp>
 
 #include <filesystem>
 #include <optional>

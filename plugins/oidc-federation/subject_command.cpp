@@ -5,7 +5,7 @@
 #include <execcred/fingerprint.hpp>
 #include <execcred/machine_identity.hpp>
 #include <execcred/text.hpp>
-#include <execcred/token_source.hpp>
+#include <execcred/token_command.hpp>
 
 namespace execcred::oidc_federation {
 

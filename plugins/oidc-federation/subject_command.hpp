@@ -5,7 +5,7 @@
 #include <execcred/cache_key.hpp>
 #include <execcred/credential_cache.hpp>
 #include <execcred/provider.hpp>
-#include <execcred/token_source.hpp>
+#include <execcred/token_command.hpp>
 
 namespace execcred::oidc_federation {
 

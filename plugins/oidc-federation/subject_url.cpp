@@ -5,9 +5,9 @@
 #include <execcred/ca_file.hpp>
 #include <execcred/fingerprint.hpp>
 #include <execcred/google_metadata.hpp>
+#include <execcred/local_url.hpp>
 #include <execcred/machine_identity.hpp>
 #include <execcred/text.hpp>
-#include <execcred/token_source.hpp>
 #include <execcred/url.hpp>
 
 #include <utility>

@@ -3,8 +3,8 @@
 // is accepted leads to Google's own hosts, and names nothing that could lead a path elsewhere.
 #include "fuzz.hpp"
 
+#include <execcred/local_url.hpp>
 #include <execcred/text.hpp>
-#include <execcred/token_source.hpp>
 #include <execcred/url.hpp>
 #include <google/credentials.hpp>
 #include <google/options.hpp>

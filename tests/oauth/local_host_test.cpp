@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hosts of docs/options.md to which plain http may go.
 #include <doctest/doctest.h>
-#include <execcred/token_source.hpp>
+#include <execcred/local_url.hpp>
 #include <execcred/url.hpp>
 
 #include <string>

@@ -6,6 +6,7 @@
 #include <execcred/credential_cache.hpp>
 #include <execcred/environment.hpp>
 #include <execcred/http.hpp>
+#include <execcred/local_url.hpp>
 #include <execcred/provider.hpp>
 #include <execcred/result.hpp>
 

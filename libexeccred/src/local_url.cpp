@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/bearer_token.hpp>
 #include <execcred/form.hpp>
+#include <execcred/local_url.hpp>
 #include <execcred/oauth_failure.hpp>
 #include <execcred/provider_http.hpp>
 #include <execcred/text.hpp>
-#include <execcred/token_source.hpp>
 #include <execcred/url.hpp>
 
 #include <algorithm>
