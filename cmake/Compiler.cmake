@@ -35,7 +35,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 
-# execcred_precompile(TARGET): a library of the project uses execcred_core's precompiled header, for
+# execcred_precompile(TARGET): a library of the project uses execcred_base's precompiled header, for
 # which their options must be the same. Not in optimised builds: g++ 12 warns there of overflows in
 # std::string that are none, as it does not without this.
 function(execcred_precompile target)
@@ -44,11 +44,11 @@ function(execcred_precompile target)
   endif()
   # ccache needs it to see what a precompiled header holds.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
-  if(target STREQUAL "execcred_core")
+  if(target STREQUAL "execcred_base")
     target_precompile_headers(${target} PRIVATE
-      ${PROJECT_SOURCE_DIR}/libexeccred/src/precompiled.hpp)
+      ${PROJECT_SOURCE_DIR}/libexeccred/base/precompiled.hpp)
   else()
-    target_precompile_headers(${target} REUSE_FROM execcred_core)
+    target_precompile_headers(${target} REUSE_FROM execcred_base)
   endif()
 endfunction()
 

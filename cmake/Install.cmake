@@ -54,7 +54,7 @@ function(execcred_install_package)
       ${requires} ${modules})
   endforeach()
   execcred_install_pc(execcred "Credentials for clusters of an inventory, for controllers" ""
-    execcred-inventory)
+    execcred-kube)
 
   set(EXECCRED_COMPONENT_TABLE ${table})
   configure_package_config_file(cmake/execcred-config.cmake.in
@@ -65,7 +65,9 @@ function(execcred_install_package)
   install(FILES ${PROJECT_BINARY_DIR}/cmake/execcred-config.cmake
     ${PROJECT_BINARY_DIR}/cmake/execcred-config-version.cmake
     DESTINATION ${EXECCRED_CMAKE_DIR} COMPONENT development)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/libexeccred/include/execcred
-    ${PROJECT_BINARY_DIR}/generated/execcred
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/forward/execcred ${PROJECT_BINARY_DIR}/generated/execcred
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.hpp")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/libexeccred/
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/execcred COMPONENT development
+    FILES_MATCHING PATTERN "*.hpp")
 endfunction()

@@ -4,7 +4,7 @@
 # address. Moving it means 16,000 relocations at each start, twice the time of everything that the
 # binary does when it needs no cryptography (docs/third-party.md).
 function(execcred_fix_address target)
-  if(EXECCRED_STATIC AND "${ARGN}" MATCHES "execcred::(x509|http|oauth|aws|hub)")
+  if(EXECCRED_STATIC AND "${ARGN}" MATCHES "execcred::(x509|http|oauth|aws|hub|spiffe|sources)")
     target_link_options(${target} PRIVATE -no-pie)
   endif()
 endfunction()
@@ -24,13 +24,13 @@ function(execcred_add_plugin name)
     # The second for others than the plugin: <NAME/options.hpp>.
     target_include_directories(${library} PUBLIC
       ${CMAKE_CURRENT_SOURCE_DIR}/${name} ${CMAKE_CURRENT_SOURCE_DIR})
-    target_link_libraries(${library} PUBLIC execcred::core ${ARGN}
+    target_link_libraries(${library} PUBLIC execcred::exec ${ARGN}
       PRIVATE execcred_warnings execcred_hardening)
     execcred_precompile(${library})
     target_link_libraries(execcred-${name} PRIVATE ${library})
   endif()
   target_link_libraries(execcred-${name} PRIVATE
-    execcred::core ${ARGN} execcred_warnings execcred_hardening execcred_binary)
+    execcred::exec ${ARGN} execcred_warnings execcred_hardening execcred_binary)
   execcred_fix_address(execcred-${name} ${ARGN})
   set_property(GLOBAL APPEND PROPERTY EXECCRED_PLUGINS execcred-${name})
   install(TARGETS execcred-${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)

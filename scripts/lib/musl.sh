@@ -113,7 +113,7 @@ build_runtime() {
 # page fault. A name that no longer exists does no harm; tests/bench/function_order.sh writes the list
 # anew. Plain .text is what start-up, libc and TLS have in assembler; Zig's own, when stripped, begin with .L.
 write_order() {
-  local own=(libexeccred_core main.cpp.o libc.a: libc++ libzigc.a: libcompiler_rt.a:)
+  local own=(libexeccred_base libexeccred_exec libexeccred_json libexeccred_os main.cpp.o libc.a: libc++ libzigc.a: libcompiler_rt.a:)
   local assembler=(aesni-gcm- aesni-x86_64 aesv8- arm64cpuid armv8-mont ecp_nistz256- ghash keccak1600-
     'sha1-[ax]' 'sha256-[ax]' 'sha512-[ax]' x25519- x86_64-mont. x86_64cpuid)
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every byte, at every place of a word and behind it, against the plain loop.
-#include "../../libexeccred/src/byte_scan.hpp"
+#include "byte_scan.hpp"
 
 #include <execcred/cache_key.hpp>
 #include <execcred/text.hpp>
