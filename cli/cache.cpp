@@ -3,10 +3,10 @@
 
 #include "cache_report.hpp"
 
-#include <execcred/cache_listing.hpp>
-#include <execcred/clock.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/listing.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -4,7 +4,7 @@
 
 #include "command.hpp"
 
-#include <execcred/cache_directory.hpp>
+#include <execcred/cache/directory.hpp>
 
 #include <string>
 #include <vector>

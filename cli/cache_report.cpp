@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache_report.hpp"
 
-#include <execcred/duration.hpp>
-#include <execcred/rfc3339.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <array>

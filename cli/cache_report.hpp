@@ -2,9 +2,9 @@
 // What is in the cache, for people and for programs.
 #pragma once
 
-#include <execcred/cache_listing.hpp>
-#include <execcred/clock.hpp>
-#include <execcred/json.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/cache/listing.hpp>
+#include <execcred/json/json.hpp>
 
 #include <string>
 #include <string_view>

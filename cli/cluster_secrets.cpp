@@ -4,9 +4,9 @@
 #include "argocd_template.hpp"
 #include "command.hpp"
 
-#include <execcred/kubeconfig_writer.hpp>
-#include <execcred/stored_secret.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/kube/kubeconfig_writer.hpp>
+#include <execcred/kube/stored_secret.hpp>
 
 #include <utility>
 #include <vector>

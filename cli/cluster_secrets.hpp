@@ -5,7 +5,7 @@
 
 #include "secret_manifest.hpp"
 
-#include <execcred/access.hpp>
+#include <execcred/kube/access.hpp>
 
 #include <set>
 #include <string>

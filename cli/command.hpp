@@ -4,9 +4,9 @@
 
 #include "profile_source.hpp"
 
-#include <execcred/access.hpp>
-#include <execcred/option_set.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/exec/option_set.hpp>
+#include <execcred/kube/access.hpp>
 
 #include <functional>
 #include <optional>

@@ -4,10 +4,10 @@
 #include "plugin_options.hpp"
 #include "plugin_output.hpp"
 
-#include <execcred/provider.hpp>
-#include <execcred/rfc3339.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/exec/provider.hpp>
 
 #include <optional>
 #include <utility>

@@ -2,10 +2,10 @@
 // --from-hub, and what says which hub and which of its objects.
 #pragma once
 
-#include <execcred/hub.hpp>
-#include <execcred/label_selector.hpp>
-#include <execcred/option_set.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/exec/option_set.hpp>
+#include <execcred/hub/hub.hpp>
+#include <execcred/kube/label_selector.hpp>
 
 #include <string>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hub_profiles.hpp"
 
-#include <execcred/cluster_profile.hpp>
-#include <execcred/deadline.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/kube/cluster_profile.hpp>
+#include <execcred/os/deadline.hpp>
 
 #include <algorithm>
 #include <optional>

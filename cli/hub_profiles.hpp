@@ -4,7 +4,7 @@
 
 #include "hub_options.hpp"
 
-#include <execcred/json.hpp>
+#include <execcred/json/json.hpp>
 
 #include <functional>
 #include <string>

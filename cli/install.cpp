@@ -4,7 +4,7 @@
 #include "install_directory.hpp"
 #include "install_files.hpp"
 
-#include <execcred/deadline.hpp>
+#include <execcred/os/deadline.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,9 +3,9 @@
 
 #include "install_files.hpp"
 
-#include <execcred/deadline.hpp>
-#include <execcred/file_write.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/os/deadline.hpp>
+#include <execcred/os/file_write.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>

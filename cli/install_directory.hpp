@@ -3,8 +3,8 @@
 // to.
 #pragma once
 
-#include <execcred/file.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/os/file.hpp>
 
 #include <filesystem>
 

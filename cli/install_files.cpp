@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "install_files.hpp"
 
-#include <execcred/file.hpp>
-#include <execcred/file_write.hpp>
-#include <execcred/sha256.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/sha256.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/os/file_write.hpp>
 
 #include <fcntl.h>
 #include <sys/auxv.h>

@@ -5,7 +5,7 @@
 
 #include "install_directory.hpp"
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <cstddef>
 #include <filesystem>

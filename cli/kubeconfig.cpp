@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kubeconfig.hpp"
 
-#include <execcred/file_write.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/os/file_write.hpp>
 
 #include <map>
 #include <utility>

@@ -6,7 +6,7 @@
 
 #include "command.hpp"
 
-#include <execcred/kubeconfig_writer.hpp>
+#include <execcred/kube/kubeconfig_writer.hpp>
 
 namespace execcred::cli {
 

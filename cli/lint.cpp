@@ -7,7 +7,7 @@
 #include "lint_files.hpp"
 #include "lint_remote_secrets.hpp"
 
-#include <execcred/deadline.hpp>
+#include <execcred/os/deadline.hpp>
 
 #include <algorithm>
 #include <set>

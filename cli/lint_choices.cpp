@@ -5,7 +5,7 @@
 #include "lint_options.hpp"
 #include "lint_providers.hpp"
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 #include <google/endpoints.hpp>
 
 #include <algorithm>

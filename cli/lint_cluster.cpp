@@ -4,11 +4,11 @@
 #include "lint_exec.hpp"
 #include "lint_secrets.hpp"
 
-#include <execcred/access_rules.hpp>
-#include <execcred/base64.hpp>
-#include <execcred/pem.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/pem.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/exec/access_rules.hpp>
 
 #include <array>
 #include <optional>

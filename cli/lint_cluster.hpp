@@ -4,7 +4,7 @@
 
 #include "lint_findings.hpp"
 
-#include <execcred/json_reader.hpp>
+#include <execcred/json/json_reader.hpp>
 
 namespace execcred::lint {
 

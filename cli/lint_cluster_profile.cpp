@@ -5,9 +5,9 @@
 #include "lint_providers.hpp"
 #include "lint_secrets.hpp"
 
-#include <execcred/cluster_profile.hpp>
-#include <execcred/label_selector.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/kube/cluster_profile.hpp>
+#include <execcred/kube/label_selector.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -3,10 +3,10 @@
 
 #include "lint_mapping.hpp"
 
-#include <execcred/cluster_profile.hpp>
-#include <execcred/documents.hpp>
-#include <execcred/file.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/documents.hpp>
+#include <execcred/kube/cluster_profile.hpp>
+#include <execcred/os/file.hpp>
 
 #include <algorithm>
 

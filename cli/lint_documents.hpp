@@ -4,8 +4,8 @@
 
 #include "lint_findings.hpp"
 
-#include <execcred/cluster_profile.hpp>
-#include <execcred/json_reader.hpp>
+#include <execcred/json/json_reader.hpp>
+#include <execcred/kube/cluster_profile.hpp>
 
 #include <string_view>
 

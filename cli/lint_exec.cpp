@@ -9,8 +9,8 @@
 #include "lint_secrets.hpp"
 #include "lint_static_secret.hpp"
 
-#include <execcred/template.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/template.hpp>
 
 #include <algorithm>
 #include <array>

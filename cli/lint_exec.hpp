@@ -5,8 +5,8 @@
 
 #include "lint_findings.hpp"
 
-#include <execcred/json_reader.hpp>
-#include <execcred/provider_mapping.hpp>
+#include <execcred/json/json_reader.hpp>
+#include <execcred/kube/provider_mapping.hpp>
 
 #include <string>
 #include <string_view>

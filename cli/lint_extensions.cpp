@@ -2,8 +2,8 @@
 #include "lint_cluster.hpp"
 #include "lint_options.hpp"
 
-#include <execcred/cluster.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/cluster.hpp>
 
 #include <set>
 

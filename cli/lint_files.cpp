@@ -4,9 +4,9 @@
 #include "lint_documents.hpp"
 #include "manifest_walk.hpp"
 
-#include <execcred/cluster_profile.hpp>
-#include <execcred/file.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/kube/cluster_profile.hpp>
+#include <execcred/os/file.hpp>
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
 
 #include "lint_secrets.hpp"
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <utility>

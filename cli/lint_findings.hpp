@@ -3,9 +3,9 @@
 // at the first.
 #pragma once
 
-#include <execcred/error.hpp>
-#include <execcred/json.hpp>
-#include <execcred/provider_mapping.hpp>
+#include <execcred/base/error.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/kube/provider_mapping.hpp>
 
 #include <filesystem>
 #include <map>

@@ -5,10 +5,10 @@
 #include "lint_options.hpp"
 #include "lint_secrets.hpp"
 
-#include <execcred/cluster.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/settings.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/cluster.hpp>
+#include <execcred/exec/settings.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -5,8 +5,8 @@
 #include "lint_options.hpp"
 #include "lint_secrets.hpp"
 
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -3,7 +3,7 @@
 #include "lint_exec.hpp"
 #include "lint_mapping.hpp"
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <optional>
 #include <set>

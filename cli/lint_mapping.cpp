@@ -4,8 +4,8 @@
 #include "lint_choices.hpp"
 #include "lint_exec.hpp"
 
-#include <execcred/access.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/kube/access.hpp>
 
 namespace execcred::lint {
 namespace {

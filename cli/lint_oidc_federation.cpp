@@ -4,7 +4,7 @@
 #include "lint_programs.hpp"
 #include "lint_secrets.hpp"
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 

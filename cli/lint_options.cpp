@@ -3,9 +3,9 @@
 
 #include "lint_secrets.hpp"
 
-#include <execcred/environment.hpp>
-#include <execcred/settings.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/settings.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -5,7 +5,7 @@
 #include "lint_findings.hpp"
 #include "plugin_options.hpp"
 
-#include <execcred/provider_mapping.hpp>
+#include <execcred/kube/provider_mapping.hpp>
 
 #include <string>
 #include <string_view>

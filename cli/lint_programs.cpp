@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint_programs.hpp"
 
-#include <execcred/error.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/error.hpp>
+#include <execcred/base/text.hpp>
 
 #include <sys/stat.h>
 

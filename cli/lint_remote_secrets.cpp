@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint_remote_secrets.hpp"
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 namespace execcred::lint {
 

@@ -4,7 +4,7 @@
 
 #include "lint_findings.hpp"
 
-#include <execcred/stored_secret.hpp>
+#include <execcred/kube/stored_secret.hpp>
 
 #include <map>
 #include <string>

@@ -3,8 +3,8 @@
 
 #include "lint_options.hpp"
 
-#include <execcred/base64.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <array>

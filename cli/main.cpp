@@ -9,12 +9,12 @@
 #include "resolve.hpp"
 #include "suggestion.hpp"
 
-#include <execcred/deadline.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/process_setup.hpp>
-#include <execcred/settings.hpp>
-#include <execcred/text.hpp>
-#include <execcred/version.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/version.hpp>
+#include <execcred/exec/settings.hpp>
+#include <execcred/os/deadline.hpp>
+#include <execcred/os/process_setup.hpp>
 
 #include <array>
 #include <csignal>

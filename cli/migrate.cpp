@@ -4,10 +4,10 @@
 #include "migrate/document.hpp"
 #include "migrate/report.hpp"
 
-#include <execcred/cluster_profile.hpp>
-#include <execcred/file.hpp>
-#include <execcred/file_write.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/kube/cluster_profile.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/os/file_write.hpp>
 
 #include <unistd.h>
 

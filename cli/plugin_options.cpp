@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin_options.hpp"
 
-#include <execcred/duration.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/base/text.hpp>
 
 #include <chrono>
 

@@ -6,12 +6,12 @@
 
 #include <aws/options.hpp>
 #include <azure/options.hpp>
-#include <execcred/access_rules.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/exec_credential.hpp>
-#include <execcred/json.hpp>
-#include <execcred/option_set.hpp>
-#include <execcred/settings.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/exec/access_rules.hpp>
+#include <execcred/exec/exec_credential.hpp>
+#include <execcred/exec/option_set.hpp>
+#include <execcred/exec/settings.hpp>
+#include <execcred/json/json.hpp>
 #include <google/options.hpp>
 #include <oidc-federation/options.hpp>
 #include <spiffe/options.hpp>

@@ -3,8 +3,8 @@
 
 #include "command.hpp"
 
-#include <execcred/deadline.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/os/deadline.hpp>
 
 #include <poll.h>
 #include <unistd.h>

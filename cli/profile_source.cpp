@@ -4,9 +4,9 @@
 #include "hub_profiles.hpp"
 #include "manifest_walk.hpp"
 
-#include <execcred/documents.hpp>
-#include <execcred/file.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/documents.hpp>
+#include <execcred/os/file.hpp>
 
 #include <unistd.h>
 

@@ -4,8 +4,8 @@
 
 #include "hub_options.hpp"
 
-#include <execcred/cluster_profile.hpp>
-#include <execcred/option_set.hpp>
+#include <execcred/exec/option_set.hpp>
+#include <execcred/kube/cluster_profile.hpp>
 
 #include <functional>
 #include <string>

@@ -3,8 +3,8 @@
 
 #include "cluster_secrets.hpp"
 
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
 
 #include <utility>
 

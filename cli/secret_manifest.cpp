@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secret_manifest.hpp"
 
-#include <execcred/json.hpp>
-#include <execcred/text.hpp>
-#include <execcred/yaml_write.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/json/yaml_write.hpp>
 
 #include <algorithm>
 #include <string_view>

@@ -15,7 +15,6 @@ function(execcred_add_module name)
   set_target_properties(execcred_${name} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(execcred_${name} PUBLIC
     $<BUILD_INTERFACE:${include}>
-    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/forward>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(execcred_${name} PUBLIC cxx_std_20)
   list(TRANSFORM arg_LINKS PREPEND execcred::)

@@ -3,7 +3,7 @@
 // the flags; here a flag beats the environment, so a flag that lost there is not carried over.
 #include "peers.hpp"
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <array>

@@ -5,11 +5,11 @@
 #include "peers.hpp"
 #include "servers.hpp"
 
-#include <execcred/cluster_profile.hpp>
-#include <execcred/documents.hpp>
-#include <execcred/json.hpp>
-#include <execcred/text.hpp>
-#include <execcred/yaml_write.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/documents.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/json/yaml_write.hpp>
+#include <execcred/kube/cluster_profile.hpp>
 
 #include <optional>
 #include <utility>

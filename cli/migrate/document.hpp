@@ -5,7 +5,7 @@
 
 #include "migration.hpp"
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <string>
 #include <vector>

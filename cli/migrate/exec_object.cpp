@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec_object.hpp"
 
-#include <execcred/exec_credential.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/exec_credential.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -5,7 +5,7 @@
 
 #include "migration.hpp"
 
-#include <execcred/json.hpp>
+#include <execcred/json/json.hpp>
 
 #include <string>
 #include <string_view>

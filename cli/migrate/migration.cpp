@@ -3,10 +3,10 @@
 
 #include "plugin_options.hpp"
 
-#include <execcred/environment.hpp>
-#include <execcred/settings.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/exec/settings.hpp>
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include "arguments.hpp"
 #include "rule.hpp"
 
-#include <execcred/provider_mapping.hpp>
+#include <execcred/kube/provider_mapping.hpp>
 
 #include <string>
 #include <string_view>

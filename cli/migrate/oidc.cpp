@@ -2,7 +2,7 @@
 // int128's kubelogin (kubectl oidc-login). Of its grants only client-credentials needs no person.
 #include "peers.hpp"
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <array>

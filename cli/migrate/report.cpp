@@ -3,7 +3,7 @@
 
 #include "exec_object.hpp"
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <string_view>

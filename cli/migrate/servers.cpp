@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "servers.hpp"
 
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
-#include <execcred/url_pattern.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/base/url_pattern.hpp>
 
 #include <algorithm>
 #include <string_view>

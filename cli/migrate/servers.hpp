@@ -2,7 +2,7 @@
 // The servers that a kubeconfig's user is used at, as rules for --allow-server.
 #pragma once
 
-#include <execcred/json.hpp>
+#include <execcred/json/json.hpp>
 
 #include <functional>
 #include <map>

@@ -2,7 +2,7 @@
 // JWT-SVIDs: k8s-spiffe-workload-jwt-exec-auth, and wrappers around spire-agent.
 #include "peers.hpp"
 
-#include <execcred/duration.hpp>
+#include <execcred/base/duration.hpp>
 
 #include <array>
 #include <string>

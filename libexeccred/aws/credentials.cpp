@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/aws_credentials.hpp>
-#include <execcred/json_reader.hpp>
-#include <execcred/rfc3339.hpp>
-#include <execcred/text.hpp>
+#include <execcred/aws/credentials.hpp>
+
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -2,11 +2,11 @@
 // What requests to AWS are signed with: an access key, or a session that ends.
 #pragma once
 
-#include <execcred/clock.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/json.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/json/json.hpp>
 
 #include <optional>
 #include <string>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/aws_metadata.hpp>
-#include <execcred/aws_region.hpp>
-#include <execcred/deadline.hpp>
-#include <execcred/local_url.hpp>
-#include <execcred/oauth_failure.hpp>
-#include <execcred/provider_http.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/aws/metadata.hpp>
+
+#include <execcred/aws/region.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/oauth/failure.hpp>
+#include <execcred/oauth/local_url.hpp>
+#include <execcred/oauth/provider_http.hpp>
+#include <execcred/os/deadline.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -6,10 +6,10 @@
 // where nobody answers there is no instance, or the token's packets may not travel that far.
 #pragma once
 
-#include <execcred/aws_credentials.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/result.hpp>
+#include <execcred/aws/credentials.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/provider.hpp>
 
 #include <chrono>
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/aws_region.hpp>
-#include <execcred/text.hpp>
+#include <execcred/aws/region.hpp>
+
+#include <execcred/base/text.hpp>
 
 #include <cstddef>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/aws_signature.hpp>
-#include <execcred/rfc3339.hpp>
-#include <execcred/sha256.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/aws/signature.hpp>
+
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/sha256.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -5,11 +5,11 @@
 // It needs no libcrypto (sha256.hpp), and makes no request.
 #pragma once
 
-#include <execcred/aws_credentials.hpp>
-#include <execcred/clock.hpp>
-#include <execcred/http.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/aws/credentials.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/http/http.hpp>
 
 #include <chrono>
 #include <string>

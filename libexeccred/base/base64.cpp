@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/base64.hpp>
+#include <execcred/base/base64.hpp>
 
 #include <algorithm>
 #include <array>

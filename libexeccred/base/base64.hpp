@@ -2,7 +2,7 @@
 // Base64 (RFC 4648): the standard alphabet with padding, and the URL alphabet without.
 #pragma once
 
-#include <execcred/secret.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <optional>
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/duration.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/duration.hpp>
+
+#include <execcred/base/text.hpp>
 
 #include <array>
 #include <cstdint>

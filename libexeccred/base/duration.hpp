@@ -3,7 +3,7 @@
 // "1h30m", "1.5h", "500ms".
 #pragma once
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <chrono>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/environment.hpp>
+#include <execcred/base/environment.hpp>
 
 #include <unistd.h>
 

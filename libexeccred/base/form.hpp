@@ -3,7 +3,7 @@
 // appendix B).
 #pragma once
 
-#include <execcred/secret.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http_date.hpp"
+#include <execcred/base/http_date.hpp>
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <array>
 #include <chrono>

@@ -2,7 +2,7 @@
 // Dates of HTTP (RFC 9110, section 5.6.7), in the three forms that every recipient must take.
 #pragma once
 
-#include <execcred/clock.hpp>
+#include <execcred/base/clock.hpp>
 
 #include <optional>
 #include <string_view>

@@ -6,7 +6,7 @@
 // reader can find a certificate here that this one did not.
 #pragma once
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <string>
 #include <string_view>

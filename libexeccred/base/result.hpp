@@ -2,7 +2,7 @@
 // A value or an Error. The member names are a subset of std::expected's (C++23).
 #pragma once
 
-#include <execcred/error.hpp>
+#include <execcred/base/error.hpp>
 
 #include <cassert>
 #include <optional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/rfc3339.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/rfc3339.hpp>
+
+#include <execcred/base/text.hpp>
 
 #include <cstdint>
 

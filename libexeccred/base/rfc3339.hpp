@@ -3,8 +3,8 @@
 // time.RFC3339: upper-case T and Z, seconds, and a zone with a colon).
 #pragma once
 
-#include <execcred/clock.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
 
 #include <chrono>
 #include <string>

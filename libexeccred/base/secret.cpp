@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/secret.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/secret.hpp>
+
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/sha256.hpp>
+#include <execcred/base/sha256.hpp>
 
 #include <algorithm>
 #include <bit>

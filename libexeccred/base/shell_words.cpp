@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/shell_words.hpp>
+#include <execcred/base/shell_words.hpp>
 
 #include <optional>
 #include <utility>

@@ -4,7 +4,7 @@
 // expansions, operators or comments.
 #pragma once
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <string>
 #include <string_view>

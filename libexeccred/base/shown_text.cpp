@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/shown_text.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/shown_text.hpp>
+
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // What others say, as it may be shown to people.
 #pragma once
 
-#include <execcred/secret.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <cstddef>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "byte_scan.hpp"
+#include <execcred/base/text.hpp>
 
-#include <execcred/text.hpp>
+#include <execcred/base/byte_scan.hpp>
 
 #include <algorithm>
 #include <array>

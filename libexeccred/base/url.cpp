@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/url.hpp>
+
+#include <execcred/base/text.hpp>
 
 #include <arpa/inet.h>
 

@@ -8,7 +8,7 @@
 // too).
 #pragma once
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/text.hpp>
-#include <execcred/url_pattern.hpp>
+#include <execcred/base/url_pattern.hpp>
+
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -11,8 +11,8 @@
 //   PATH  absent: none (or "/"); exact; or a prefix that ends in "/*"
 #pragma once
 
-#include <execcred/result.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/url.hpp>
 
 #include <string>
 #include <string_view>

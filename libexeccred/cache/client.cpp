@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/cache_client.hpp>
-#include <execcred/file.hpp>
-#include <execcred/text.hpp>
+#include <execcred/cache/client.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/os/file.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>

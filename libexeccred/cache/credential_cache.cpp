@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache_run.hpp"
+#include <execcred/cache/credential_cache.hpp>
 
-#include <execcred/cache_options.hpp>
-#include <execcred/credential_cache.hpp>
+#include <execcred/cache/options.hpp>
+#include <execcred/cache/run.hpp>
 
 #include <utility>
 

@@ -14,13 +14,13 @@
 // the provider is asked as if there were none.
 #pragma once
 
-#include <execcred/cache_client.hpp>
-#include <execcred/cache_key.hpp>
-#include <execcred/cache_policy.hpp>
-#include <execcred/clock.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/exec_credential.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/cache/client.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/cache/policy.hpp>
+#include <execcred/exec/exec_credential.hpp>
 
 #include <chrono>
 #include <functional>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/cache_directory.hpp>
-#include <execcred/cache_key.hpp>
-#include <execcred/text.hpp>
+#include <execcred/cache/directory.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/cache/key.hpp>
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -7,11 +7,11 @@
 // closed to others, has one name, and is of bounded size.
 #pragma once
 
-#include <execcred/clock.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/file.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/os/file.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache_fields.hpp"
+#include <execcred/cache/entry.hpp>
 
-#include <execcred/cache_entry.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/fields.hpp>
 
 #include <array>
 #include <charconv>

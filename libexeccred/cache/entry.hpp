@@ -14,9 +14,9 @@
 // waits for it: it reads in place, and the secret is in one piece of memory that is wiped.
 #pragma once
 
-#include <execcred/clock.hpp>
-#include <execcred/duration.hpp>
-#include <execcred/exec_credential.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/exec/exec_credential.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache_fields.hpp"
+#include <execcred/cache/fields.hpp>
 
-#include <execcred/cache_key.hpp>
+#include <execcred/cache/key.hpp>
 
 #include <algorithm>
 #include <charconv>

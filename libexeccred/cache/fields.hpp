@@ -2,7 +2,7 @@
 // The lines that a cache file is made of; cache_entry.hpp shows them.
 #pragma once
 
-#include <execcred/secret.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <cstdint>
 #include <optional>

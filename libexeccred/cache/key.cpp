@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "byte_scan.hpp"
+#include <execcred/cache/key.hpp>
 
-#include <execcred/cache_key.hpp>
+#include <execcred/base/byte_scan.hpp>
 
 #include <algorithm>
 #include <tuple>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache_tidy.hpp"
+#include <execcred/cache/listing.hpp>
 
-#include <execcred/cache_entry.hpp>
-#include <execcred/cache_listing.hpp>
+#include <execcred/cache/entry.hpp>
+#include <execcred/cache/tidy.hpp>
 
 #include <algorithm>
 #include <limits>

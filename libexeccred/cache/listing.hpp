@@ -2,9 +2,9 @@
 // The cache as people see it: what is in it, without the secrets.
 #pragma once
 
-#include <execcred/cache_directory.hpp>
-#include <execcred/clock.hpp>
-#include <execcred/error.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/error.hpp>
+#include <execcred/cache/directory.hpp>
 
 #include <cstddef>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which directory the cache is in, and whether it is safe.
-#include <execcred/cache_directory.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/directory.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache_lock.hpp"
+#include <execcred/cache/lock.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>

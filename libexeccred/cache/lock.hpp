@@ -5,7 +5,7 @@
 // that has the name for one of them only.
 #pragma once
 
-#include <execcred/cache_directory.hpp>
+#include <execcred/cache/directory.hpp>
 
 #include <string>
 

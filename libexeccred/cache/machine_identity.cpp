@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/file.hpp>
-#include <execcred/machine_identity.hpp>
-#include <execcred/text.hpp>
+#include <execcred/cache/machine_identity.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/os/file.hpp>
 
 #include <sys/utsname.h>
 

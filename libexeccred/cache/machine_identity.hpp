@@ -2,7 +2,7 @@
 // Where a plugin runs, for the key under which a credential of that place is kept.
 #pragma once
 
-#include <execcred/cache_key.hpp>
+#include <execcred/cache/key.hpp>
 
 namespace execcred {
 

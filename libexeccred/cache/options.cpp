@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/cache_options.hpp>
-#include <execcred/text.hpp>
+#include <execcred/cache/options.hpp>
+
+#include <execcred/base/text.hpp>
 
 #include <string>
 #include <string_view>

@@ -2,10 +2,10 @@
 // The options of the credential cache, the same for every plugin that has one.
 #pragma once
 
-#include <execcred/cache_directory.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/option_set.hpp>
-#include <execcred/provider.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/directory.hpp>
+#include <execcred/exec/option_set.hpp>
+#include <execcred/exec/provider.hpp>
 
 #include <optional>
 

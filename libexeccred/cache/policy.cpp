@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/cache_policy.hpp>
+#include <execcred/cache/policy.hpp>
 
 #include <algorithm>
 #include <utility>

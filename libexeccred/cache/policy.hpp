@@ -2,10 +2,10 @@
 // The times by which the credential cache decides, apart from files and processes.
 #pragma once
 
-#include <execcred/cache_entry.hpp>
-#include <execcred/cache_key.hpp>
-#include <execcred/clock.hpp>
-#include <execcred/duration.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/cache/entry.hpp>
+#include <execcred/cache/key.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache_fields.hpp"
-#include "cache_lock.hpp"
-#include "cache_tidy.hpp"
+#include <execcred/cache/refresh_token_store.hpp>
 
-#include <execcred/cache_entry.hpp>
-#include <execcred/cache_key.hpp>
-#include <execcred/fingerprint.hpp>
-#include <execcred/refresh_token_store.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/entry.hpp>
+#include <execcred/cache/fields.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/cache/lock.hpp>
+#include <execcred/cache/tidy.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -12,10 +12,10 @@
 // reply. A process that is killed between the server's answer and that write loses it all the same.
 #pragma once
 
-#include <execcred/cache_directory.hpp>
-#include <execcred/clock.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/cache/directory.hpp>
 
 #include <chrono>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache_run.hpp"
+#include <execcred/cache/run.hpp>
 
-#include "cache_tidy.hpp"
+#include <execcred/cache/tidy.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -2,11 +2,10 @@
 // One CredentialCache::get() in a directory that is there.
 #pragma once
 
-#include "cache_lock.hpp"
-
-#include <execcred/cache_directory.hpp>
-#include <execcred/cache_entry.hpp>
-#include <execcred/credential_cache.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/directory.hpp>
+#include <execcred/cache/entry.hpp>
+#include <execcred/cache/lock.hpp>
 
 #include <optional>
 #include <string>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache_tidy.hpp"
+#include <execcred/cache/tidy.hpp>
 
-#include "cache_lock.hpp"
-
-#include <execcred/cache_key.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/cache/lock.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>

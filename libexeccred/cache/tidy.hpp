@@ -3,10 +3,9 @@
 // nothing; each looks at a few files, and all together see every one, however many there are.
 #pragma once
 
-#include "cache_lock.hpp"
-
-#include <execcred/cache_directory.hpp>
-#include <execcred/clock.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/cache/directory.hpp>
+#include <execcred/cache/lock.hpp>
 
 #include <cstdint>
 #include <string>

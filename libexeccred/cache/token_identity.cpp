@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/fingerprint.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/token_identity.hpp>
+#include <execcred/cache/token_identity.hpp>
+
+#include <execcred/base/fingerprint.hpp>
+#include <execcred/exec/jwt.hpp>
 
 #include <optional>
 #include <string>

@@ -2,8 +2,8 @@
 // Whose a token is, for the key under which what was got for it is kept.
 #pragma once
 
-#include <execcred/cache_key.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/cache/key.hpp>
 
 #include <string_view>
 

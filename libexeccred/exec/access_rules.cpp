@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/access_rules.hpp>
-#include <execcred/base64.hpp>
-#include <execcred/file.hpp>
-#include <execcred/pem.hpp>
-#include <execcred/text.hpp>
+#include <execcred/exec/access_rules.hpp>
+
+#include <execcred/base/base64.hpp>
+#include <execcred/base/pem.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/os/file.hpp>
 
 #include <algorithm>
 #include <optional>

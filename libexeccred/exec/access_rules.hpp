@@ -7,9 +7,9 @@
 // controller's side alone (flags of the mapping file, environment).
 #pragma once
 
-#include <execcred/exec_credential.hpp>
-#include <execcred/result.hpp>
-#include <execcred/url_pattern.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/url_pattern.hpp>
+#include <execcred/exec/exec_credential.hpp>
 
 #include <filesystem>
 #include <string>

@@ -5,8 +5,8 @@
 // be sent to a server, so it is told from a token here. Messages never show the content.
 #pragma once
 
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 
 namespace execcred {
 

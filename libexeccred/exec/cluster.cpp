@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/base64.hpp>
-#include <execcred/cluster.hpp>
-#include <execcred/text.hpp>
+#include <execcred/exec/cluster.hpp>
+
+#include <execcred/base/base64.hpp>
+#include <execcred/base/text.hpp>
 
 #include <optional>
 #include <set>

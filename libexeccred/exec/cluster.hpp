@@ -4,9 +4,9 @@
 // ClusterProfile's accessProviders hold (KEP-4322).
 #pragma once
 
-#include <execcred/json.hpp>
-#include <execcred/json_reader.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <string>
 #include <string_view>

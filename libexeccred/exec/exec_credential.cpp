@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "byte_scan.hpp"
+#include <execcred/exec/exec_credential.hpp>
 
-#include <execcred/exec_credential.hpp>
-#include <execcred/json_reader.hpp>
-#include <execcred/rfc3339.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/byte_scan.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <array>

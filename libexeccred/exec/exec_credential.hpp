@@ -9,11 +9,11 @@
 // v1 and v1beta1 differ in the name alone. The answer must carry the name that was asked.
 #pragma once
 
-#include <execcred/clock.hpp>
-#include <execcred/cluster.hpp>
-#include <execcred/duration.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/exec/cluster.hpp>
 
 #include <optional>
 #include <string>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/base64.hpp>
-#include <execcred/json_reader.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/rfc3339.hpp>
-#include <execcred/text.hpp>
+#include <execcred/exec/jwt.hpp>
+
+#include <execcred/base/base64.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <charconv>

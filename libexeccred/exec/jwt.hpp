@@ -4,9 +4,9 @@
 // misconfiguration early; no decision that protects anything may rest on them.
 #pragma once
 
-#include <execcred/clock.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <optional>
 #include <string>

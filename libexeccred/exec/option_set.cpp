@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/option_set.hpp>
-#include <execcred/text.hpp>
+#include <execcred/exec/option_set.hpp>
+
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <cassert>

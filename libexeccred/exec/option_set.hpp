@@ -7,8 +7,8 @@
 // The type of the variable says how its text is read, and whether the option repeats.
 #pragma once
 
-#include <execcred/duration.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/base/result.hpp>
 
 #include <filesystem>
 #include <functional>

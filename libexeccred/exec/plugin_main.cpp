@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/access_rules.hpp>
-#include <execcred/deadline.hpp>
-#include <execcred/file.hpp>
-#include <execcred/plugin_main.hpp>
-#include <execcred/process_setup.hpp>
-#include <execcred/rfc3339.hpp>
-#include <execcred/settings.hpp>
-#include <execcred/template.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
-#include <execcred/version.hpp>
+#include <execcred/exec/plugin_main.hpp>
+
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/base/version.hpp>
+#include <execcred/exec/access_rules.hpp>
+#include <execcred/exec/settings.hpp>
+#include <execcred/exec/template.hpp>
+#include <execcred/os/deadline.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/os/process_setup.hpp>
 
 #include <unistd.h>
 

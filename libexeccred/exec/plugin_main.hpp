@@ -8,7 +8,7 @@
 // that of the error's kind. On success standard error stays empty, unless --debug is set.
 #pragma once
 
-#include <execcred/provider.hpp>
+#include <execcred/exec/provider.hpp>
 
 #include <string_view>
 

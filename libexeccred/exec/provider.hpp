@@ -2,13 +2,13 @@
 // What a plugin is: its options, and how it comes by a credential.
 #pragma once
 
-#include <execcred/access_rules.hpp>
-#include <execcred/clock.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/exec_credential.hpp>
-#include <execcred/option_set.hpp>
-#include <execcred/result.hpp>
-#include <execcred/settings.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/exec/access_rules.hpp>
+#include <execcred/exec/exec_credential.hpp>
+#include <execcred/exec/option_set.hpp>
+#include <execcred/exec/settings.hpp>
 
 #include <chrono>
 #include <string>

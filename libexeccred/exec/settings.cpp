@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/json_reader.hpp>
-#include <execcred/settings.hpp>
-#include <execcred/template.hpp>
-#include <execcred/text.hpp>
+#include <execcred/exec/settings.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/exec/template.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <utility>

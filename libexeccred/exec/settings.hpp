@@ -13,10 +13,10 @@
 // the next, so behind the boundary an option may be repeated, but only with an equal value.
 #pragma once
 
-#include <execcred/environment.hpp>
-#include <execcred/json.hpp>
-#include <execcred/option_set.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/exec/option_set.hpp>
+#include <execcred/json/json.hpp>
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings as people read them: --show-config, and the places that messages name.
-#include <execcred/settings.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/settings.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/access_rules.hpp>
-#include <execcred/template.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/exec/template.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/exec/access_rules.hpp>
 
 #include <utility>
 

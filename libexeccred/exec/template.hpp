@@ -7,8 +7,8 @@
 // What is put in must be an RFC 1123 subdomain, so it cannot leave its path segment, or add one.
 #pragma once
 
-#include <execcred/exec_credential.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/exec/exec_credential.hpp>
 
 #include <string>
 #include <string_view>

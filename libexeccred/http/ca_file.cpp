@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/ca_file.hpp>
-#include <execcred/file.hpp>
-#include <execcred/text.hpp>
+#include <execcred/http/ca_file.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/os/file.hpp>
 
 #include <utility>
 

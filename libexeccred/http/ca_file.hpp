@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <filesystem>
 #include <string>

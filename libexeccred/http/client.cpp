@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "curl_options.hpp"
-#include "http_failure.hpp"
-#include "http_reply.hpp"
-#include "http_request.hpp"
-#include "http_route.hpp"
-#include "http_tls.hpp"
-#include "openssl_start.hpp"
-
-#include <execcred/http.hpp>
-#include <execcred/text.hpp>
-#include <execcred/version.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/version.hpp>
+#include <execcred/http/curl_options.hpp>
+#include <execcred/http/failure.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/http/reply.hpp>
+#include <execcred/http/request.hpp>
+#include <execcred/http/route.hpp>
+#include <execcred/http/tls.hpp>
+#include <execcred/x509/openssl_start.hpp>
 
 #include <curl/curl.h>
 #include <openssl/ssl.h>

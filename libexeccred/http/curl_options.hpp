@@ -2,9 +2,9 @@
 // libcurl's options, set with their failures and secrets in mind.
 #pragma once
 
-#include <execcred/error.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/error.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <curl/curl.h>
 

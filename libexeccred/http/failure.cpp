@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http_failure.hpp"
+#include <execcred/http/failure.hpp>
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <cerrno>
 #include <utility>

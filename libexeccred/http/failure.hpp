@@ -2,12 +2,11 @@
 // What libcurl and OpenSSL say about a failed request, in words that tell what to do.
 #pragma once
 
-#include "http_reply.hpp"
-#include "http_route.hpp"
-#include "http_tls.hpp"
-
-#include <execcred/duration.hpp>
-#include <execcred/error.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/base/error.hpp>
+#include <execcred/http/reply.hpp>
+#include <execcred/http/route.hpp>
+#include <execcred/http/tls.hpp>
 
 #include <curl/curl.h>
 

@@ -8,10 +8,10 @@
 // a request says so (metadata servers).
 #pragma once
 
-#include <execcred/duration.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <cstddef>
 #include <memory>

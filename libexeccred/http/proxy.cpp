@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/http.hpp>
+#include <execcred/http/http.hpp>
 
 namespace execcred {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http_reply.hpp"
+#include <execcred/http/reply.hpp>
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <string>

@@ -2,7 +2,7 @@
 // A reply, checked and bounded while it arrives from libcurl.
 #pragma once
 
-#include <execcred/http.hpp>
+#include <execcred/http/http.hpp>
 
 #include <cstddef>
 #include <string_view>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http_request.hpp"
+#include <execcred/http/request.hpp>
 
-#include "http_reply.hpp"
-#include "http_route.hpp"
-
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/http/reply.hpp>
+#include <execcred/http/route.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,9 +2,9 @@
 // Requests, checked before anything of them is sent.
 #pragma once
 
-#include <execcred/http.hpp>
-#include <execcred/result.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/http/http.hpp>
 
 namespace execcred {
 

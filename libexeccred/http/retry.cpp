@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http_date.hpp"
+#include <execcred/http/retry.hpp>
 
-#include <execcred/http_retry.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/http_date.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
 
 #include <sys/random.h>
 

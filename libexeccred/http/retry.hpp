@@ -10,10 +10,10 @@
 // Never sent again: a request that is spent by being sent and was answered, whatever the answer.
 #pragma once
 
-#include <execcred/clock.hpp>
-#include <execcred/duration.hpp>
-#include <execcred/http.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/http/http.hpp>
 
 #include <chrono>
 #include <functional>

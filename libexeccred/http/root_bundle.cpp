@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "root_bundle.hpp"
+#include <execcred/http/root_bundle.hpp>
 
-#include <execcred/base64.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <array>

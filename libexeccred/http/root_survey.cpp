@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "root_survey.hpp"
+#include <execcred/http/root_survey.hpp>
 
-#include "openssl_owner.hpp"
-
-#include <execcred/file.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/x509/openssl_owner.hpp>
 
 #include <openssl/err.h>
 #include <openssl/pem.h>

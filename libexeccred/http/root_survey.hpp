@@ -3,9 +3,8 @@
 // reads and decodes all of it, as nothing does that has to be fast.
 #pragma once
 
-#include "system_roots.hpp"
-
-#include <execcred/error.hpp>
+#include <execcred/base/error.hpp>
+#include <execcred/http/system_roots.hpp>
 
 #include <cstddef>
 #include <string>

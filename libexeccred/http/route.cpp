@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http_route.hpp"
+#include <execcred/http/route.hpp>
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -2,9 +2,9 @@
 // Where a request goes: the server, and the proxy on the way to it.
 #pragma once
 
-#include <execcred/http.hpp>
-#include <execcred/result.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/http/http.hpp>
 
 #include <optional>
 #include <string>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system_roots.hpp"
+#include <execcred/http/system_roots.hpp>
 
-#include "root_bundle.hpp"
-#include "root_survey.hpp"
-
-#include <execcred/file.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/http/root_bundle.hpp>
+#include <execcred/http/root_survey.hpp>
+#include <execcred/os/file.hpp>
 
 #include <dirent.h>
 #include <openssl/x509_vfy.h>

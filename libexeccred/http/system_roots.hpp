@@ -3,7 +3,7 @@
 // bundle costs more than all the rest of a request.
 #pragma once
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <openssl/x509.h>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http_tls.hpp"
+#include <execcred/http/tls.hpp>
 
-#include "system_roots.hpp"
-
-#include <execcred/pem.hpp>
+#include <execcred/base/pem.hpp>
+#include <execcred/http/system_roots.hpp>
 
 #include <arpa/inet.h>
 #include <openssl/err.h>

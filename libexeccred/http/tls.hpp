@@ -4,11 +4,10 @@
 // rules of ours; libcurl's own check stays on behind it.
 #pragma once
 
-#include "openssl_owner.hpp"
-
-#include <execcred/http.hpp>
-#include <execcred/result.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/x509/openssl_owner.hpp>
 
 #include <openssl/ssl.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http_failure.hpp"
-#include "root_survey.hpp"
-
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/http/failure.hpp>
+#include <execcred/http/root_survey.hpp>
 
 #include <openssl/err.h>
 #include <openssl/sslerr.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hub_failure.hpp"
+#include <execcred/hub/failure.hpp>
 
-#include <execcred/shown_text.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/shown_text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <array>
 #include <utility>

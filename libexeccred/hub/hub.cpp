@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hub_failure.hpp"
+#include <execcred/hub/hub.hpp>
 
-#include <execcred/hub.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/hub/failure.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -6,13 +6,13 @@
 // user needs another program is refused) or from the Pod's service account.
 #pragma once
 
-#include <execcred/clock.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/http.hpp>
-#include <execcred/http_retry.hpp>
-#include <execcred/json.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/http/retry.hpp>
+#include <execcred/json/json.hpp>
 
 #include <cstddef>
 #include <functional>

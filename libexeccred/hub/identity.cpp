@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/base64.hpp>
-#include <execcred/bearer_token.hpp>
-#include <execcred/ca_file.hpp>
-#include <execcred/file.hpp>
-#include <execcred/hub.hpp>
-#include <execcred/kubeconfig.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/http/ca_file.hpp>
+#include <execcred/hub/hub.hpp>
+#include <execcred/kube/kubeconfig.hpp>
+#include <execcred/os/file.hpp>
 
 #include <filesystem>
 #include <utility>

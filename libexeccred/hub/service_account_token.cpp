@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/bearer_token.hpp>
-#include <execcred/json_reader.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/rfc3339.hpp>
-#include <execcred/service_account_token.hpp>
-#include <execcred/text.hpp>
+#include <execcred/hub/service_account_token.hpp>
+
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <string>

@@ -3,10 +3,10 @@
 // TokenRequest): proof towards an identity provider that trusts the hub's issuer.
 #pragma once
 
-#include <execcred/clock.hpp>
-#include <execcred/hub.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/hub/hub.hpp>
 
 #include <optional>
 #include <string_view>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/documents.hpp>
-#include <execcred/json_reader.hpp>
-#include <execcred/text.hpp>
-#include <execcred/yaml.hpp>
+#include <execcred/json/documents.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
+#include <execcred/json/yaml.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -2,8 +2,8 @@
 // What Kubernetes tools take as a manifest: JSON or YAML, one or many documents.
 #pragma once
 
-#include <execcred/json.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/json/json.hpp>
 
 #include <cstddef>
 #include <string_view>

@@ -2,8 +2,8 @@
 // One table of readers an object, for those who want its first problem and those who want all.
 #pragma once
 
-#include <execcred/json_reader.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <array>
 #include <optional>

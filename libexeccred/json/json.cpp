@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "byte_scan.hpp"
+#include <execcred/json/json.hpp>
 
-#include <execcred/json.hpp>
-#include <execcred/secret.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/byte_scan.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/base/text.hpp>
 
 #include <array>
 

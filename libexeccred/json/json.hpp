@@ -6,7 +6,7 @@
 // differently. Messages give a position, never the text, which may be secret.
 #pragma once
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <cstddef>
 #include <string>

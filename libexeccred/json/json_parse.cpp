@@ -2,10 +2,9 @@
 // The parser of json.hpp. A parser of our own, because every run of a plugin waits for it: it
 // takes a tenth of the instructions of the general one (docs/benchmarks.md), which stays its
 // judge in the tests and the fuzzer.
-#include "byte_scan.hpp"
-
-#include <execcred/json.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/byte_scan.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/json.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/json_reader.hpp>
-#include <execcred/text.hpp>
+#include <execcred/json/json_reader.hpp>
+
+#include <execcred/base/text.hpp>
 
 #include <utility>
 

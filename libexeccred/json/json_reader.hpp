@@ -7,8 +7,8 @@
 // terminals.
 #pragma once
 
-#include <execcred/json.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/json/json.hpp>
 
 #include <optional>
 #include <string>

@@ -7,8 +7,8 @@
 // scalars, tags of one's own, more than 100 %TAG directives, and numbers that JSON cannot hold.
 #pragma once
 
-#include <execcred/json.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/json/json.hpp>
 
 #include <cstddef>
 #include <functional>

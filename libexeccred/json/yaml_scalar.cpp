@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "yaml_scalar.hpp"
+#include <execcred/json/yaml_scalar.hpp>
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <yaml.h>
 

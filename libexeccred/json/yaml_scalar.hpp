@@ -2,8 +2,8 @@
 // What a YAML scalar means, by the rules of go-yaml v2, on which Kubernetes tools stand.
 #pragma once
 
-#include <execcred/json.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/json/json.hpp>
 
 #include <string_view>
 

@@ -3,7 +3,7 @@
 // something else (no, 1e3, 2026-01-01, "a: b") is quoted.
 #pragma once
 
-#include <execcred/json.hpp>
+#include <execcred/json/json.hpp>
 
 #include <string>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/access.hpp>
-#include <execcred/access_rules.hpp>
-#include <execcred/json_reader.hpp>
-#include <execcred/text.hpp>
+#include <execcred/kube/access.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/exec/access_rules.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <array>

@@ -11,9 +11,9 @@
 // extension means nothing, every field of the cluster is kept, an empty server is an error.
 #pragma once
 
-#include <execcred/cluster_profile.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/provider_mapping.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/kube/cluster_profile.hpp>
+#include <execcred/kube/provider_mapping.hpp>
 
 #include <chrono>
 #include <functional>

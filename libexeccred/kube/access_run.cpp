@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second half of access.hpp: running what was resolved.
-#include <execcred/access.hpp>
-#include <execcred/pem.hpp>
-#include <execcred/process.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/pem.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/kube/access.hpp>
+#include <execcred/os/process.hpp>
 
 #include <algorithm>
 #include <set>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/cluster_profile.hpp>
-#include <execcred/documents.hpp>
-#include <execcred/json_reader.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/kube/cluster_profile.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/json/documents.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <optional>
 #include <unordered_set>

@@ -5,9 +5,9 @@
 // Whoever may write a ClusterProfile's status chooses all that is in it; nothing here is trusted.
 #pragma once
 
-#include <execcred/json.hpp>
-#include <execcred/json_reader.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <array>
 #include <functional>

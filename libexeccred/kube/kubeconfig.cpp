@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/kubeconfig.hpp>
-#include <execcred/text.hpp>
+#include <execcred/kube/kubeconfig.hpp>
+
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <utility>

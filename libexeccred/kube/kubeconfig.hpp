@@ -7,10 +7,10 @@
 // every user of the file, never ignored, as Istio and Kueue do.
 #pragma once
 
-#include <execcred/cluster.hpp>
-#include <execcred/error.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/error.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/exec/cluster.hpp>
 
 #include <filesystem>
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/access_rules.hpp>
-#include <execcred/kubeconfig.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/access_rules.hpp>
+#include <execcred/kube/kubeconfig.hpp>
 
 #include <array>
 #include <utility>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/base64.hpp>
-#include <execcred/file.hpp>
-#include <execcred/json_reader.hpp>
-#include <execcred/kubeconfig.hpp>
-#include <execcred/text.hpp>
-#include <execcred/yaml.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
+#include <execcred/json/yaml.hpp>
+#include <execcred/kube/kubeconfig.hpp>
+#include <execcred/os/file.hpp>
 
 #include <algorithm>
 #include <array>

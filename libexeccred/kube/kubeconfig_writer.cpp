@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/kubeconfig_writer.hpp>
-#include <execcred/text.hpp>
-#include <execcred/yaml_write.hpp>
+#include <execcred/kube/kubeconfig_writer.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/json/yaml_write.hpp>
 
 #include <utility>
 

@@ -5,8 +5,8 @@
 // plugin runs in the same way share one user, called as the provider is. Nothing secret is in it.
 #pragma once
 
-#include <execcred/access.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/kube/access.hpp>
 
 #include <cstddef>
 #include <map>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/label_selector.hpp>
-#include <execcred/text.hpp>
+#include <execcred/kube/label_selector.hpp>
+
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <utility>

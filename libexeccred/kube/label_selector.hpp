@@ -6,7 +6,7 @@
 // joined by commas. They are sent to the API server, and what it answers is matched again here.
 #pragma once
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <map>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "field_table.hpp"
+#include <execcred/kube/provider_mapping.hpp>
 
-#include <execcred/provider_mapping.hpp>
+#include <execcred/json/field_table.hpp>
 
 #include <algorithm>
 #include <iterator>

@@ -7,9 +7,9 @@
 // file is read, not when a cluster happens to need the entry.
 #pragma once
 
-#include <execcred/exec_credential.hpp>
-#include <execcred/json_reader.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/exec/exec_credential.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <string>
 #include <string_view>

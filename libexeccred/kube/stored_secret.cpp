@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/base64.hpp>
-#include <execcred/stored_secret.hpp>
-#include <execcred/text.hpp>
+#include <execcred/kube/stored_secret.hpp>
+
+#include <execcred/base/base64.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <utility>

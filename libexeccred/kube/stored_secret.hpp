@@ -2,10 +2,10 @@
 // A Secret (core/v1), from the API or from a volume: named values, and what the API says about it.
 #pragma once
 
-#include <execcred/json.hpp>
-#include <execcred/label_selector.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/kube/label_selector.hpp>
 
 #include <map>
 #include <optional>

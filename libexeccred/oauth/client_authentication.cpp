@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/base64.hpp>
-#include <execcred/client_authentication.hpp>
-#include <execcred/text.hpp>
+#include <execcred/oauth/client_authentication.hpp>
+
+#include <execcred/base/base64.hpp>
+#include <execcred/base/text.hpp>
 
 #include <sys/random.h>
 

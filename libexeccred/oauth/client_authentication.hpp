@@ -3,12 +3,12 @@
 // RFC 8705): by exactly one mechanism in each request.
 #pragma once
 
-#include <execcred/clock.hpp>
-#include <execcred/form.hpp>
-#include <execcred/http.hpp>
-#include <execcred/jwt_sign.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/form.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/oauth/jwt_sign.hpp>
 
 #include <optional>
 #include <string>

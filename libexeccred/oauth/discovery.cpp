@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/json_reader.hpp>
-#include <execcred/oauth_failure.hpp>
-#include <execcred/oidc_discovery.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/oauth/discovery.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/json/json_reader.hpp>
+#include <execcred/oauth/failure.hpp>
 
 #include <optional>
 #include <utility>

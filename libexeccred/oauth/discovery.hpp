@@ -3,11 +3,11 @@
 // as far as getting tokens needs it.
 #pragma once
 
-#include <execcred/client_authentication.hpp>
-#include <execcred/clock.hpp>
-#include <execcred/http.hpp>
-#include <execcred/http_retry.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/http/retry.hpp>
+#include <execcred/oauth/client_authentication.hpp>
 
 #include <string>
 #include <string_view>

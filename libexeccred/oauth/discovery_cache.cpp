@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache_fields.hpp"
-#include "cache_tidy.hpp"
+#include <execcred/oauth/discovery_cache.hpp>
 
-#include <execcred/cache_entry.hpp>
-#include <execcred/cache_key.hpp>
-#include <execcred/discovery_cache.hpp>
-#include <execcred/json.hpp>
-#include <execcred/sha256.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/sha256.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/cache/entry.hpp>
+#include <execcred/cache/fields.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/cache/tidy.hpp>
+#include <execcred/json/json.hpp>
 
 #include <chrono>
 #include <optional>

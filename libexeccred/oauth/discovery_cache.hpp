@@ -6,12 +6,12 @@
 // the issuer, so that two processes may both fetch it, and the later one's file stays.
 #pragma once
 
-#include <execcred/cache_directory.hpp>
-#include <execcred/clock.hpp>
-#include <execcred/http.hpp>
-#include <execcred/http_retry.hpp>
-#include <execcred/oidc_discovery.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/cache/directory.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/http/retry.hpp>
+#include <execcred/oauth/discovery.hpp>
 
 #include <optional>
 #include <string>

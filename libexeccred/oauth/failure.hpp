@@ -2,10 +2,10 @@
 // What a reply of an OAuth 2.0 server says that went wrong, and what to make of it.
 #pragma once
 
-#include <execcred/error.hpp>
-#include <execcred/http.hpp>
-#include <execcred/json.hpp>
-#include <execcred/shown_text.hpp>
+#include <execcred/base/error.hpp>
+#include <execcred/base/shown_text.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/json/json.hpp>
 
 #include <optional>
 #include <string>

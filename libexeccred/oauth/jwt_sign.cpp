@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "openssl_start.hpp"
-#include "private_key.hpp"
+#include <execcred/oauth/jwt_sign.hpp>
 
-#include <execcred/base64.hpp>
-#include <execcred/jwt_sign.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/x509/openssl_start.hpp>
+#include <execcred/x509/private_key.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,9 +3,9 @@
 // authenticate by. OpenSSL is initialised by the first key, without its configuration file.
 #pragma once
 
-#include <execcred/json.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/json/json.hpp>
 
 #include <memory>
 #include <string>

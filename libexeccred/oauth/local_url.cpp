@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/bearer_token.hpp>
-#include <execcred/form.hpp>
-#include <execcred/local_url.hpp>
-#include <execcred/oauth_failure.hpp>
-#include <execcred/provider_http.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/oauth/local_url.hpp>
+
+#include <execcred/base/form.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/oauth/failure.hpp>
+#include <execcred/oauth/provider_http.hpp>
 
 #include <algorithm>
 #include <array>

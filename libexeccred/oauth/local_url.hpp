@@ -2,12 +2,12 @@
 // Requests to servers of the platform that a plugin runs on: metadata servers, sidecars.
 #pragma once
 
-#include <execcred/credential_cache.hpp>
-#include <execcred/http.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/provider.hpp>
+#include <execcred/http/http.hpp>
 
 #include <string>
 #include <string_view>

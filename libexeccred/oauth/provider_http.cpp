@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/provider_http.hpp>
+#include <execcred/oauth/provider_http.hpp>
 
 #include <utility>
 

@@ -4,10 +4,10 @@
 // whether a token was spent.
 #pragma once
 
-#include <execcred/credential_cache.hpp>
-#include <execcred/http.hpp>
-#include <execcred/http_retry.hpp>
-#include <execcred/provider.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/provider.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/http/retry.hpp>
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/text.hpp>
-#include <execcred/token_request.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/oauth/token_request.hpp>
 
 #include <algorithm>
 #include <array>

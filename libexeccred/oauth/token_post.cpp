@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/oauth_failure.hpp>
-#include <execcred/text.hpp>
-#include <execcred/token_post.hpp>
-#include <execcred/url.hpp>
+#include <execcred/oauth/token_post.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/oauth/failure.hpp>
 
 #include <optional>
 #include <utility>

@@ -3,13 +3,13 @@
 // token_request.hpp does not make.
 #pragma once
 
-#include <execcred/clock.hpp>
-#include <execcred/form.hpp>
-#include <execcred/http.hpp>
-#include <execcred/http_retry.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
-#include <execcred/token_reply.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/form.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/http/retry.hpp>
+#include <execcred/oauth/token_reply.hpp>
 
 #include <functional>
 #include <string>

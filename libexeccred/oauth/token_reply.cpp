@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/bearer_token.hpp>
-#include <execcred/json_reader.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/oauth_failure.hpp>
-#include <execcred/text.hpp>
-#include <execcred/token_reply.hpp>
+#include <execcred/oauth/token_reply.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/json/json_reader.hpp>
+#include <execcred/oauth/failure.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -2,10 +2,10 @@
 // What a token endpoint answers (RFC 6749 section 5, RFC 8693 section 2.2).
 #pragma once
 
-#include <execcred/clock.hpp>
-#include <execcred/http.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/http/http.hpp>
 
 #include <optional>
 #include <string>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/jwt.hpp>
-#include <execcred/token_post.hpp>
-#include <execcred/token_request.hpp>
+#include <execcred/oauth/token_request.hpp>
+
+#include <execcred/exec/jwt.hpp>
+#include <execcred/oauth/token_post.hpp>
 
 #include <utility>
 

@@ -3,14 +3,14 @@
 // grants (RFC 7523), client credentials and refresh tokens (RFC 6749).
 #pragma once
 
-#include <execcred/client_authentication.hpp>
-#include <execcred/clock.hpp>
-#include <execcred/form.hpp>
-#include <execcred/http.hpp>
-#include <execcred/http_retry.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
-#include <execcred/token_reply.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/form.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/http/retry.hpp>
+#include <execcred/oauth/client_authentication.hpp>
+#include <execcred/oauth/token_reply.hpp>
 
 #include <string>
 #include <string_view>

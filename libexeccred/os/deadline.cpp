@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/deadline.hpp>
-#include <execcred/error.hpp>
+#include <execcred/os/deadline.hpp>
+
+#include <execcred/base/error.hpp>
 
 #include <poll.h>
 #include <sys/time.h>

@@ -7,7 +7,7 @@
 // process, using nothing but what POSIX allows in a signal handler.
 #pragma once
 
-#include <execcred/duration.hpp>
+#include <execcred/base/duration.hpp>
 
 #include <chrono>
 #include <string_view>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "file_walk.hpp"
+#include <execcred/os/file.hpp>
 
-#include <execcred/file.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/os/file_walk.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -14,8 +14,8 @@
 // while it is read is read again.
 #pragma once
 
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <cstddef>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "file_walk.hpp"
+#include <execcred/os/file_walk.hpp>
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>

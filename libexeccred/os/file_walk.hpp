@@ -2,8 +2,8 @@
 // The way from the root to a file that decides something; file.hpp has the rules.
 #pragma once
 
-#include <execcred/file.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/os/file.hpp>
 
 #include <sys/stat.h>
 

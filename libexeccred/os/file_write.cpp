@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/file.hpp>
-#include <execcred/file_write.hpp>
-#include <execcred/text.hpp>
+#include <execcred/os/file_write.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/os/file.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>

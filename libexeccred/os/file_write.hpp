@@ -3,7 +3,7 @@
 // in between (a full disk, a signal, a power failure).
 #pragma once
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <sys/types.h>
 

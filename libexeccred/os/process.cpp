@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "process_signals.hpp"
+#include <execcred/os/process.hpp>
 
-#include <execcred/file.hpp>
-#include <execcred/process.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/os/process_signals.hpp>
 
 #include <dirent.h>
 #include <fcntl.h>

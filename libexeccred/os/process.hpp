@@ -9,9 +9,9 @@
 // process with threads.
 #pragma once
 
-#include <execcred/duration.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <cstddef>
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/process_setup.hpp>
+#include <execcred/os/process_setup.hpp>
 
 #include <fcntl.h>
 #include <poll.h>

@@ -2,7 +2,7 @@
 // Makes the process itself safe before it touches a secret, and writes its one answer.
 #pragma once
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <string_view>
 

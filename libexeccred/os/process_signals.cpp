@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "process_signals.hpp"
+#include <execcred/os/process_signals.hpp>
 
-#include <execcred/process_setup.hpp>
+#include <execcred/os/process_setup.hpp>
 
 #include <unistd.h>
 

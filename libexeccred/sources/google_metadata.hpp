@@ -3,12 +3,12 @@
 // GCE_METADATA_HOST, or else to metadata.google.internal, and never through a proxy.
 #pragma once
 
-#include <execcred/credential_cache.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/http.hpp>
-#include <execcred/local_url.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/provider.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/oauth/local_url.hpp>
 
 #include <string>
 #include <string_view>

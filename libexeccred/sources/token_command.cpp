@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/file.hpp>
-#include <execcred/fingerprint.hpp>
-#include <execcred/json.hpp>
-#include <execcred/process.hpp>
-#include <execcred/text.hpp>
-#include <execcred/token_command.hpp>
+#include <execcred/sources/token_command.hpp>
+
+#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/os/process.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -2,11 +2,11 @@
 // Tokens that a program prints.
 #pragma once
 
-#include <execcred/credential_cache.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/provider.hpp>
 
 #include <string>
 #include <vector>

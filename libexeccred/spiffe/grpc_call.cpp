@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "grpc_call.hpp"
+#include <execcred/spiffe/grpc_call.hpp>
 
-#include "grpc_reply.hpp"
-
-#include <execcred/error.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/error.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/spiffe/grpc_reply.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,9 +3,8 @@
 // section 3.3), by nghttp2.
 #pragma once
 
-#include "grpc_message.hpp"
-
-#include <execcred/secret.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/spiffe/grpc_message.hpp>
 
 #include <chrono>
 #include <cstddef>

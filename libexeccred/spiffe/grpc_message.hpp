@@ -2,9 +2,9 @@
 // What gRPC puts into HTTP/2 (gRPC over HTTP2, "PROTOCOL-HTTP2.md"): statuses, time-outs, messages.
 #pragma once
 
-#include <execcred/duration.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <array>
 #include <cstddef>

@@ -2,7 +2,7 @@
 // A reply while it comes in, frame by frame: what counts of its headers, and its message.
 #pragma once
 
-#include "grpc_call.hpp"
+#include <execcred/spiffe/grpc_call.hpp>
 
 #include <cstddef>
 #include <cstdint>

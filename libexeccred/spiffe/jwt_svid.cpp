@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/base64.hpp>
-#include <execcred/deadline.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/jwt_svid.hpp>
-#include <execcred/spiffe_id.hpp>
-#include <execcred/text.hpp>
+#include <execcred/spiffe/jwt_svid.hpp>
+
+#include <execcred/base/base64.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/os/deadline.hpp>
+#include <execcred/spiffe/spiffe_id.hpp>
 
 #include <algorithm>
 #include <array>

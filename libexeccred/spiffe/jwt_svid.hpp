@@ -6,11 +6,11 @@
 // 401 does.
 #pragma once
 
-#include <execcred/clock.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
-#include <execcred/svid_choice.hpp>
-#include <execcred/workload_api.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/spiffe/svid_choice.hpp>
+#include <execcred/spiffe/workload_api.hpp>
 
 #include <string>
 #include <vector>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/spiffe_id.hpp>
-#include <execcred/text.hpp>
+#include <execcred/spiffe/spiffe_id.hpp>
+
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <utility>

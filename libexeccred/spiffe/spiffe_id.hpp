@@ -6,7 +6,7 @@
 // texts are.
 #pragma once
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/spiffe_id.hpp>
-#include <execcred/svid_choice.hpp>
-#include <execcred/text.hpp>
+#include <execcred/spiffe/svid_choice.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/spiffe/spiffe_id.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -3,7 +3,7 @@
 // means nothing.
 #pragma once
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <cstddef>
 #include <functional>

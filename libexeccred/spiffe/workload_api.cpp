@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/workload_api.hpp>
+#include <execcred/spiffe/workload_api.hpp>
 
-#include "grpc_call.hpp"
-#include "workload_messages.hpp"
-#include "workload_socket.hpp"
-
-#include <execcred/deadline.hpp>
-#include <execcred/duration.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/os/deadline.hpp>
+#include <execcred/spiffe/grpc_call.hpp>
+#include <execcred/spiffe/workload_messages.hpp>
+#include <execcred/spiffe/workload_socket.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -6,9 +6,9 @@
 // stays until the answer is there. One call is one connection: gRPC over HTTP/2 without TLS.
 #pragma once
 
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
-#include <execcred/workload_endpoint.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/spiffe/workload_endpoint.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/text.hpp>
-#include <execcred/workload_endpoint.hpp>
+#include <execcred/spiffe/workload_endpoint.hpp>
+
+#include <execcred/base/text.hpp>
 
 #include <charconv>
 #include <utility>

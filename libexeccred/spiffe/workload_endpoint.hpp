@@ -2,8 +2,8 @@
 // Where the SPIFFE Workload API listens (SPIFFE Workload Endpoint standard, section 4).
 #pragma once
 
-#include <execcred/result.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/url.hpp>
 
 #include <cstdint>
 #include <string>

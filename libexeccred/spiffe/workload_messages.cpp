@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workload_messages.hpp"
+#include <execcred/spiffe/workload_messages.hpp>
 
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>

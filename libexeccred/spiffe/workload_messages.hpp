@@ -3,8 +3,8 @@
 // Protocol Buffers.
 #pragma once
 
-#include <execcred/result.hpp>
-#include <execcred/workload_api.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/spiffe/workload_api.hpp>
 
 #include <string>
 #include <string_view>

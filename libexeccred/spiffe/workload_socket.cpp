@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workload_socket.hpp"
+#include <execcred/spiffe/workload_socket.hpp>
 
-#include <execcred/error.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/error.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -2,9 +2,9 @@
 // The connection to a Workload API.
 #pragma once
 
-#include <execcred/file.hpp>
-#include <execcred/result.hpp>
-#include <execcred/workload_endpoint.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/spiffe/workload_endpoint.hpp>
 
 #include <chrono>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "certificate_fields.hpp"
-#include "openssl_start.hpp"
-#include "pem_block.hpp"
-#include "private_key.hpp"
+#include <execcred/spiffe/x509_svid.hpp>
 
-#include <execcred/spiffe_id.hpp>
-#include <execcred/text.hpp>
-#include <execcred/x509_svid.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/spiffe/spiffe_id.hpp>
+#include <execcred/x509/certificate_fields.hpp>
+#include <execcred/x509/openssl_start.hpp>
+#include <execcred/x509/pem_block.hpp>
+#include <execcred/x509/private_key.hpp>
 
 #include <algorithm>
 #include <memory>

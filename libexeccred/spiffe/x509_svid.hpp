@@ -2,11 +2,11 @@
 // X.509-SVIDs (SPIFFE X.509-SVID standard), from the agent and checked.
 #pragma once
 
-#include <execcred/certificate.hpp>
-#include <execcred/clock.hpp>
-#include <execcred/result.hpp>
-#include <execcred/svid_choice.hpp>
-#include <execcred/workload_api.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/spiffe/svid_choice.hpp>
+#include <execcred/spiffe/workload_api.hpp>
+#include <execcred/x509/certificate.hpp>
 
 #include <string>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "certificate_fields.hpp"
-#include "openssl_start.hpp"
-#include "pem_block.hpp"
-#include "private_key.hpp"
+#include <execcred/x509/certificate.hpp>
 
-#include <execcred/base64.hpp>
-#include <execcred/certificate.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/x509/certificate_fields.hpp>
+#include <execcred/x509/openssl_start.hpp>
+#include <execcred/x509/pem_block.hpp>
+#include <execcred/x509/private_key.hpp>
 
 #include <algorithm>
 #include <optional>

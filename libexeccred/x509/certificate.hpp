@@ -7,9 +7,9 @@
 // call, without its configuration file (OPENSSL_CONF names code to load).
 #pragma once
 
-#include <execcred/clock.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <string>
 #include <string_view>

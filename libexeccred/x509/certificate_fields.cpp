@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "certificate_fields.hpp"
+#include <execcred/x509/certificate_fields.hpp>
 
-#include "pem_block.hpp"
-
-#include <execcred/rfc3339.hpp>
-#include <execcred/secret.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/x509/pem_block.hpp>
 
 #include <algorithm>
 #include <chrono>

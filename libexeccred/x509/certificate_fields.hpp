@@ -2,11 +2,10 @@
 // What is read of certificates to judge them (RFC 5280).
 #pragma once
 
-#include "openssl_owner.hpp"
-
-#include <execcred/certificate.hpp>
-#include <execcred/clock.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/x509/certificate.hpp>
+#include <execcred/x509/openssl_owner.hpp>
 
 #include <optional>
 #include <string>

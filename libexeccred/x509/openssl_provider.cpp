@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "openssl_provider.hpp"
+#include <execcred/x509/openssl_provider.hpp>
 
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A provider can give random bytes as well, but RAND_status would start the other generators then.
 #define OPENSSL_SUPPRESS_DEPRECATED
-#include "openssl_random.hpp"
+#include <execcred/x509/openssl_random.hpp>
 
 #include <openssl/rand.h>
 #include <sys/random.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "openssl_start.hpp"
+#include <execcred/x509/openssl_start.hpp>
 
 #ifdef EXECCRED_STATIC_TLS
-#include "openssl_provider.hpp"
-#include "openssl_random.hpp"
+#include <execcred/x509/openssl_provider.hpp>
+#include <execcred/x509/openssl_random.hpp>
 #endif
 
 #include <openssl/crypto.h>

@@ -3,7 +3,7 @@
 // that it has.
 #pragma once
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 namespace execcred {
 

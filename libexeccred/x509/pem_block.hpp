@@ -3,8 +3,8 @@
 // that are given away anew; what others will read as it stands is for pem.hpp.
 #pragma once
 
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <string>
 #include <string_view>

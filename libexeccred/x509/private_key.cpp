@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "private_key.hpp"
+#include <execcred/x509/private_key.hpp>
 
-#include "pem_block.hpp"
-
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/x509/pem_block.hpp>
 
 #include <utility>
 #include <vector>

@@ -2,10 +2,9 @@
 // One private key, in whichever form it is kept.
 #pragma once
 
-#include "openssl_owner.hpp"
-
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/x509/openssl_owner.hpp>
 
 #include <string_view>
 

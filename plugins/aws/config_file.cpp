@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config_file.hpp"
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <cstddef>

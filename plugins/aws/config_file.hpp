@@ -15,8 +15,8 @@
 // mark, a [DEFAULT] that would fill all sections.
 #pragma once
 
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <string>
 #include <string_view>

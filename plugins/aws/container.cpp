@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "container.hpp"
 
-#include <execcred/deadline.hpp>
-#include <execcred/file.hpp>
-#include <execcred/fingerprint.hpp>
-#include <execcred/oauth_failure.hpp>
-#include <execcred/provider_http.hpp>
-#include <execcred/text.hpp>
-#include <execcred/token_identity.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/cache/token_identity.hpp>
+#include <execcred/oauth/failure.hpp>
+#include <execcred/oauth/provider_http.hpp>
+#include <execcred/os/deadline.hpp>
+#include <execcred/os/file.hpp>
 
 #include <algorithm>
 #include <array>

@@ -5,12 +5,12 @@
 // fd00:ec2::23 (EKS); every other host by https.
 #pragma once
 
-#include <execcred/aws_credentials.hpp>
-#include <execcred/cache_key.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/result.hpp>
+#include <execcred/aws/credentials.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/exec/provider.hpp>
 
 #include <filesystem>
 #include <optional>

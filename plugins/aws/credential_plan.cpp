@@ -3,8 +3,8 @@
 
 #include "process.hpp"
 
-#include <execcred/aws_metadata.hpp>
-#include <execcred/text.hpp>
+#include <execcred/aws/metadata.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <optional>

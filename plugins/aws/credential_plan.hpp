@@ -12,10 +12,10 @@
 #include "profiles.hpp"
 #include "role.hpp"
 
-#include <execcred/aws_credentials.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/result.hpp>
-#include <execcred/token_command.hpp>
+#include <execcred/aws/credentials.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/sources/token_command.hpp>
 
 #include <filesystem>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eks_token.hpp"
 
-#include <execcred/aws_signature.hpp>
-#include <execcred/base64.hpp>
+#include <execcred/aws/signature.hpp>
+#include <execcred/base/base64.hpp>
 
 #include <algorithm>
 #include <chrono>

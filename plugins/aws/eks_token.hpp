@@ -4,10 +4,10 @@
 // https://github.com/kubernetes-sigs/aws-iam-authenticator#api-authorization-from-outside-a-cluster
 #pragma once
 
-#include <execcred/aws_credentials.hpp>
-#include <execcred/clock.hpp>
-#include <execcred/exec_credential.hpp>
-#include <execcred/result.hpp>
+#include <execcred/aws/credentials.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/exec/exec_credential.hpp>
 
 #include <chrono>
 #include <string>

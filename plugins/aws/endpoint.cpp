@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoint.hpp"
 
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
 
 #include <algorithm>
 #include <array>

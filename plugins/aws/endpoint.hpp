@@ -2,8 +2,8 @@
 // The hosts of STS: one for each region, by the partition that the region is in.
 #pragma once
 
-#include <execcred/environment.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
 
 #include <string>
 #include <string_view>

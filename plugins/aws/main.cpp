@@ -12,9 +12,9 @@
 #include "region.hpp"
 #include "session.hpp"
 
-#include <execcred/json.hpp>
-#include <execcred/plugin_main.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/plugin_main.hpp>
+#include <execcred/json/json.hpp>
 
 #include <optional>
 #include <string_view>

@@ -3,9 +3,9 @@
 
 #include "role.hpp"
 
-#include <execcred/aws_region.hpp>
-#include <execcred/cache_options.hpp>
-#include <execcred/text.hpp>
+#include <execcred/aws/region.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/options.hpp>
 
 #include <algorithm>
 #include <utility>

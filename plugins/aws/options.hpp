@@ -3,8 +3,8 @@
 // variables, whose names and order are those of the AWS SDKs.
 #pragma once
 
-#include <execcred/credential_cache.hpp>
-#include <execcred/option_set.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/option_set.hpp>
 
 #include <string>
 

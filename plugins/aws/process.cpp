@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process.hpp"
 
-#include <execcred/deadline.hpp>
-#include <execcred/fingerprint.hpp>
-#include <execcred/json.hpp>
-#include <execcred/machine_identity.hpp>
-#include <execcred/shell_words.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/shell_words.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/machine_identity.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/os/deadline.hpp>
 
 #include <utility>
 

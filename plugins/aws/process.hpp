@@ -3,13 +3,13 @@
 // configuration, found in a file that nobody else could have written.
 #pragma once
 
-#include <execcred/aws_credentials.hpp>
-#include <execcred/cache_key.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/result.hpp>
-#include <execcred/token_command.hpp>
+#include <execcred/aws/credentials.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/exec/provider.hpp>
+#include <execcred/sources/token_command.hpp>
 
 #include <string>
 

@@ -4,9 +4,9 @@
 
 #include "config_file.hpp"
 
-#include <execcred/environment.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <filesystem>
 #include <optional>

@@ -5,10 +5,10 @@
 #include "endpoint.hpp"
 #include "session.hpp"
 
-#include <execcred/aws_metadata.hpp>
-#include <execcred/aws_region.hpp>
-#include <execcred/machine_identity.hpp>
-#include <execcred/text.hpp>
+#include <execcred/aws/metadata.hpp>
+#include <execcred/aws/region.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/machine_identity.hpp>
 
 #include <utility>
 

@@ -5,10 +5,10 @@
 #include "options.hpp"
 #include "profiles.hpp"
 
-#include <execcred/credential_cache.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/provider.hpp>
 
 #include <optional>
 #include <string>

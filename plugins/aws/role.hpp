@@ -2,7 +2,7 @@
 // A role to assume, and the rules that STS has for what describes it.
 #pragma once
 
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <chrono>
 #include <optional>

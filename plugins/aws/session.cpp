@@ -5,18 +5,18 @@
 #include "process.hpp"
 #include "sts.hpp"
 
-#include <execcred/aws_metadata.hpp>
-#include <execcred/bearer_token.hpp>
-#include <execcred/ca_file.hpp>
-#include <execcred/deadline.hpp>
-#include <execcred/file.hpp>
-#include <execcred/fingerprint.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/machine_identity.hpp>
-#include <execcred/text.hpp>
-#include <execcred/token_command.hpp>
-#include <execcred/token_identity.hpp>
-#include <execcred/url.hpp>
+#include <execcred/aws/metadata.hpp>
+#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/cache/machine_identity.hpp>
+#include <execcred/cache/token_identity.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/http/ca_file.hpp>
+#include <execcred/os/deadline.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/sources/token_command.hpp>
 
 #include <utility>
 

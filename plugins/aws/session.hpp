@@ -6,12 +6,12 @@
 #include "credential_plan.hpp"
 #include "endpoint.hpp"
 
-#include <execcred/aws_credentials.hpp>
-#include <execcred/aws_metadata.hpp>
-#include <execcred/cache_key.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/result.hpp>
+#include <execcred/aws/credentials.hpp>
+#include <execcred/aws/metadata.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/exec/provider.hpp>
 
 #include <optional>
 #include <string>

@@ -3,12 +3,12 @@
 
 #include "sts_reply.hpp"
 
-#include <execcred/aws_signature.hpp>
-#include <execcred/deadline.hpp>
-#include <execcred/form.hpp>
-#include <execcred/provider_http.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/aws/signature.hpp>
+#include <execcred/base/form.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/oauth/provider_http.hpp>
+#include <execcred/os/deadline.hpp>
 
 #include <memory>
 #include <utility>

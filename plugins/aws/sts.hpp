@@ -8,12 +8,12 @@
 
 #include "role.hpp"
 
-#include <execcred/aws_credentials.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/http.hpp>
-#include <execcred/oauth_failure.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/result.hpp>
+#include <execcred/aws/credentials.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/provider.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/oauth/failure.hpp>
 
 #include <string>
 

@@ -4,7 +4,7 @@
 
 #include "sts.hpp"
 
-#include <execcred/http.hpp>
+#include <execcred/http/http.hpp>
 
 namespace execcred::aws {
 

@@ -7,8 +7,8 @@
 // that stands twice in another is refused.
 #pragma once
 
-#include <execcred/json.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/json/json.hpp>
 
 #include <string_view>
 

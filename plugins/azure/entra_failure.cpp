@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "entra_failure.hpp"
 
-#include <execcred/json.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/json.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,8 +3,8 @@
 // the code that tells what is really the matter ("AADSTS700016: ...").
 #pragma once
 
-#include <execcred/http.hpp>
-#include <execcred/oauth_failure.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/oauth/failure.hpp>
 
 #include <optional>
 #include <string>

@@ -3,8 +3,8 @@
 // to tell people about it.
 #pragma once
 
-#include <execcred/http.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/http/http.hpp>
 
 #include <functional>
 #include <optional>

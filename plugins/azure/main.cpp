@@ -7,9 +7,9 @@
 #include "identity.hpp"
 #include "options.hpp"
 
-#include <execcred/cache_options.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/plugin_main.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/options.hpp>
+#include <execcred/exec/plugin_main.hpp>
 
 #include <memory>
 

@@ -2,9 +2,9 @@
 // Which endpoint has the managed identity, as the platform's variables tell.
 #pragma once
 
-#include <execcred/environment.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <string>
 #include <string_view>

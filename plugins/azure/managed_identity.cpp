@@ -5,13 +5,13 @@
 #include "managed_endpoint.hpp"
 #include "managed_reply.hpp"
 
-#include <execcred/deadline.hpp>
-#include <execcred/fingerprint.hpp>
-#include <execcred/local_url.hpp>
-#include <execcred/machine_identity.hpp>
-#include <execcred/provider_http.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/cache/machine_identity.hpp>
+#include <execcred/oauth/local_url.hpp>
+#include <execcred/oauth/provider_http.hpp>
+#include <execcred/os/deadline.hpp>
 
 #include <string_view>
 #include <utility>

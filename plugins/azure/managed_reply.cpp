@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "managed_reply.hpp"
 
-#include <execcred/json.hpp>
-#include <execcred/rfc3339.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/json.hpp>
 
 #include <algorithm>
 #include <array>

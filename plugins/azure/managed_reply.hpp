@@ -5,11 +5,11 @@
 
 #include "managed_endpoint.hpp"
 
-#include <execcred/clock.hpp>
-#include <execcred/http.hpp>
-#include <execcred/oauth_failure.hpp>
-#include <execcred/result.hpp>
-#include <execcred/token_reply.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/oauth/failure.hpp>
+#include <execcred/oauth/token_reply.hpp>
 
 #include <optional>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tenant.hpp"
 
-#include <execcred/json_reader.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -6,9 +6,9 @@
 
 #include "options.hpp"
 
-#include <execcred/environment.hpp>
-#include <execcred/exec_credential.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/exec/exec_credential.hpp>
 
 #include <string>
 

@@ -5,17 +5,17 @@
 #include "judging_client.hpp"
 #include "tenant.hpp"
 
-#include <execcred/bearer_token.hpp>
-#include <execcred/ca_file.hpp>
-#include <execcred/deadline.hpp>
-#include <execcred/file.hpp>
-#include <execcred/form.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/oauth_failure.hpp>
-#include <execcred/provider_http.hpp>
-#include <execcred/text.hpp>
-#include <execcred/token_identity.hpp>
-#include <execcred/token_post.hpp>
+#include <execcred/base/form.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/token_identity.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/http/ca_file.hpp>
+#include <execcred/oauth/failure.hpp>
+#include <execcred/oauth/provider_http.hpp>
+#include <execcred/oauth/token_post.hpp>
+#include <execcred/os/deadline.hpp>
+#include <execcred/os/file.hpp>
 
 #include <optional>
 #include <utility>

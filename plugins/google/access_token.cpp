@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access_token.hpp"
 
-#include <execcred/deadline.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/os/deadline.hpp>
 
 #include <utility>
 

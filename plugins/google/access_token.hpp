@@ -8,12 +8,12 @@
 #include "credentials.hpp"
 #include "subject.hpp"
 
-#include <execcred/credential_cache.hpp>
-#include <execcred/http.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/provider_http.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/provider.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/oauth/provider_http.hpp>
 
 #include <optional>
 #include <string>

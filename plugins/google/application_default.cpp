@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "application_default.hpp"
 
-#include <execcred/file.hpp>
-#include <execcred/fingerprint.hpp>
-#include <execcred/google_metadata.hpp>
-#include <execcred/machine_identity.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/machine_identity.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/sources/google_metadata.hpp>
 
 #include <unistd.h>
 

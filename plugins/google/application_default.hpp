@@ -10,9 +10,9 @@
 #include "credentials.hpp"
 #include "options.hpp"
 
-#include <execcred/cache_key.hpp>
-#include <execcred/environment.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/cache/key.hpp>
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "credential_reader.hpp"
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <charconv>
 #include <utility>

@@ -4,7 +4,7 @@
 
 #include "credentials.hpp"
 
-#include <execcred/json_reader.hpp>
+#include <execcred/json/json_reader.hpp>
 
 namespace execcred::google {
 

@@ -4,8 +4,8 @@
 #include "credential_reader.hpp"
 #include "options.hpp"
 
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
 
 #include <utility>
 

@@ -9,9 +9,9 @@
 
 #include "endpoints.hpp"
 
-#include <execcred/duration.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <chrono>
 #include <filesystem>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoints.hpp"
 
-#include <execcred/local_url.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/oauth/local_url.hpp>
 
 #include <algorithm>
 #include <array>

@@ -4,8 +4,8 @@
 // and its URLs would otherwise decide who gets the tokens.
 #pragma once
 
-#include <execcred/result.hpp>
-#include <execcred/url_pattern.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/url_pattern.hpp>
 
 #include <string>
 #include <string_view>

@@ -2,10 +2,10 @@
 // https://google.aip.dev/auth/4117
 #include "credential_reader.hpp"
 
-#include <execcred/aws_region.hpp>
-#include <execcred/shell_words.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/aws/region.hpp>
+#include <execcred/base/shell_words.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access_token.hpp"
 
-#include <execcred/bearer_token.hpp>
-#include <execcred/deadline.hpp>
-#include <execcred/http_retry.hpp>
-#include <execcred/oauth_failure.hpp>
-#include <execcred/rfc3339.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/http/retry.hpp>
+#include <execcred/oauth/failure.hpp>
+#include <execcred/os/deadline.hpp>
 
 #include <utility>
 

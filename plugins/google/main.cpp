@@ -10,11 +10,11 @@
 #include "options.hpp"
 #include "subject.hpp"
 
-#include <execcred/access_rules.hpp>
-#include <execcred/ca_file.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/plugin_main.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/access_rules.hpp>
+#include <execcred/exec/plugin_main.hpp>
+#include <execcred/http/ca_file.hpp>
 
 #include <utility>
 

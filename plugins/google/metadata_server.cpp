@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access_token.hpp"
 
-#include <execcred/deadline.hpp>
-#include <execcred/google_metadata.hpp>
-#include <execcred/local_url.hpp>
-#include <execcred/text.hpp>
-#include <execcred/token_reply.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/oauth/local_url.hpp>
+#include <execcred/oauth/token_reply.hpp>
+#include <execcred/os/deadline.hpp>
+#include <execcred/sources/google_metadata.hpp>
 
 #include <utility>
 

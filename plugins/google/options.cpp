@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include <execcred/cache_options.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/options.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,10 +2,10 @@
 // The options of execcred-google.
 #pragma once
 
-#include <execcred/credential_cache.hpp>
-#include <execcred/option_set.hpp>
-#include <execcred/settings.hpp>
-#include <execcred/url_pattern.hpp>
+#include <execcred/base/url_pattern.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/option_set.hpp>
+#include <execcred/exec/settings.hpp>
 
 #include <filesystem>
 #include <string>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "subject.hpp"
 
-#include <execcred/bearer_token.hpp>
-#include <execcred/deadline.hpp>
-#include <execcred/file.hpp>
-#include <execcred/json.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/local_url.hpp>
-#include <execcred/machine_identity.hpp>
-#include <execcred/text.hpp>
-#include <execcred/token_command.hpp>
-#include <execcred/token_identity.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/cache/machine_identity.hpp>
+#include <execcred/cache/token_identity.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/oauth/local_url.hpp>
+#include <execcred/os/deadline.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/sources/token_command.hpp>
 
 #include <utility>
 

@@ -5,12 +5,12 @@
 
 #include "credentials.hpp"
 
-#include <execcred/cache_key.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/http.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/exec/provider.hpp>
+#include <execcred/http/http.hpp>
 
 #include <string>
 #include <string_view>

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "subject.hpp"
 
-#include <execcred/aws_credentials.hpp>
-#include <execcred/aws_metadata.hpp>
-#include <execcred/aws_region.hpp>
-#include <execcred/aws_signature.hpp>
-#include <execcred/json.hpp>
-#include <execcred/machine_identity.hpp>
-#include <execcred/text.hpp>
-
-#include <execcred/url.hpp>
+#include <execcred/aws/credentials.hpp>
+#include <execcred/aws/metadata.hpp>
+#include <execcred/aws/region.hpp>
+#include <execcred/aws/signature.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/cache/machine_identity.hpp>
+#include <execcred/json/json.hpp>
 
 #include <array>
 #include <utility>

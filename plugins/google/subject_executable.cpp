@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "subject.hpp"
 
-#include <execcred/bearer_token.hpp>
-#include <execcred/file.hpp>
-#include <execcred/json_reader.hpp>
-#include <execcred/oauth_failure.hpp>
-#include <execcred/text.hpp>
-#include <execcred/token_command.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/json/json_reader.hpp>
+#include <execcred/oauth/failure.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/sources/token_command.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,14 +2,14 @@
 // Google's token endpoints: its STS, and the one for keys and refresh tokens.
 #include "access_token.hpp"
 
-#include <execcred/base64.hpp>
-#include <execcred/deadline.hpp>
-#include <execcred/jwt_sign.hpp>
-#include <execcred/local_url.hpp>
-#include <execcred/text.hpp>
-#include <execcred/token_post.hpp>
-#include <execcred/token_request.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/oauth/jwt_sign.hpp>
+#include <execcred/oauth/local_url.hpp>
+#include <execcred/oauth/token_post.hpp>
+#include <execcred/oauth/token_request.hpp>
+#include <execcred/os/deadline.hpp>
 
 #include <utility>
 

@@ -4,8 +4,8 @@
 
 #include "options.hpp"
 
-#include <execcred/cache_key.hpp>
-#include <execcred/exec_credential.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/exec/exec_credential.hpp>
 
 #include <string>
 

@@ -5,9 +5,9 @@
 #include "pass_through.hpp"
 #include "pinniped.hpp"
 
-#include <execcred/cache_options.hpp>
-#include <execcred/refresh_token_store.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/options.hpp>
+#include <execcred/cache/refresh_token_store.hpp>
 
 #include <chrono>
 #include <utility>

@@ -6,10 +6,10 @@
 #include "subject.hpp"
 #include "token_server.hpp"
 
-#include <execcred/cache_directory.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/directory.hpp>
+#include <execcred/exec/provider.hpp>
 
 #include <optional>
 #include <string>

@@ -11,9 +11,9 @@
 #include "pinniped.hpp"
 #include "subject.hpp"
 
-#include <execcred/cache_options.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/plugin_main.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/options.hpp>
+#include <execcred/exec/plugin_main.hpp>
 
 namespace execcred::oidc_federation {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include <execcred/cache_options.hpp>
-#include <execcred/json_reader.hpp>
-#include <execcred/local_url.hpp>
-#include <execcred/oidc_discovery.hpp>
-#include <execcred/spiffe_id.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
-#include <execcred/workload_endpoint.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/cache/options.hpp>
+#include <execcred/json/json_reader.hpp>
+#include <execcred/oauth/discovery.hpp>
+#include <execcred/oauth/local_url.hpp>
+#include <execcred/spiffe/spiffe_id.hpp>
+#include <execcred/spiffe/workload_endpoint.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,13 +2,13 @@
 // The options of execcred-oidc-federation.
 #pragma once
 
-#include <execcred/client_authentication.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/option_set.hpp>
-#include <execcred/settings.hpp>
-#include <execcred/svid_choice.hpp>
-#include <execcred/token_command.hpp>
-#include <execcred/token_request.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/exec/option_set.hpp>
+#include <execcred/exec/settings.hpp>
+#include <execcred/oauth/client_authentication.hpp>
+#include <execcred/oauth/token_request.hpp>
+#include <execcred/sources/token_command.hpp>
+#include <execcred/spiffe/svid_choice.hpp>
 
 #include <filesystem>
 #include <optional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pass_through.hpp"
 
-#include <execcred/jwt.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/jwt.hpp>
 
 #include <algorithm>
 #include <optional>

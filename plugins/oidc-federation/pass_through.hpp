@@ -3,10 +3,10 @@
 // its issuer. Looked at first, so that a misconfiguration is a message and not a 401.
 #pragma once
 
-#include <execcred/clock.hpp>
-#include <execcred/exec_credential.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/exec/exec_credential.hpp>
 
 #include <string>
 #include <vector>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pinniped.hpp"
 
-#include <execcred/base64.hpp>
-#include <execcred/bearer_token.hpp>
-#include <execcred/ca_file.hpp>
-#include <execcred/certificate.hpp>
-#include <execcred/deadline.hpp>
-#include <execcred/json.hpp>
-#include <execcred/oauth_failure.hpp>
-#include <execcred/provider_http.hpp>
-#include <execcred/rfc3339.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/http/ca_file.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/oauth/failure.hpp>
+#include <execcred/oauth/provider_http.hpp>
+#include <execcred/os/deadline.hpp>
+#include <execcred/x509/certificate.hpp>
 
 #include <optional>
 #include <utility>

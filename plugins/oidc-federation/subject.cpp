@@ -6,13 +6,13 @@
 #include "subject_spiffe.hpp"
 #include "subject_url.hpp"
 
-#include <execcred/bearer_token.hpp>
-#include <execcred/deadline.hpp>
-#include <execcred/file.hpp>
-#include <execcred/fingerprint.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/text.hpp>
-#include <execcred/token_identity.hpp>
+#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/token_identity.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/os/deadline.hpp>
+#include <execcred/os/file.hpp>
 
 #include <utility>
 

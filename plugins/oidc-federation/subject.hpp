@@ -4,11 +4,11 @@
 
 #include "options.hpp"
 
-#include <execcred/cache_key.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/exec/provider.hpp>
 
 namespace execcred::oidc_federation {
 

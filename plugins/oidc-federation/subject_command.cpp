@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "subject_command.hpp"
 
-#include <execcred/bearer_token.hpp>
-#include <execcred/fingerprint.hpp>
-#include <execcred/machine_identity.hpp>
-#include <execcred/text.hpp>
-#include <execcred/token_command.hpp>
+#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/machine_identity.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/sources/token_command.hpp>
 
 namespace execcred::oidc_federation {
 

@@ -2,10 +2,10 @@
 // A subject token that another program prints.
 #pragma once
 
-#include <execcred/cache_key.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/token_command.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/exec/provider.hpp>
+#include <execcred/sources/token_command.hpp>
 
 namespace execcred::oidc_federation {
 

@@ -3,14 +3,14 @@
 
 #include "subject_url.hpp"
 
-#include <execcred/file.hpp>
-#include <execcred/fingerprint.hpp>
-#include <execcred/hub.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/provider_http.hpp>
-#include <execcred/service_account_token.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/hub/hub.hpp>
+#include <execcred/hub/service_account_token.hpp>
+#include <execcred/oauth/provider_http.hpp>
+#include <execcred/os/file.hpp>
 
 #include <utility>
 

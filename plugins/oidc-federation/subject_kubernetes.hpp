@@ -5,9 +5,9 @@
 
 #include "options.hpp"
 
-#include <execcred/cache_key.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/provider.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/exec/provider.hpp>
 
 namespace execcred::oidc_federation {
 

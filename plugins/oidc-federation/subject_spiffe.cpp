@@ -3,11 +3,11 @@
 
 #include "subject_url.hpp"
 
-#include <execcred/file.hpp>
-#include <execcred/jwt_svid.hpp>
-#include <execcred/machine_identity.hpp>
-#include <execcred/text.hpp>
-#include <execcred/workload_api.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/machine_identity.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/spiffe/jwt_svid.hpp>
+#include <execcred/spiffe/workload_api.hpp>
 
 #include <algorithm>
 #include <array>

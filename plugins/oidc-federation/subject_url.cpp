@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "subject_url.hpp"
 
-#include <execcred/bearer_token.hpp>
-#include <execcred/ca_file.hpp>
-#include <execcred/fingerprint.hpp>
-#include <execcred/google_metadata.hpp>
-#include <execcred/local_url.hpp>
-#include <execcred/machine_identity.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/cache/machine_identity.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/http/ca_file.hpp>
+#include <execcred/oauth/local_url.hpp>
+#include <execcred/sources/google_metadata.hpp>
 
 #include <utility>
 

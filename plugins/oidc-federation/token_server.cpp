@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "token_server.hpp"
 
-#include <execcred/bearer_token.hpp>
-#include <execcred/ca_file.hpp>
-#include <execcred/certificate.hpp>
-#include <execcred/deadline.hpp>
-#include <execcred/file.hpp>
-#include <execcred/text.hpp>
-#include <execcred/token_request.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/http/ca_file.hpp>
+#include <execcred/oauth/token_request.hpp>
+#include <execcred/os/deadline.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/x509/certificate.hpp>
 
 #include <utility>
 

@@ -4,15 +4,15 @@
 
 #include "options.hpp"
 
-#include <execcred/cache_directory.hpp>
-#include <execcred/client_authentication.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/discovery_cache.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/provider_http.hpp>
-#include <execcred/result.hpp>
-#include <execcred/secret.hpp>
-#include <execcred/token_reply.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/directory.hpp>
+#include <execcred/exec/provider.hpp>
+#include <execcred/oauth/client_authentication.hpp>
+#include <execcred/oauth/discovery_cache.hpp>
+#include <execcred/oauth/provider_http.hpp>
+#include <execcred/oauth/token_reply.hpp>
 
 #include <string>
 #include <vector>

@@ -6,11 +6,11 @@
 // connects to its socket: the plugin connects itself, and starts no other program.
 #include "options.hpp"
 
-#include <execcred/jwt_svid.hpp>
-#include <execcred/plugin_main.hpp>
-#include <execcred/text.hpp>
-#include <execcred/workload_endpoint.hpp>
-#include <execcred/x509_svid.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/plugin_main.hpp>
+#include <execcred/spiffe/jwt_svid.hpp>
+#include <execcred/spiffe/workload_endpoint.hpp>
+#include <execcred/spiffe/x509_svid.hpp>
 
 #include <utility>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include <execcred/spiffe_id.hpp>
-#include <execcred/text.hpp>
-#include <execcred/workload_endpoint.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/spiffe/spiffe_id.hpp>
+#include <execcred/spiffe/workload_endpoint.hpp>
 
 #include <utility>
 

@@ -2,10 +2,10 @@
 // The options of execcred-spiffe.
 #pragma once
 
-#include <execcred/option_set.hpp>
-#include <execcred/result.hpp>
-#include <execcred/settings.hpp>
-#include <execcred/svid_choice.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/exec/option_set.hpp>
+#include <execcred/exec/settings.hpp>
+#include <execcred/spiffe/svid_choice.hpp>
 
 #include <string>
 #include <vector>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "binding.hpp"
 
-#include <execcred/access_rules.hpp>
-#include <execcred/base64.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/pem.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/pem.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/exec/access_rules.hpp>
+#include <execcred/exec/jwt.hpp>
 
 #include <algorithm>
 #include <set>

@@ -3,8 +3,8 @@
 // the defaults of its own reader; options of the same names replace them.
 #pragma once
 
-#include <execcred/option_set.hpp>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/exec/option_set.hpp>
 
 #include <string_view>
 #include <vector>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file_source.hpp"
 
-#include <execcred/file.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/os/file.hpp>
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include "options.hpp"
 #include "stored_credential.hpp"
 
-#include <execcred/provider.hpp>
+#include <execcred/exec/provider.hpp>
 
 namespace execcred::static_secret {
 

@@ -4,8 +4,8 @@
 
 #include "options.hpp"
 
-#include <execcred/hub.hpp>
-#include <execcred/stored_secret.hpp>
+#include <execcred/hub/hub.hpp>
+#include <execcred/kube/stored_secret.hpp>
 
 namespace execcred::static_secret {
 

@@ -10,11 +10,11 @@
 #include "options.hpp"
 #include "stored_credential.hpp"
 
-#include <execcred/deadline.hpp>
-#include <execcred/hub.hpp>
-#include <execcred/plugin_main.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/exec/plugin_main.hpp>
+#include <execcred/hub/hub.hpp>
+#include <execcred/os/deadline.hpp>
 
 #include <utility>
 #include <vector>

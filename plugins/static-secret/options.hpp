@@ -4,9 +4,9 @@
 
 #include "convention.hpp"
 
-#include <execcred/label_selector.hpp>
-#include <execcred/provider.hpp>
-#include <execcred/url_pattern.hpp>
+#include <execcred/base/url_pattern.hpp>
+#include <execcred/exec/provider.hpp>
+#include <execcred/kube/label_selector.hpp>
 
 #include <filesystem>
 #include <optional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include <execcred/stored_secret.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/kube/stored_secret.hpp>
 
 #include <algorithm>
 

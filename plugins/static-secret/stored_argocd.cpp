@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stored_credential.hpp"
 
-#include <execcred/base64.hpp>
-#include <execcred/json_reader.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <array>
 #include <utility>

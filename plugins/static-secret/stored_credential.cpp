@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stored_credential.hpp"
 
-#include <execcred/base64.hpp>
-#include <execcred/bearer_token.hpp>
-#include <execcred/certificate.hpp>
-#include <execcred/file.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/x509/certificate.hpp>
 
 #include <algorithm>
 #include <array>

@@ -5,8 +5,8 @@
 
 #include "options.hpp"
 
-#include <execcred/exec_credential.hpp>
-#include <execcred/stored_secret.hpp>
+#include <execcred/exec/exec_credential.hpp>
+#include <execcred/kube/stored_secret.hpp>
 
 #include <filesystem>
 #include <string>

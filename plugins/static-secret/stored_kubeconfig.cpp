@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stored_credential.hpp"
 
-#include <execcred/base64.hpp>
-#include <execcred/file.hpp>
-#include <execcred/kubeconfig.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/kube/kubeconfig.hpp>
+#include <execcred/os/file.hpp>
 
 #include <utility>
 

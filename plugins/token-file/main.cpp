@@ -4,11 +4,11 @@
 // The usual file is a projected service-account token, which the kubelet renews in place. So the
 // plugin reads it afresh on every call and caches nothing; the token's own "exp" claim, bounded
 // by --max-age, tells the client when to call again.
-#include <execcred/bearer_token.hpp>
-#include <execcred/file.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/plugin_main.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/exec/plugin_main.hpp>
+#include <execcred/os/file.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <aws/config_file.hpp>
 #include <aws/xml.hpp>
-#include <execcred/json.hpp>
+#include <execcred/json/json.hpp>
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform.hpp"
 
-#include <execcred/rfc3339.hpp>
+#include <execcred/base/rfc3339.hpp>
 
 #include <utility>
 

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <aws/process.hpp>
-#include <execcred/rfc3339.hpp>
+#include <execcred/base/rfc3339.hpp>
 
 #include <filesystem>
 

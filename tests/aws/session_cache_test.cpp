@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 #include <aws/eks_token.hpp>
 #include <aws/session.hpp>
-#include <execcred/credential_cache.hpp>
-#include <execcred/rfc3339.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/cache/credential_cache.hpp>
 
 #include <chrono>
 #include <functional>

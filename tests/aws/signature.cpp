@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "signature.hpp"
 
-#include <execcred/base64.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/text.hpp>
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>

@@ -4,9 +4,9 @@
 #include "documents.hpp"
 #include "plugin_under_test.hpp"
 
-#include <execcred/jwt.hpp>
-#include <execcred/rfc3339.hpp>
-#include <execcred/secret.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/exec/jwt.hpp>
 
 #include <algorithm>
 #include <regex>

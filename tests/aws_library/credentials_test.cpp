@@ -2,9 +2,9 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/aws_credentials.hpp>
-#include <execcred/aws_region.hpp>
-#include <execcred/rfc3339.hpp>
+#include <execcred/aws/credentials.hpp>
+#include <execcred/aws/region.hpp>
+#include <execcred/base/rfc3339.hpp>
 
 #include <string>
 #include <vector>

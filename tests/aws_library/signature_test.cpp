@@ -2,8 +2,8 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/aws_signature.hpp>
-#include <execcred/rfc3339.hpp>
+#include <execcred/aws/signature.hpp>
+#include <execcred/base/rfc3339.hpp>
 
 #include <string>
 

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include <execcred/form.hpp>
+#include <execcred/base/form.hpp>
 
 #include <azure/entra_failure.hpp>
 

@@ -4,8 +4,9 @@
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
 
+#include <execcred/json/documents.hpp>
+
 #include <doctest/doctest.h>
-#include <execcred/documents.hpp>
 
 using namespace blackbox;
 using execcred::json::Value;

@@ -7,9 +7,10 @@
 #include "sandbox.hpp"
 #include "test_paths.hpp"
 
+#include <execcred/json/documents.hpp>
+#include <execcred/json/json.hpp>
+
 #include <doctest/doctest.h>
-#include <execcred/documents.hpp>
-#include <execcred/json.hpp>
 
 #include <filesystem>
 #include <set>

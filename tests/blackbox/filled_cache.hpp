@@ -5,10 +5,10 @@
 #include "inventory.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/cache_directory.hpp>
-#include <execcred/cache_entry.hpp>
-#include <execcred/cache_key.hpp>
-#include <execcred/clock.hpp>
+#include <execcred/base/clock.hpp>
+#include <execcred/cache/directory.hpp>
+#include <execcred/cache/entry.hpp>
+#include <execcred/cache/key.hpp>
 
 #include <filesystem>
 #include <string>

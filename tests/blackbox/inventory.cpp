@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inventory.hpp"
-
 #include "documents.hpp"
 
 namespace blackbox {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.hpp"
 
-#include <execcred/cache_entry.hpp>
+#include <execcred/cache/entry.hpp>
 
 namespace execcred {
 namespace {

@@ -6,7 +6,7 @@
 #include "unit/temp_dir.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/credential_cache.hpp>
+#include <execcred/cache/credential_cache.hpp>
 
 #include <filesystem>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.hpp"
 
-#include <execcred/cache_directory.hpp>
+#include <execcred/cache/directory.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>

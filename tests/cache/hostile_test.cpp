@@ -3,7 +3,7 @@
 #include "fixture.hpp"
 #include "hostile_files.hpp"
 
-#include <execcred/cache_listing.hpp>
+#include <execcred/cache/listing.hpp>
 
 #include <fcntl.h>
 #include <sys/mount.h>

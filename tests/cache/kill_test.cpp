@@ -3,8 +3,8 @@
 #include "fixture.hpp"
 #include "support/processes.hpp"
 
-#include <execcred/cache_directory.hpp>
-#include <execcred/cache_entry.hpp>
+#include <execcred/cache/directory.hpp>
+#include <execcred/cache/entry.hpp>
 
 namespace execcred {
 namespace {

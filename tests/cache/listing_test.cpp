@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache_tidy.hpp"
 #include "fixture.hpp"
 
-#include <execcred/cache_listing.hpp>
+#include <execcred/cache/listing.hpp>
+#include <execcred/cache/tidy.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>

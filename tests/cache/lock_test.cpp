@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One lock, and its file that comes and goes.
-#include "cache_lock.hpp"
+#include <execcred/cache/lock.hpp>
 #include "fixture.hpp"
 #include "support/processes.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.hpp"
 
-#include <execcred/cache_options.hpp>
-#include <execcred/settings.hpp>
+#include <execcred/cache/options.hpp>
+#include <execcred/exec/settings.hpp>
 
 namespace execcred {
 namespace {

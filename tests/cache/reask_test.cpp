@@ -2,9 +2,9 @@
 // A client that asks again for what it was given was perhaps refused with it.
 #include "fixture.hpp"
 
-#include <execcred/cache_client.hpp>
-#include <execcred/cache_directory.hpp>
-#include <execcred/cache_entry.hpp>
+#include <execcred/cache/client.hpp>
+#include <execcred/cache/directory.hpp>
+#include <execcred/cache/entry.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache_tidy.hpp"
 #include "fixture.hpp"
 #include "hostile_files.hpp"
 #include "support/processes.hpp"
 
-#include <execcred/cache_listing.hpp>
-#include <execcred/refresh_token_store.hpp>
+#include <execcred/cache/listing.hpp>
+#include <execcred/cache/refresh_token_store.hpp>
+#include <execcred/cache/tidy.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -4,8 +4,8 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/base64.hpp>
-#include <execcred/certificate.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/x509/certificate.hpp>
 
 #include <openssl/pem.h>
 

@@ -4,7 +4,7 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/certificate.hpp>
+#include <execcred/x509/certificate.hpp>
 
 namespace execcred {
 namespace {

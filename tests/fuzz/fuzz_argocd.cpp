@@ -5,8 +5,8 @@
 #include "fuzz.hpp"
 #include "stored_credential.hpp"
 
-#include <execcred/bearer_token.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/bearer_token.hpp>
 
 #include <nlohmann/json.hpp>
 #include <string>

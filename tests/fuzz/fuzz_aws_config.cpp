@@ -4,7 +4,7 @@
 #include "fuzz.hpp"
 
 #include <aws/config_file.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <set>
 #include <string>

@@ -3,9 +3,9 @@
 // can sign a request, and is the same after it was kept.
 #include "fuzz.hpp"
 
-#include <execcred/aws_credentials.hpp>
-#include <execcred/aws_region.hpp>
-#include <execcred/text.hpp>
+#include <execcred/aws/credentials.hpp>
+#include <execcred/aws/region.hpp>
+#include <execcred/base/text.hpp>
 
 #include <chrono>
 #include <string>

@@ -5,7 +5,7 @@
 
 #include <aws/sts.hpp>
 #include <aws/sts_reply.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <string>
 

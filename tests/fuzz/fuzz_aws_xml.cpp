@@ -3,8 +3,8 @@
 #include "fuzz.hpp"
 
 #include <aws/xml.hpp>
-#include <execcred/json.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/json.hpp>
 
 #include <algorithm>
 #include <string>

@@ -2,7 +2,7 @@
 // Base64: any bytes survive, and a text that is accepted is the only one for its bytes.
 #include "fuzz.hpp"
 
-#include <execcred/base64.hpp>
+#include <execcred/base/base64.hpp>
 
 #include <optional>
 #include <string>

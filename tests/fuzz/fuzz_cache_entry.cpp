@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cache's files: what is taken is what the writers write, byte for byte, and what they write
 // of any text is read again. The input is a file, and once more the fields of one.
-#include "cache_fields.hpp"
 #include "fuzz.hpp"
 
-#include <execcred/cache_entry.hpp>
-#include <execcred/cache_key.hpp>
-#include <execcred/cache_policy.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/entry.hpp>
+#include <execcred/cache/fields.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/cache/policy.hpp>
 
 #include <optional>
 #include <string>

@@ -3,9 +3,9 @@
 // byte for byte, and only https endpoints.
 #include "fuzz.hpp"
 
-#include <execcred/oidc_discovery.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/oauth/discovery.hpp>
 
 #include <nlohmann/json.hpp>
 #include <string>

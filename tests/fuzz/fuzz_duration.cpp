@@ -3,7 +3,7 @@
 #include "fuzz.hpp"
 #include "go_duration.hpp"
 
-#include <execcred/duration.hpp>
+#include <execcred/base/duration.hpp>
 
 #include <cstdint>
 #include <optional>

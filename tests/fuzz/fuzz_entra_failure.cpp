@@ -2,7 +2,7 @@
 // A refusal of Entra's: "STATUS BODY". It always is an error, on one line, without what was sent.
 #include "fuzz.hpp"
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <azure/entra_failure.hpp>
 

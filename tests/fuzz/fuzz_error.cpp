@@ -3,8 +3,8 @@
 // each part. The input: message|hint|context|context…, a digit in front of a part lengthens it.
 #include "fuzz.hpp"
 
-#include <execcred/error.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/error.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

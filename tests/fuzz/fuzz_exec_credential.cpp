@@ -3,8 +3,8 @@
 // write it, it is the same.
 #include "fuzz.hpp"
 
-#include <execcred/exec_credential.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/exec_credential.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -2,7 +2,7 @@
 // KUBERNETES_EXEC_INFO: what is read, and written as client-go writes it, is read as the same.
 #include "fuzz.hpp"
 
-#include <execcred/exec_credential.hpp>
+#include <execcred/exec/exec_credential.hpp>
 
 #include <algorithm>
 #include <string>

@@ -3,9 +3,9 @@
 // is accepted leads to Google's own hosts, and names nothing that could lead a path elsewhere.
 #include "fuzz.hpp"
 
-#include <execcred/local_url.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/oauth/local_url.hpp>
 #include <google/credentials.hpp>
 #include <google/options.hpp>
 #include <google/subject.hpp>

@@ -3,9 +3,8 @@
 // free of control characters.
 #include "fuzz.hpp"
 
-#include "http_reply.hpp"
-
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/http/reply.hpp>
 
 #include <algorithm>
 

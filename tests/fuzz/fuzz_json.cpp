@@ -3,7 +3,7 @@
 #include "fuzz.hpp"
 #include "json_tree.hpp"
 
-#include <execcred/json.hpp>
+#include <execcred/json/json.hpp>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -3,8 +3,8 @@
 // one.
 #include "fuzz.hpp"
 
-#include <execcred/base64.hpp>
-#include <execcred/jwt.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/exec/jwt.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -5,9 +5,9 @@
 // token.
 #include "fuzz.hpp"
 
-#include <execcred/base64.hpp>
-#include <execcred/jwt_svid.hpp>
-#include <execcred/spiffe_id.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/spiffe/jwt_svid.hpp>
+#include <execcred/spiffe/spiffe_id.hpp>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

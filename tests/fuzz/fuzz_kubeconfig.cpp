@@ -4,11 +4,11 @@
 #include "fuzz.hpp"
 #include "json_tree.hpp"
 
-#include <execcred/file.hpp>
-#include <execcred/kubeconfig.hpp>
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
-#include <execcred/yaml.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/json/yaml.hpp>
+#include <execcred/kube/kubeconfig.hpp>
+#include <execcred/os/file.hpp>
 
 #include <set>
 #include <string>

@@ -3,7 +3,7 @@
 // within a day and is of the identity that was asked for; no message shows the endpoint's password.
 #include "fuzz.hpp"
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <azure/managed_reply.hpp>
 

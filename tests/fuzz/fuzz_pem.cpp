@@ -2,8 +2,8 @@
 // PEM against OpenSSL: no other reader may find a certificate that ours did not.
 #include "fuzz.hpp"
 
-#include <execcred/base64.hpp>
-#include <execcred/pem.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/pem.hpp>
 
 #include <openssl/bio.h>
 #include <openssl/err.h>

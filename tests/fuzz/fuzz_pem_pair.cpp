@@ -5,8 +5,8 @@
 // The input has two parts with a line of "%" between them: certificates, key.
 #include "fuzz.hpp"
 
-#include <execcred/certificate.hpp>
-#include <execcred/pem.hpp>
+#include <execcred/base/pem.hpp>
+#include <execcred/x509/certificate.hpp>
 
 #include <openssl/err.h>
 #include <openssl/pem.h>

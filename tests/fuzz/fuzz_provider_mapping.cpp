@@ -2,7 +2,7 @@
 // The mapping file: what is read can run, and written anew it is read as the same.
 #include "fuzz.hpp"
 
-#include <execcred/provider_mapping.hpp>
+#include <execcred/kube/provider_mapping.hpp>
 
 #include <set>
 #include <string>

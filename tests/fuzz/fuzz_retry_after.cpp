@@ -2,7 +2,7 @@
 // Retry-After: bounded for any text, and any second of the calendar reads back in each form.
 #include "fuzz.hpp"
 
-#include <execcred/http_retry.hpp>
+#include <execcred/http/retry.hpp>
 
 #include <array>
 #include <ctime>

@@ -2,7 +2,7 @@
 // RFC 3339: what is read agrees with the C library's calendar, and what is written reads back.
 #include "fuzz.hpp"
 
-#include <execcred/rfc3339.hpp>
+#include <execcred/base/rfc3339.hpp>
 
 #include <array>
 #include <cstdint>

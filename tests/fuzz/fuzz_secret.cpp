@@ -3,8 +3,8 @@
 // a value which is no base64 harms only who asks for it.
 #include "fuzz.hpp"
 
-#include <execcred/base64.hpp>
-#include <execcred/stored_secret.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/kube/stored_secret.hpp>
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -7,7 +7,7 @@
 #include "fuzz.hpp"
 #include "unit/settings_program.hpp"
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <map>
 #include <string>

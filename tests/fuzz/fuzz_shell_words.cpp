@@ -2,7 +2,7 @@
 // Words of a command line: each is one, whatever stands in it.
 #include "fuzz.hpp"
 
-#include <execcred/shell_words.hpp>
+#include <execcred/base/shell_words.hpp>
 
 #include <string>
 #include <string_view>

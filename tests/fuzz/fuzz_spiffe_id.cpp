@@ -2,7 +2,7 @@
 // SPIFFE IDs and trust domains against the standard's grammar, said in another way.
 #include "fuzz.hpp"
 
-#include <execcred/spiffe_id.hpp>
+#include <execcred/spiffe/spiffe_id.hpp>
 
 #include <string>
 

@@ -3,8 +3,8 @@
 // day, and no message shows the tokens that were sent or received.
 #include "fuzz.hpp"
 
-#include <execcred/text.hpp>
-#include <execcred/token_reply.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/oauth/token_reply.hpp>
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -4,8 +4,8 @@
 #include "fuzz.hpp"
 #include "url_text.hpp"
 
-#include <execcred/text.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
 
 #include <algorithm>
 #include <string>

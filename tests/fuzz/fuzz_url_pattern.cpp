@@ -4,8 +4,8 @@
 #include "fuzz.hpp"
 #include "url_text.hpp"
 
-#include <execcred/text.hpp>
-#include <execcred/url_pattern.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url_pattern.hpp>
 
 #include <arpa/inet.h>
 

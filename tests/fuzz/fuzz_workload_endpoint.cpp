@@ -2,7 +2,7 @@
 // The Workload API's addresses: what is taken has one reading, and inet_pton's for addresses.
 #include "fuzz.hpp"
 
-#include <execcred/workload_endpoint.hpp>
+#include <execcred/spiffe/workload_endpoint.hpp>
 
 #include <arpa/inet.h>
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // WWW-Authenticate: bounded for any text, what is quoted reads back, and whatever a server says
 // there is one line of a message.
+#include <execcred/base/text.hpp>
+#include <execcred/oauth/failure.hpp>
+#include <execcred/oauth/www_authenticate.hpp>
 #include "fuzz.hpp"
-#include "www_authenticate.hpp"
-
-#include <execcred/oauth_failure.hpp>
-#include <execcred/text.hpp>
 
 #include <algorithm>
 #include <string>

@@ -4,8 +4,8 @@
 #include "fuzz.hpp"
 #include "json_tree.hpp"
 
-#include <execcred/yaml.hpp>
-#include <execcred/yaml_write.hpp>
+#include <execcred/json/yaml.hpp>
+#include <execcred/json/yaml_write.hpp>
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -4,9 +4,9 @@
 
 #include "fuzz.hpp"
 
-#include <execcred/base64.hpp>
-#include <execcred/cluster.hpp>
-#include <execcred/cluster_profile.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/exec/cluster.hpp>
+#include <execcred/kube/cluster_profile.hpp>
 
 #include <set>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <execcred/json.hpp>
+#include <execcred/json/json.hpp>
 
 #include <algorithm>
 #include <cmath>

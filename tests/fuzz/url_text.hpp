@@ -2,7 +2,7 @@
 // A URL put together from its parts again.
 #pragma once
 
-#include <execcred/url.hpp>
+#include <execcred/base/url.hpp>
 
 #include <string>
 

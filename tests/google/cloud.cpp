@@ -4,7 +4,7 @@
 #include "documents.hpp"
 #include "plugin_under_test.hpp"
 
-#include <execcred/rfc3339.hpp>
+#include <execcred/base/rfc3339.hpp>
 
 #include <unistd.h>
 

@@ -6,7 +6,7 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/http.hpp>
+#include <execcred/http/http.hpp>
 
 #include <string>
 #include <utility>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests through proxies: which, when, and who is verified on the way.
 #include "client.hpp"
-#include "http_route.hpp"
+
+#include <execcred/base/base64.hpp>
+#include <execcred/http/route.hpp>
 
 #include <unistd.h>
-#include <execcred/base64.hpp>
 
 #include <mutex>
 #include <vector>

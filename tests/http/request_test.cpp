@@ -2,7 +2,7 @@
 // What the client sends, what it refuses to send, and where it never goes.
 #include "client.hpp"
 
-#include <execcred/version.hpp>
+#include <execcred/base/version.hpp>
 
 #include <cstdlib>
 #include <vector>

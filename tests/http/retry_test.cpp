@@ -2,8 +2,8 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/http_retry.hpp>
-#include <execcred/rfc3339.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/http/retry.hpp>
 
 #include <deque>
 #include <initializer_list>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The system's roots, of which only what is needed is decoded: every verdict must be the one that
 // OpenSSL gives with the whole bundle loaded.
-#include "root_bundle.hpp"
 #include "unit/expect.hpp"
 #include "unit/temp_dir.hpp"
 #include "verdict.hpp"
 
+#include <execcred/http/root_bundle.hpp>
+#include <execcred/os/file.hpp>
+
 #include <doctest/doctest.h>
 #include <openssl/pem.h>
-#include <execcred/file.hpp>
 
 #include <cstdio>
 #include <string>

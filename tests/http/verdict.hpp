@@ -3,10 +3,11 @@
 // loaded whole and with our lookup.
 #pragma once
 
-#include "openssl_owner.hpp"
 #include "support/tls_identity.hpp"
-#include "system_roots.hpp"
 #include "unit/temp_dir.hpp"
+
+#include <execcred/http/system_roots.hpp>
+#include <execcred/x509/openssl_owner.hpp>
 
 #include <doctest/doctest.h>
 #include <openssl/pem.h>

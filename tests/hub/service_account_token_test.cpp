@@ -3,10 +3,10 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/base64.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/rfc3339.hpp>
-#include <execcred/service_account_token.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/hub/service_account_token.hpp>
 
 #include <nlohmann/json.hpp>
 

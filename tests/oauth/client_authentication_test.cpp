@@ -3,9 +3,9 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/base64.hpp>
-#include <execcred/client_authentication.hpp>
-#include <execcred/rfc3339.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/oauth/client_authentication.hpp>
 
 #include <set>
 

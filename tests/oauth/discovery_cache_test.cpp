@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache_fields.hpp"
-#include "cache_tidy.hpp"
 #include "provider.hpp"
 #include "unit/expect.hpp"
 #include "unit/temp_dir.hpp"
 
+#include <execcred/cache/fields.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/cache/tidy.hpp>
+#include <execcred/oauth/discovery_cache.hpp>
+
 #include <doctest/doctest.h>
-#include <execcred/cache_key.hpp>
-#include <execcred/discovery_cache.hpp>
 
 #include <filesystem>
 #include <fstream>

@@ -3,7 +3,7 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/oidc_discovery.hpp>
+#include <execcred/oauth/discovery.hpp>
 
 namespace execcred::test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/form.hpp>
+#include <execcred/base/form.hpp>
 
 namespace execcred::test {
 namespace {

@@ -3,7 +3,7 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/jwt_sign.hpp>
+#include <execcred/oauth/jwt_sign.hpp>
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hosts of docs/options.md to which plain http may go.
 #include <doctest/doctest.h>
-#include <execcred/local_url.hpp>
-#include <execcred/url.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/oauth/local_url.hpp>
 
 #include <string>
 

@@ -4,7 +4,7 @@
 
 #include "support/stream_server.hpp"
 
-#include <execcred/http.hpp>
+#include <execcred/http/http.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -5,9 +5,9 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/base64.hpp>
-#include <execcred/rfc3339.hpp>
-#include <execcred/token_reply.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/oauth/token_reply.hpp>
 
 #include <chrono>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/shell_words.hpp>
+#include <execcred/base/shell_words.hpp>
 
 #include <array>
 #include <cstdio>

@@ -2,7 +2,7 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/token_request.hpp>
+#include <execcred/oauth/token_request.hpp>
 
 namespace execcred::test {
 namespace {

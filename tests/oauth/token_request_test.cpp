@@ -4,7 +4,7 @@
 #include "replies.hpp"
 #include "support/jws_keys.hpp"
 
-#include <execcred/token_request.hpp>
+#include <execcred/oauth/token_request.hpp>
 
 #include <set>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "www_authenticate.hpp"
 #include "replies.hpp"
 
-#include <execcred/oauth_failure.hpp>
+#include <execcred/oauth/failure.hpp>
+#include <execcred/oauth/www_authenticate.hpp>
 
 namespace execcred::test {
 namespace {

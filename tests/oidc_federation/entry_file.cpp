@@ -3,7 +3,7 @@
 
 #include "sandbox.hpp"
 
-#include <execcred/cache_key.hpp>
+#include <execcred/cache/key.hpp>
 
 #include <fstream>
 #include <stdexcept>

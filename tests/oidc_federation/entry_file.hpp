@@ -2,7 +2,7 @@
 // The cache's entries, to be looked at and changed from outside.
 #pragma once
 
-#include <execcred/cache_entry.hpp>
+#include <execcred/cache/entry.hpp>
 
 #include <filesystem>
 #include <functional>

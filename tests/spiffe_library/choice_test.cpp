@@ -2,7 +2,7 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/svid_choice.hpp>
+#include <execcred/spiffe/svid_choice.hpp>
 
 #include <optional>
 #include <string>

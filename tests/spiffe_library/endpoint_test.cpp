@@ -2,7 +2,7 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/workload_endpoint.hpp>
+#include <execcred/spiffe/workload_endpoint.hpp>
 
 #include <string>
 #include <string_view>

@@ -6,8 +6,8 @@
 #include "workload_agent.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/jwt_svid.hpp>
-#include <execcred/x509_svid.hpp>
+#include <execcred/spiffe/jwt_svid.hpp>
+#include <execcred/spiffe/x509_svid.hpp>
 
 #include <chrono>
 #include <string>

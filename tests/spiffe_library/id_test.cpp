@@ -2,7 +2,7 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/spiffe_id.hpp>
+#include <execcred/spiffe/spiffe_id.hpp>
 
 #include <string>
 #include <string_view>

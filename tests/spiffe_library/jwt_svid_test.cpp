@@ -2,8 +2,8 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/base64.hpp>
-#include <execcred/jwt_svid.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/spiffe/jwt_svid.hpp>
 
 #include <string>
 #include <string_view>

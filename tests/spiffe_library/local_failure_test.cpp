@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this machine lacks is no answer of the agent's.
-#include "grpc_call.hpp"
 #include "unit/expect.hpp"
-#include "workload_socket.hpp"
+
+#include <execcred/spiffe/grpc_call.hpp>
+#include <execcred/spiffe/workload_socket.hpp>
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>

@@ -4,7 +4,7 @@
 
 #include "support/issuer.hpp"
 
-#include <execcred/x509_svid.hpp>
+#include <execcred/spiffe/x509_svid.hpp>
 
 #include <string>
 #include <string_view>

@@ -4,7 +4,7 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/x509_svid.hpp>
+#include <execcred/spiffe/x509_svid.hpp>
 
 #include <array>
 #include <functional>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secret_hub.hpp"
-
 #include "documents.hpp"
 
-#include <execcred/label_selector.hpp>
+#include <execcred/kube/label_selector.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include <execcred/credential_cache.hpp>
+#include <execcred/cache/credential_cache.hpp>
 
 namespace execcred::test {
 namespace {

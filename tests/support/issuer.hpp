@@ -4,7 +4,7 @@
 
 #include "openssl_handles.hpp"
 
-#include <execcred/clock.hpp>
+#include <execcred/base/clock.hpp>
 
 #include <string>
 #include <string_view>

@@ -4,7 +4,7 @@
 
 #include "openssl_handles.hpp"
 
-#include <execcred/secret.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <string>
 #include <string_view>

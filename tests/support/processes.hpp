@@ -2,7 +2,7 @@
 // Many processes on one cache, and what they did.
 #pragma once
 
-#include <execcred/file.hpp>
+#include <execcred/os/file.hpp>
 
 #include <cstddef>
 #include <filesystem>

@@ -3,8 +3,8 @@
 #include "temp_dir.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/access_rules.hpp>
-#include <execcred/base64.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/exec/access_rules.hpp>
 
 #include <array>
 #include <string>

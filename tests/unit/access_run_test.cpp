@@ -4,8 +4,8 @@
 #include "temp_dir.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/access.hpp>
-#include <execcred/rfc3339.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/kube/access.hpp>
 
 #include <array>
 #include <string>

@@ -4,7 +4,7 @@
 #include "growth.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/access.hpp>
+#include <execcred/kube/access.hpp>
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/bearer_token.hpp>
+#include <execcred/exec/bearer_token.hpp>
 
 #include <vector>
 

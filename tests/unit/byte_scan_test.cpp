@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every byte, at every place of a word and behind it, against the plain loop.
-#include "byte_scan.hpp"
-
-#include <execcred/cache_key.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/byte_scan.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/cache/key.hpp>
 
 #include <doctest/doctest.h>
 

@@ -3,8 +3,8 @@
 #include "growth.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/access.hpp>
-#include <execcred/cluster_profile.hpp>
+#include <execcred/kube/access.hpp>
+#include <execcred/kube/cluster_profile.hpp>
 
 #include <string>
 #include <vector>

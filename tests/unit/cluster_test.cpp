@@ -2,7 +2,7 @@
 #include "expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/cluster.hpp>
+#include <execcred/exec/cluster.hpp>
 
 #include <string>
 #include <vector>

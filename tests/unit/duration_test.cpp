@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/duration.hpp>
+#include <execcred/base/duration.hpp>
 
 #include <array>
 #include <cstdint>

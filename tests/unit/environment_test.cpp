@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/environment.hpp>
+#include <execcred/base/environment.hpp>
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/error.hpp>
-#include <execcred/text.hpp>
+#include <execcred/base/error.hpp>
+#include <execcred/base/text.hpp>
 
 #include <cerrno>
 

@@ -3,7 +3,7 @@
 #include "expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/exec_credential.hpp>
+#include <execcred/exec/exec_credential.hpp>
 
 #include <array>
 #include <string>

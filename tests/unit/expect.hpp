@@ -3,7 +3,7 @@
 #pragma once
 
 #include <doctest/doctest.h>
-#include <execcred/result.hpp>
+#include <execcred/base/result.hpp>
 
 #include <string>
 #include <string_view>

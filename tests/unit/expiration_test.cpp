@@ -3,8 +3,8 @@
 #include "expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/exec_credential.hpp>
-#include <execcred/rfc3339.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/exec/exec_credential.hpp>
 
 #include <algorithm>
 #include <array>

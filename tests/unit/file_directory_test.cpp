@@ -4,7 +4,7 @@
 #include "temp_dir.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/file.hpp>
+#include <execcred/os/file.hpp>
 
 #include <atomic>
 #include <thread>

@@ -3,7 +3,7 @@
 #include "temp_dir.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/file.hpp>
+#include <execcred/os/file.hpp>
 
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parser of ours against nlohmann/json, on texts made by breaking good ones.
 #include <doctest/doctest.h>
-#include <execcred/json.hpp>
+#include <execcred/json/json.hpp>
 
 #include <array>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/json_reader.hpp>
+#include <execcred/json/json_reader.hpp>
 
 namespace execcred::json {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/json.hpp>
+#include <execcred/json/json.hpp>
 
 namespace execcred::json {
 namespace {

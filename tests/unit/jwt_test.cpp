@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/base64.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/rfc3339.hpp>
+#include <execcred/base/base64.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/exec/jwt.hpp>
 
 #include <vector>
 

@@ -3,8 +3,8 @@
 #include "kubeconfig_text.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/file.hpp>
-#include <execcred/kubeconfig.hpp>
+#include <execcred/kube/kubeconfig.hpp>
+#include <execcred/os/file.hpp>
 
 namespace execcred {
 namespace {

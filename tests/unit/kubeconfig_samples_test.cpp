@@ -4,7 +4,7 @@
 #include "expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/kubeconfig.hpp>
+#include <execcred/kube/kubeconfig.hpp>
 
 namespace execcred {
 namespace {

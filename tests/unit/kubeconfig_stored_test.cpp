@@ -3,7 +3,7 @@
 #include "kubeconfig_text.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/kubeconfig.hpp>
+#include <execcred/kube/kubeconfig.hpp>
 
 namespace execcred {
 namespace {

@@ -2,7 +2,7 @@
 #include "expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/label_selector.hpp>
+#include <execcred/kube/label_selector.hpp>
 
 namespace execcred {
 namespace {

@@ -3,7 +3,7 @@
 #include "lint.hpp"
 #include "test_paths.hpp"
 
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 #include <filesystem>
 #include <fstream>

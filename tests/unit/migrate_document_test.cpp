@@ -4,10 +4,10 @@
 #include "migrate/report.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/documents.hpp>
-#include <execcred/json.hpp>
-#include <execcred/provider_mapping.hpp>
-#include <execcred/url_pattern.hpp>
+#include <execcred/base/url_pattern.hpp>
+#include <execcred/json/documents.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/kube/provider_mapping.hpp>
 
 #include <string>
 

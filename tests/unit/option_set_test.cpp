@@ -3,7 +3,7 @@
 #include "settings_program.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/option_set.hpp>
+#include <execcred/exec/option_set.hpp>
 
 namespace execcred {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/pem.hpp>
+#include <execcred/base/pem.hpp>
 
 namespace execcred {
 namespace {

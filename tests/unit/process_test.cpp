@@ -3,8 +3,8 @@
 #include "temp_dir.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/file.hpp>
-#include <execcred/process.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/os/process.hpp>
 
 #include <fcntl.h>
 #include <linux/filter.h>

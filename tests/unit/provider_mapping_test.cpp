@@ -2,7 +2,7 @@
 #include "expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/provider_mapping.hpp>
+#include <execcred/kube/provider_mapping.hpp>
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/rfc3339.hpp>
+#include <execcred/base/rfc3339.hpp>
 
 namespace execcred {
 namespace {

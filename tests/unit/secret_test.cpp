@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/secret.hpp>
+#include <execcred/base/secret.hpp>
 
 #include <malloc.h>
 

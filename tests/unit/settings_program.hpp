@@ -2,7 +2,7 @@
 // A program with one option of each sort, for the tests of Settings.
 #pragma once
 
-#include <execcred/settings.hpp>
+#include <execcred/exec/settings.hpp>
 
 #include <chrono>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/fingerprint.hpp>
-#include <execcred/sha256.hpp>
+#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/sha256.hpp>
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>

@@ -2,7 +2,7 @@
 #include "expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/stored_secret.hpp>
+#include <execcred/kube/stored_secret.hpp>
 
 namespace execcred {
 namespace {

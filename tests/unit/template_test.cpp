@@ -2,7 +2,7 @@
 #include "expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/template.hpp>
+#include <execcred/exec/template.hpp>
 
 #include <array>
 #include <string>

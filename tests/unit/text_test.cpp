@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/text.hpp>
+#include <execcred/base/text.hpp>
 
 namespace execcred {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host of a URL: what names and addresses it may be, and when two are one.
 #include <doctest/doctest.h>
-#include <execcred/url.hpp>
+#include <execcred/base/url.hpp>
 
 namespace execcred {
 namespace {

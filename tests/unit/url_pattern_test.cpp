@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/url_pattern.hpp>
+#include <execcred/base/url_pattern.hpp>
 
 #include <vector>
 

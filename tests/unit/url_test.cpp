@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/url.hpp>
+#include <execcred/base/url.hpp>
 
 #include <vector>
 

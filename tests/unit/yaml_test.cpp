@@ -2,7 +2,7 @@
 #include "growth.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/yaml.hpp>
+#include <execcred/json/yaml.hpp>
 
 namespace execcred::yaml {
 namespace {

@@ -6,10 +6,10 @@
 //
 // One line for each cluster: whose credential it got, and until when. The token is for the cluster
 // alone, and not printed.
-#include <execcred/access.hpp>
-#include <execcred/file.hpp>
-#include <execcred/jwt.hpp>
-#include <execcred/rfc3339.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/kube/access.hpp>
+#include <execcred/os/file.hpp>
 
 #include <cstdio>
 #include <string>
