@@ -30,11 +30,7 @@ void AccessOptions::add_to(OptionSet& options) {
 }
 
 Result<ProviderMapping> read_mapping(const std::string& path) {
-  TRY_ASSIGN(const std::string text,
-             read_file(path, kMaxKubeconfig).hint("-m names the controller's mapping file"));
-  return parse_provider_mapping(text)
-      .context("reading " + in_quotes(path))
-      .hint("the format is that of config/clusterprofile-provider-file.json");
+  return load_mapping(path).hint("-m names the controller's mapping file");
 }
 
 Result<ProviderMapping> AccessOptions::mapping() const {

@@ -4,7 +4,7 @@
 
 #include <execcred/base/result.hpp>
 #include <execcred/exec/option_set.hpp>
-#include <execcred/hub/hub.hpp>
+#include <execcred/hub/client.hpp>
 #include <execcred/kube/label_selector.hpp>
 
 #include <string>

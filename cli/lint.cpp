@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint.hpp"
 
-#include "hub_profiles.hpp"
 #include "lint_choices.hpp"
 #include "lint_documents.hpp"
 #include "lint_files.hpp"
 #include "lint_remote_secrets.hpp"
 
+#include <execcred/hub/profiles.hpp>
 #include <execcred/os/deadline.hpp>
 
 #include <algorithm>
@@ -23,7 +23,9 @@ constexpr std::size_t kSecretsPage = 40;
 Status check_profiles(HubClient& hub, const HubOptions& options, lint::Run& run,
                       std::size_t& objects) {
   lint::Run of_hub{.limits = run.limits};
-  Status read = for_each_profile_of(hub, options, {}, [&](const json::Value& document) -> Status {
+  const ProfileQuery query = {.name_space = options.name_space(), .selector = options.selector()};
+  deadline::enter_phase("reading ClusterProfiles from the hub");
+  Status read = for_each_profile_of(hub, query, [&](const json::Value& document) -> Status {
     ++objects;
     const lint::Scope scope(of_hub, "hub: ClusterProfile " + full_name_of(document));
     const Result<json::ObjectReader> reader = json::ObjectReader::open(document, "");
@@ -34,6 +36,7 @@ Status check_profiles(HubClient& hub, const HubOptions& options, lint::Run& run,
     }
     return {};
   });
+  deadline::enter_phase(nullptr);
   std::move(of_hub.findings.begin(), of_hub.findings.end(), std::back_inserter(run.findings));
   std::move(of_hub.inputs.begin(), of_hub.inputs.end(), std::back_inserter(run.inputs));
   std::move(of_hub.providers.begin(), of_hub.providers.end(), std::back_inserter(run.providers));

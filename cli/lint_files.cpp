@@ -2,11 +2,11 @@
 #include "lint_files.hpp"
 
 #include "lint_documents.hpp"
-#include "manifest_walk.hpp"
 
 #include <execcred/base/text.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/os/file.hpp>
+#include <execcred/os/manifest_walk.hpp>
 
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ std::size_t check_folder(Run& run, const std::string& folder) {
   const auto scope_of = [&run](const fs::path& path, const std::string& inside) {
     return Scope(run, path.native(), inside);
   };
-  cli::walk_manifests(
+  walk_manifests(
       folder, {.file =
                    [&](const fs::path& file, const std::string& inside) {
                      ++count;

@@ -11,7 +11,8 @@ function(execcred_install_library name)
   set_property(GLOBAL APPEND PROPERTY EXECCRED_COMPONENTS ${name})
   set_property(GLOBAL PROPERTY EXECCRED_REQUIRES_${name} ${requires})
   install(TARGETS execcred_${name} EXPORT execcred-${name}
-    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
   install(EXPORT execcred-${name} NAMESPACE execcred:: FILE execcred-${name}.cmake
     DESTINATION ${EXECCRED_CMAKE_DIR} COMPONENT development)
 endfunction()
@@ -65,9 +66,4 @@ function(execcred_install_package)
   install(FILES ${PROJECT_BINARY_DIR}/cmake/execcred-config.cmake
     ${PROJECT_BINARY_DIR}/cmake/execcred-config-version.cmake
     DESTINATION ${EXECCRED_CMAKE_DIR} COMPONENT development)
-  install(DIRECTORY ${PROJECT_BINARY_DIR}/forward/execcred ${PROJECT_BINARY_DIR}/generated/execcred
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.hpp")
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/libexeccred/
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/execcred COMPONENT development
-    FILES_MATCHING PATTERN "*.hpp")
 endfunction()

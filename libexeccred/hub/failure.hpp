@@ -2,7 +2,7 @@
 // What the hub says when it does not do what it was asked for, and what would help.
 #pragma once
 
-#include <execcred/hub/hub.hpp>
+#include <execcred/hub/client.hpp>
 
 #include <string>
 #include <string_view>

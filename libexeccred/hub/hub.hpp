@@ -1,107 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Kubernetes API of the hub, where ClusterProfiles and stored credentials are: reading, and
-// asking for tokens, with an identity that needs to be allowed no more than that.
-//
-// Who we are there comes from a kubeconfig (token, token file or client certificate; one whose
-// user needs another program is refused) or from the Pod's service account.
+// The inventory of the hub: its ClusterProfiles, read from its Kubernetes API (KEP-4322).
 #pragma once
 
-#include <execcred/base/clock.hpp>
+#include <execcred/base/duration.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
-#include <execcred/base/secret.hpp>
-#include <execcred/http/http.hpp>
-#include <execcred/http/retry.hpp>
-#include <execcred/json/json.hpp>
+#include <execcred/kube/cluster_profile.hpp>
 
-#include <cstddef>
-#include <functional>
-#include <memory>
-#include <optional>
+#include <chrono>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace execcred {
 
-struct Hub {
-  std::string server = {};      // https://HOST[:PORT][/PATH], without a final slash
-  std::string name_space = {};  // this identity's own; empty where it has none
-  SecretString token = {};      // empty for a client certificate
-  HttpSettings http = {};
-  std::string origin = {};  // "--kubeconfig '/x'", for messages
+struct HubQuery {
+  // A kubeconfig's path; empty: those of KUBECONFIG, else the Pod's service account. Its user needs
+  // a token, a token file or a client certificate: no other program is run.
+  std::string kubeconfig = {};
+  std::string context = {};         // of the kubeconfig; empty: the current one
+  std::string name_space = {};      // empty: all
+  std::string label_selector = {};  // as kubectl's -l has it; empty: all
+  Duration timeout = std::chrono::minutes(1);
 };
 
-// The kubeconfig that the flag names, else those of KUBECONFIG, else the Pod's service account. A
-// flag with KUBECONFIG's own value counts as KUBECONFIG, which may name several files.
-// Fails with configuration where none of them is there or one cannot be used.
-Result<Hub> find_hub(std::string_view kubeconfig, const Environment& environment);
-// The same for a program with an option --context: the kubeconfig's context of that name, which a
-// Pod's service account does not have; for an empty name, the current one.
-Result<Hub> find_hub(std::string_view kubeconfig, std::string_view context,
-                     const Environment& environment);
-
-// The Pod's: POD_NAMESPACE, as client-go reads it first, else the service account's file; empty
-// where there is neither. POD_NAMESPACE is not checked to be a name.
-std::string in_cluster_namespace(const Environment& environment);
-// The service account's token, where this is a Pod (KUBERNETES_SERVICE_HOST is set).
-Result<SecretString> in_cluster_token(const Environment& environment);
-// The URL of the API server; empty where this is no Pod.
-std::string in_cluster_server(const Environment& environment);
-
-// What is asked of the API, for its path and for the RBAC rule that a refusal lacks.
-struct HubResource {
-  std::string group = {};  // "" is core
-  std::string version = {};
-  std::string resource = {};     // "secrets"
-  std::string name_space = {};   // empty: all
-  std::string name = {};         // empty: a list
-  std::string subresource = {};  // "token", of the object of that name
-};
-
-class HubClient {
- public:
-  // `clock` must outlive the client.
-  HubClient(Hub hub, RetryPolicy retries, const Clock& clock);
-  // For tests: by another client than libcurl's.
-  HubClient(Hub hub, std::unique_ptr<HttpClient> http, RetryPolicy retries, const Clock& clock);
-
-  const Hub& hub() const { return hub_; }
-
-  // One object; nullopt where the hub says that there is none of this name. Fails as send() does,
-  // and with no_credential for what the hub refuses: the message of its Status, and as the hint the
-  // RBAC rule that would allow it.
-  Result<std::optional<json::Value>> find(const HubResource& resource);
-
-  // The versions of an API group that the hub serves, in its order of preference; nullopt where it
-  // serves no such group. Kubernetes allows this to every authenticated user (the ClusterRole
-  // system:discovery). Fails as find() does.
-  Result<std::optional<std::vector<std::string>>> versions(const std::string& group);
-
-  // Whether the hub serves the resource at its version, which may be there for other resources of
-  // the group alone. Fails as versions() does.
-  Result<bool> serves(const HubResource& resource);
-
-  // POSTs `body`, and returns the object that the hub made of it. Fails as find() does, and where
-  // there is no such object. Repeated by the retry policy, so only for what the hub may do twice:
-  // reviews and tokens, of which it stores nothing.
-  Result<json::Value> create(const HubResource& resource, const json::Value& body);
-
-  // What matches the label selector (may be empty), a page of `page_size` at a time, never two
-  // pages at once. `receive` returns false to stop.
-  using Receive = std::function<Result<bool>(json::Value item)>;
-  Status list(const HubResource& resource, std::string_view label_selector, std::size_t page_size,
-              const Receive& receive);
-
- private:
-  Result<HttpResponse> send(HttpRequest request);
-  // An object of the discovery API; nullopt where the hub has nothing there.
-  Result<std::optional<json::Value>> discover(const std::string& path, std::string_view kind);
-
-  Hub hub_;
-  std::unique_ptr<HttpClient> http_;
-  RetryPolicy retries_;
-  const Clock& clock_;
-};
+// The ClusterProfiles of the hub, in its order, in the newest version that it serves and
+// cluster_profile.hpp knows. The identity needs `list` on clusterprofiles.multicluster.x-k8s.io.
+// An object that cannot be read is among the problems. Fails with configuration (no hub is found,
+// no version is known, the selector or the namespace is malformed), no_credential (the hub refuses
+// us) or unavailable. Safe in a process with threads, which must ignore SIGPIPE.
+Result<LoadedProfiles> list_cluster_profiles(const HubQuery& query, const Environment& environment);
 
 }  // namespace execcred

@@ -4,7 +4,7 @@
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/http/ca_file.hpp>
-#include <execcred/hub/hub.hpp>
+#include <execcred/hub/client.hpp>
 #include <execcred/kube/kubeconfig.hpp>
 #include <execcred/os/file.hpp>
 

@@ -6,7 +6,7 @@
 #include <execcred/base/clock.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
-#include <execcred/hub/hub.hpp>
+#include <execcred/hub/client.hpp>
 
 #include <optional>
 #include <string_view>

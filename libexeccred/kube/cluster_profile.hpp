@@ -10,6 +10,7 @@
 #include <execcred/json/json_reader.hpp>
 
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -87,5 +88,16 @@ Status for_each_cluster_profile(std::string_view text, const ReceiveClusterProfi
 // List or a ClusterProfileList. Documents of other kinds are passed over. Fails with the first
 // that cannot be read.
 Result<std::vector<ClusterProfile>> parse_cluster_profiles(std::string_view text);
+
+// What could be read of an inventory, and why the rest could not: one bad document never keeps the
+// others.
+struct LoadedProfiles {
+  std::vector<ClusterProfile> profiles = {};
+  std::vector<Error> problems = {};
+};
+
+// Those of a file, or of a folder's .yaml, .yml and .json files and the folders inside. Fails
+// (configuration) where the path cannot be read, or holds more than kMaxInventory.
+Result<LoadedProfiles> load_profiles(const std::filesystem::path& path);
 
 }  // namespace execcred

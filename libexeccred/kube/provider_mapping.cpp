@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/kube/provider_mapping.hpp>
 
+#include <execcred/base/text.hpp>
 #include <execcred/json/field_table.hpp>
+#include <execcred/os/file.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -96,5 +98,12 @@ Result<ProviderMapping> parse_provider_mapping(std::string_view text) {
 }
 
 std::vector<std::string_view> mapped_provider_fields() { return names_of(kProviderFields); }
+
+Result<ProviderMapping> load_mapping(const std::filesystem::path& path) {
+  TRY_ASSIGN(const std::string text, read_file(path, kMaxMapping));
+  return parse_provider_mapping(text)
+      .context("reading " + in_quotes(path.native()))
+      .hint("the format is that of config/clusterprofile-provider-file.json");
+}
 
 }  // namespace execcred

@@ -11,6 +11,7 @@
 #include <execcred/exec/exec_credential.hpp>
 #include <execcred/json/json_reader.hpp>
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,7 +53,10 @@ struct ProviderMapping {
 // twice, an empty or relative command, an unknown version, policy or interactiveMode.
 Result<ProviderMapping> parse_provider_mapping(std::string_view text);
 
-// The same for who wants all problems at once. `mapping` holds every entry that is an object,
+// The same of a file, at most 1 MiB. Fails (configuration) also where it cannot be read.
+Result<ProviderMapping> load_mapping(const std::filesystem::path& path);
+
+// The same, with all problems at once. `mapping` holds every entry that is an object,
 // with what could be read of it; it is sound only where there are no problems.
 struct MappingInspection {
   ProviderMapping mapping = {};

@@ -7,7 +7,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/jwt.hpp>
-#include <execcred/hub/hub.hpp>
+#include <execcred/hub/client.hpp>
 #include <execcred/hub/service_account_token.hpp>
 #include <execcred/oauth/provider_http.hpp>
 #include <execcred/os/file.hpp>

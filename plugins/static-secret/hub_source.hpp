@@ -4,7 +4,7 @@
 
 #include "options.hpp"
 
-#include <execcred/hub/hub.hpp>
+#include <execcred/hub/client.hpp>
 #include <execcred/kube/stored_secret.hpp>
 
 namespace execcred::static_secret {

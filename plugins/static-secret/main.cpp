@@ -13,7 +13,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/plugin_main.hpp>
-#include <execcred/hub/hub.hpp>
+#include <execcred/hub/client.hpp>
 #include <execcred/os/deadline.hpp>
 
 #include <utility>

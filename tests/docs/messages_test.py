@@ -15,9 +15,9 @@ import sys
 ANY = "\0"
 # Sources whose errors a user of the program meets; those of plugins are on the plugins' pages.
 SOURCES = ["cli/*.cpp", "cli/migrate/*.cpp"] + [f"libexeccred/{name}.cpp" for name in (
-    "exec/cluster", "exec/option_set", "exec/settings", "hub/identity", "kube/access",
+    "exec/cluster", "exec/option_set", "exec/settings", "hub/identity", "hub/profiles", "kube/access",
     "kube/access_run", "kube/cluster_profile", "kube/exec_config", "kube/kubeconfig_writer",
-    "kube/label_selector", "kube/provider_mapping", "os/process", "os/process_setup")]
+    "kube/label_selector", "kube/profile_files", "kube/provider_mapping", "os/process", "os/process_setup")]
 FINDINGS = re.compile(r"cli/(lint_|migrate/(?!document))")
 # A helper that makes errors, and which of its arguments is the message.
 HELPERS = {"wrong": 0, "unusable": None, "cannot_write": 0, "field_error": 1, "not_alone": 1,

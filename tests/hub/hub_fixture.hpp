@@ -5,7 +5,7 @@
 #include "support/kubernetes_api.hpp"
 #include "support/loopback_server.hpp"
 
-#include <execcred/hub/hub.hpp>
+#include <execcred/hub/client.hpp>
 
 #include <functional>
 #include <string>

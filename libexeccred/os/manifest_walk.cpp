@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manifest_walk.hpp"
+#include <execcred/os/manifest_walk.hpp>
 
 #include <algorithm>
 #include <system_error>
 #include <vector>
 
-namespace execcred::cli {
+namespace execcred {
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,4 +59,4 @@ void walk_manifests(const fs::path& folder, const ManifestVisitor& visitor) {
   walk(folder, {}, kLevels, visitor);
 }
 
-}  // namespace execcred::cli
+}  // namespace execcred

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hub_profiles.hpp"
+#include <execcred/hub/profiles.hpp>
 
 #include <execcred/base/text.hpp>
-#include <execcred/kube/cluster_profile.hpp>
-#include <execcred/os/deadline.hpp>
+#include <execcred/hub/hub.hpp>
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
 
-namespace execcred::cli {
+namespace execcred {
 namespace {
 
 // A page of it is a megabyte or two.
@@ -172,13 +171,45 @@ Status read_newest(HubClient& hub, const Wanted& wanted, const LabelSelector& se
 
 }  // namespace
 
-Status for_each_profile_of(HubClient& hub, const HubOptions& options, std::string_view name,
+Status for_each_profile_of(HubClient& hub, const ProfileQuery& query,
                            const ReceiveDocument& receive) {
-  TRY_ASSIGN(const Wanted wanted, parse_name(name, options.name_space()));
-  deadline::enter_phase("reading ClusterProfiles from the hub");
-  Status read = read_newest(hub, wanted, options.selector(), receive);
-  deadline::enter_phase(nullptr);
-  return read;
+  TRY_ASSIGN(const Wanted wanted, parse_name(query.name, query.name_space));
+  return read_newest(hub, wanted, query.selector, receive);
+}
+
+Result<ClusterProfile> parse_profile_of_hub(const json::Value& document) {
+  return parse_cluster_profile(document)
+      .context("reading ClusterProfile " + in_quotes(full_name_of(document)) + " of the hub")
+      .hint(
+          "the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1 or v1alpha2, in YAML or "
+          "JSON; whoever writes the object must mend it");
+}
+
+Result<LoadedProfiles> list_cluster_profiles(const HubQuery& query,
+                                             const Environment& environment) {
+  const SystemClock clock;
+  if (!query.name_space.empty() && !is_dns1123_label(query.name_space)) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = in_quotes(query.name_space) + " is no name of a namespace",
+                 .hint = "it must be a DNS-1123 label: [a-z0-9-], at most 63"};
+  }
+  ProfileQuery wanted = {.name_space = query.name_space};
+  TRY_ASSIGN(wanted.selector, LabelSelector::parse(query.label_selector));
+  TRY_ASSIGN(Hub found, find_hub(query.kubeconfig, query.context, environment));
+  const auto deadline = std::chrono::steady_clock::now() + query.timeout;
+  found.http.deadline = deadline;
+  HubClient hub(std::move(found), {.deadline = deadline}, clock);
+  LoadedProfiles loaded;
+  TRY(for_each_profile_of(hub, wanted, [&loaded](const json::Value& document) -> Status {
+    Result<ClusterProfile> profile = parse_profile_of_hub(document);
+    if (profile) {
+      loaded.profiles.push_back(std::move(*profile));
+    } else {
+      loaded.problems.push_back(std::move(profile).error());
+    }
+    return {};
+  }));
+  return loaded;
 }
 
 std::string full_name_of(const json::Value& object) {
@@ -187,4 +218,4 @@ std::string full_name_of(const json::Value& object) {
   return name_space.empty() ? name : name_space + "/" + name;
 }
 
-}  // namespace execcred::cli
+}  // namespace execcred

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/hub/hub.hpp>
+#include <execcred/hub/client.hpp>
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>

@@ -9,7 +9,7 @@
 #include <functional>
 #include <string>
 
-namespace execcred::cli {
+namespace execcred {
 
 struct ManifestVisitor {
   // `inside` is the folder of the file; empty for those at the top.
@@ -25,4 +25,4 @@ struct ManifestVisitor {
 // In the order of their names: the files of a folder, then the folders inside.
 void walk_manifests(const std::filesystem::path& folder, const ManifestVisitor& visitor);
 
-}  // namespace execcred::cli
+}  // namespace execcred

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/kube/credential_source.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace execcred {
+
+class CredentialSource::State {
+ public:
+  State(Access access, Environment environment, CredentialSourceOptions options)
+      : access_(std::move(access)),
+        environment_(std::move(environment)),
+        options_(std::move(options)) {}
+
+  Result<std::shared_ptr<const Credential>> get();
+  void reject(const std::shared_ptr<const Credential>& credential);
+  const Access& access() const { return access_; }
+
+ private:
+  using Answer = Result<std::shared_ptr<const Credential>>;
+
+  bool is_good(TimePoint now) const {
+    return current_ && (!current_->expires_at || now < *current_->expires_at);
+  }
+  Answer run(std::unique_lock<std::mutex>& lock);
+  void keep(Credential credential);
+  void remember(const Error& error);
+
+  const Access access_;
+  const Environment environment_;
+  const CredentialSourceOptions options_;
+
+  std::mutex mutex_;
+  std::condition_variable has_run_;
+  bool is_running_ = false;
+  std::uint64_t runs_ = 0;
+  std::shared_ptr<const Credential> current_;
+  TimePoint refresh_at_ = TimePoint::max();
+  std::optional<Error> failure_;
+  TimePoint rests_until_ = TimePoint::min();
+  Duration pause_ = {};
+};
+
+Result<std::shared_ptr<const Credential>> CredentialSource::State::get() {
+  std::unique_lock lock(mutex_);
+  const TimePoint now = options_.clock->now();
+  const bool was_good = is_good(now);
+  if (was_good && (now < refresh_at_ || is_running_ || now < rests_until_)) return current_;
+  if (is_running_) {
+    const std::uint64_t awaited = runs_ + 1;
+    has_run_.wait(lock, [&] { return runs_ >= awaited; });
+    if (is_good(options_.clock->now())) return current_;
+    if (failure_) return *failure_;
+  }
+  if (failure_ && now < rests_until_) return *failure_;
+  Answer answer = run(lock);
+  if (!answer && is_good(options_.clock->now())) return current_;
+  return answer;
+}
+
+Result<std::shared_ptr<const Credential>> CredentialSource::State::run(
+    std::unique_lock<std::mutex>& lock) {
+  is_running_ = true;
+  lock.unlock();
+  Result<Credential> fresh = get_credential(access_, environment_, options_.run);
+  lock.lock();
+  is_running_ = false;
+  ++runs_;
+  has_run_.notify_all();
+  if (!fresh) {
+    remember(fresh.error());
+    return std::move(fresh).error();
+  }
+  keep(std::move(*fresh));
+  return current_;
+}
+
+void CredentialSource::State::keep(Credential credential) {
+  const TimePoint now = options_.clock->now();
+  refresh_at_ = TimePoint::max();
+  if (credential.expires_at) {
+    const Duration lifetime = *credential.expires_at - now;
+    refresh_at_ = *credential.expires_at - std::min(options_.refresh_before, lifetime / 5);
+  }
+  current_ = std::make_shared<const Credential>(std::move(credential));
+  failure_.reset();
+  rests_until_ = TimePoint::min();
+  pause_ = {};
+}
+
+void CredentialSource::State::remember(const Error& error) {
+  pause_ = std::clamp(2 * pause_, options_.first_pause, options_.longest_pause);
+  rests_until_ = options_.clock->now() + pause_;
+  failure_ = error;
+}
+
+void CredentialSource::State::reject(const std::shared_ptr<const Credential>& credential) {
+  const std::lock_guard lock(mutex_);
+  if (credential == current_) current_.reset();
+}
+
+CredentialSource::CredentialSource(Access access, Environment environment,
+                                   CredentialSourceOptions options)
+    : state_(
+          std::make_unique<State>(std::move(access), std::move(environment), std::move(options))) {}
+
+CredentialSource::~CredentialSource() = default;
+
+Result<std::shared_ptr<const Credential>> CredentialSource::get() { return state_->get(); }
+
+void CredentialSource::reject(const std::shared_ptr<const Credential>& credential) {
+  state_->reject(credential);
+}
+
+const Access& CredentialSource::access() const { return state_->access(); }
+
+}  // namespace execcred

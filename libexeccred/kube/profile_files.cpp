@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/kube/profile_files.hpp>
+
+#include <execcred/base/text.hpp>
+#include <execcred/json/documents.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/os/manifest_walk.hpp>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Those of a folder may be anything; a file that is named is meant.
+bool is_of_others(const std::string& text) {
+  const std::vector<Result<json::Value>> documents = parse_each_document(text, kMaxInventory);
+  return std::all_of(documents.begin(), documents.end(), [](const Result<json::Value>& one) {
+    return one && one->object() != nullptr && one->find("kind") == nullptr &&
+           one->find("apiVersion") == nullptr;
+  });
+}
+
+void read_folder(const fs::path& folder, const ReceiveProfileOrError& receive) {
+  const auto wrong = [&receive](std::string message, std::string hint) {
+    receive(Error{.kind = Error::Kind::configuration,
+                  .message = std::move(message),
+                  .hint = std::move(hint)});
+  };
+  const auto read_one = [&receive](const fs::path& file, const std::string&) {
+    Result<std::string> text = read_untrusted_file(file, kMaxInventory);
+    if (!text) return receive(std::move(text).error());
+    if (!is_of_others(*text)) read_profiles(*text, in_quotes(file.native()), receive);
+  };
+  const auto tell_unreadable = [&wrong](const fs::path& inner, const std::string&,
+                                        const std::string& reason) {
+    wrong("cannot read " + in_quotes(inner.native()) + ": " + reason,
+          "name a folder that can be read");
+  };
+  const auto tell_too_deep = [&wrong](const fs::path& inner, const std::string&) {
+    wrong(in_quotes(inner.native()) + " holds folders that lie too deep, and are not entered",
+          "name them too");
+  };
+  walk_manifests(folder,
+                 {.file = read_one, .unreadable = tell_unreadable, .too_deep = tell_too_deep});
+}
+
+}  // namespace
+
+void read_profiles(std::string_view text, const std::string& source,
+                   const ReceiveProfileOrError& receive) {
+  // Fails only where the receiver does.
+  (void)for_each_cluster_profile(text, [&](Result<ClusterProfile> profile) -> Status {
+    receive(std::move(profile)
+                .context("reading " + source)
+                .hint("the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1 or v1alpha2, "
+                      "in YAML or JSON; whoever writes the object must mend it"));
+    return {};
+  });
+}
+
+Status read_profiles_in(const fs::path& path, const ReceiveProfileOrError& receive) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    read_folder(path, receive);
+    return {};
+  }
+  TRY_ASSIGN(const std::string text, read_untrusted_file(path, kMaxInventory));
+  read_profiles(text, in_quotes(path.native()), receive);
+  return {};
+}
+
+Result<LoadedProfiles> load_profiles(const fs::path& path) {
+  LoadedProfiles loaded;
+  TRY(read_profiles_in(path, [&loaded](Result<ClusterProfile> profile) {
+    if (profile) {
+      loaded.profiles.push_back(std::move(*profile));
+    } else {
+      loaded.problems.push_back(std::move(profile).error());
+    }
+  }));
+  return loaded;
+}
+
+}  // namespace execcred

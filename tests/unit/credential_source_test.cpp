@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// One cluster's credential over time, with a shell script for the plugin.
+#include "expect.hpp"
+#include "temp_dir.hpp"
+
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/kube/credential_source.hpp>
+#include <execcred/os/file.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace execcred {
+namespace {
+
+using namespace std::chrono_literals;
+using test::TempDir;
+
+class SetClock final : public Clock {
+ public:
+  TimePoint now() const override { return time.load(); }
+  std::atomic<TimePoint> time = *parse_rfc3339("2200-01-01T00:00:00Z");
+};
+
+// Its credentials, token-1, token-2 and so on, live for an hour from the start.
+class Cluster {
+ public:
+  Cluster() {
+    answer("2200-01-01T01:00:00Z");
+    test::write_file(dir_ / "plugin",
+                     "#!/bin/sh\necho run >>" + path("runs") + "\n. " + path("answer") + "\n",
+                     0755);
+  }
+
+  void answer(const std::string& end) {
+    script("n=$(grep -c run " + path("runs") +
+           R"()
+printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":)" +
+           R"({"token":"token-%s","expirationTimestamp":")" + end + R"("}}' "$n")");
+  }
+  void fail() { script("echo 'plugin: error: nothing there' >&2; exit 3"); }
+  void script(const std::string& text) { test::write_file(dir_ / "answer", text + "\n", 0644); }
+
+  CredentialSource source() const {
+    return {{.cluster_profile = "fleet/spoke",
+             .provider = "x",
+             .source = "status.accessProviders[0]",
+             .exec = {.command = path("plugin")},
+             .cluster = {.server = "https://h"}},
+            Environment({"PATH=/usr/bin:/bin"}),
+            {.run = {.limit = 60s}, .clock = clock}};
+  }
+  std::ptrdiff_t runs() const {
+    const Result<std::string> text = read_file(dir_ / "runs", 1024 * 1024);
+    return text ? std::count(text->begin(), text->end(), '\n') : 0;
+  }
+  std::string path(const std::string& name) const { return (dir_ / name).native(); }
+
+  std::shared_ptr<SetClock> clock = std::make_shared<SetClock>();
+
+ private:
+  TempDir dir_;
+};
+
+std::string token_of(const Result<std::shared_ptr<const Credential>>& credential) {
+  return credential ? std::string((*credential)->token.reveal()) : credential.error().message;
+}
+
+TEST_CASE("CredentialSource: the plugin runs once, and again in the refresh window") {
+  Cluster cluster;
+  CredentialSource source = cluster.source();
+  CHECK(token_of(source.get()) == "token-1");
+  cluster.clock->time = cluster.clock->now() + 54min;
+  CHECK(token_of(source.get()) == "token-1");
+  CHECK(cluster.runs() == 1);
+  cluster.answer("2200-01-01T02:00:00Z");
+  cluster.clock->time = cluster.clock->now() + 1min;
+  CHECK(token_of(source.get()) == "token-2");
+  CHECK(token_of(source.get()) == "token-2");
+  CHECK(cluster.runs() == 2);
+}
+
+TEST_CASE("CredentialSource: the window is at most a fifth of the lifetime") {
+  Cluster cluster;
+  cluster.answer("2200-01-01T00:00:10Z");
+  CredentialSource source = cluster.source();
+  CHECK(token_of(source.get()) == "token-1");
+  cluster.clock->time = cluster.clock->now() + 7s;
+  CHECK(token_of(source.get()) == "token-1");
+  cluster.clock->time = cluster.clock->now() + 1s;
+  CHECK(token_of(source.get()) == "token-2");
+}
+
+TEST_CASE("CredentialSource: a failure in the window is passed over, and the plugin rests") {
+  Cluster cluster;
+  CredentialSource source = cluster.source();
+  CHECK(token_of(source.get()) == "token-1");
+  cluster.fail();
+  cluster.clock->time = cluster.clock->now() + 56min;
+  for (int i = 0; i < 5; ++i) CHECK(token_of(source.get()) == "token-1");
+  CHECK(cluster.runs() == 2);
+  // The pauses are 1, 2, 4, 8, 16, 30 and 30 s: 7 more runs in the 4 minutes that are left.
+  for (int i = 0; i < 239; ++i) {
+    cluster.clock->time = cluster.clock->now() + 1s;
+    CHECK(token_of(source.get()) == "token-1");
+  }
+  CHECK(cluster.runs() <= 14);
+  cluster.clock->time = cluster.clock->now() + 1s;
+  CHECK(test::contains(token_of(source.get()), "nothing there"));
+  cluster.answer("2200-01-01T03:00:00Z");
+  cluster.clock->time = cluster.clock->now() + 30s;
+  CHECK(token_of(source.get()).starts_with("token-"));
+}
+
+TEST_CASE(
+    "CredentialSource: without a credential, a failure is given again until the rest is over") {
+  Cluster cluster;
+  cluster.fail();
+  CredentialSource source = cluster.source();
+  for (int i = 0; i < 3; ++i) {
+    const auto failed = source.get();
+    REQUIRE_FALSE(failed);
+    CHECK(failed.error().kind == Error::Kind::unavailable);
+    CHECK(test::contains(failed.error().message, "nothing there"));
+  }
+  CHECK(cluster.runs() == 1);
+  cluster.clock->time = cluster.clock->now() + 1s;
+  cluster.answer("2200-01-01T01:00:00Z");
+  CHECK(token_of(source.get()) == "token-2");
+}
+
+TEST_CASE("CredentialSource: what the server refused is not given again") {
+  Cluster cluster;
+  CredentialSource source = cluster.source();
+  const auto first = source.get();
+  REQUIRE(first);
+  source.reject(*first);
+  const auto second = source.get();
+  CHECK(token_of(second) == "token-2");
+  source.reject(*first);
+  CHECK(token_of(source.get()) == "token-2");
+  CHECK(cluster.runs() == 2);
+}
+
+TEST_CASE("CredentialSource: many threads at once, one run of the plugin") {
+  Cluster cluster;
+  CredentialSource source = cluster.source();
+  constexpr int kThreads = 16;
+  std::atomic<int> served = 0;
+  std::vector<std::thread> threads;
+  threads.reserve(kThreads);
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 100; ++n) {
+        if (token_of(source.get()) == "token-1") ++served;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(served == kThreads * 100);
+  CHECK(cluster.runs() == 1);
+}
+
+}  // namespace
+}  // namespace execcred
