@@ -2,12 +2,9 @@
 #include "lint_exec.hpp"
 
 #include "argocd_template.hpp"
-#include "lint_clouds.hpp"
-#include "lint_oidc_federation.hpp"
 #include "lint_options.hpp"
 #include "lint_programs.hpp"
 #include "lint_secrets.hpp"
-#include "lint_static_secret.hpp"
 
 #include <execcred/base/text.hpp>
 #include <execcred/exec/template.hpp>
@@ -23,12 +20,6 @@ using json::ObjectReader;
 using Texts = std::vector<std::string>;
 
 constexpr std::string_view kServerHost = "{server.host}";
-
-bool any_has(const Texts& values, std::string_view part) {
-  return std::any_of(values.begin(), values.end(), [part](const std::string& value) {
-    return value.find(part) != std::string::npos;
-  });
-}
 
 void check_relative_command(const Scope& scope, const std::string& command, const std::string& path,
                             Consumer consumer) {
@@ -55,9 +46,9 @@ void check_relative_command(const Scope& scope, const std::string& command, cons
 // Everything that reads spec.cluster, which the client gives only where it is asked to.
 Texts needs_of_cluster(const ExecConfig& exec, const PluginOptions& options) {
   Texts needs;
-  const std::string_view program = program_name(exec.command);
-  if (program == kStaticSecret) needs = needs_of_static_secret(exec, options);
-  if (program == kOidcFederation) needs = needs_of_oidc_federation(exec, options);
+  if (options.provider() != nullptr) {
+    needs = options.provider()->needs_of_cluster(GivenInExec(exec, options));
+  }
   for (const std::string_view name : {"allow-server", "server-ca-file"}) {
     if (is_given(exec, options, name)) needs.push_back("--" + std::string(name));
   }
@@ -82,26 +73,11 @@ void check_cluster_info(const Scope& scope, const ExecConfig& exec, const Plugin
               "set provideClusterInfo: true");
 }
 
-// Who may write ClusterProfiles chooses the server: a bearer token that is good elsewhere too
-// would be theirs. {server.host} in a file's name binds the token to the server.
+// The writer of a ClusterProfile chooses the server: a bearer token that is good elsewhere too
+// would be theirs.
 std::string_view reach_of_tokens(const ExecConfig& exec, const PluginOptions& options) {
-  constexpr std::array<std::string_view, 3> kManyServers = {"execcred-google", "execcred-azure",
-                                                            "execcred-aws"};
-  const std::string_view program = program_name(exec.command);
-  if (program == kTokenFile) {
-    const Texts files = values_of(exec, options, "token-file");
-    if (files.empty() || any_has(files, kServerHost)) return {};
-    return any_has(files, "{") ? "the ClusterProfile also chooses whose token that is"
-                               : "that is one token for all of them";
-  }
-  if (program == kStaticSecret) return reach_of_static_secret(exec, options);
-  if (program == kOidcFederation) return reach_of_oidc_federation(exec, options);
-  const Texts types = values_of(exec, options, "type");
-  const bool is_jwt_svid =
-      program == "execcred-spiffe" && std::find(types.begin(), types.end(), "jwt") != types.end();
-  const bool is_wide = is_jwt_svid || std::find(kManyServers.begin(), kManyServers.end(),
-                                                program) != kManyServers.end();
-  return is_wide ? "such a token is good at more than one server" : std::string_view();
+  if (options.provider() == nullptr) return {};
+  return options.provider()->reach(GivenInExec(exec, options));
 }
 
 void check_servers(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
@@ -122,33 +98,16 @@ void check_servers(const Scope& scope, const ExecConfig& exec, const PluginOptio
                 "provideClusterInfo: true");
 }
 
-struct Weakening {
-  std::string_view option;
-  std::string_view value;  // a part of it; empty for any
-  std::string_view effect;
-};
-constexpr std::array<Weakening, 7> kWeakenings = {{
-    {"allow-audience", "any", "lets a ClusterProfile choose for whom a token is made"},
-    {"allow-server", "/0]", "allows every address"},
-    {"allow-namespace", "any", "lets a ClusterProfile choose a Secret of any namespace"},
-    {"allow-hub-token", "", "lets the hub's own tokens be given away"},
-    {"allow-insecure", "", "gives tokens to servers whose certificate is not checked"},
-    {"allow-profile-ca", "", "lets a ClusterProfile choose the CA where none is stored"},
-    {"allow-empty-cn", "", "gives certificates that name nobody"},
-}};
-
 void check_weakenings(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
                       const std::string& path) {
   for (const Given& given : given_in(exec, options, path)) {
-    for (const Weakening& weakening : kWeakenings) {
-      const bool applies =
-          given.name == weakening.option &&
-          (weakening.value == "any" ? given.value == weakening.value
-                                    : given.value.find(weakening.value) != std::string::npos);
-      if (!applies) continue;
-      scope.warning(given.path, "has --" + given.name + ", which " + std::string(weakening.effect),
-                    "leave it out, or name what is meant");
-    }
+    const Option* const option = options.set().find(given.name);
+    if (option == nullptr || option->weakness.empty()) continue;
+    if (option->is_weak != nullptr && !option->is_weak(given.value)) continue;
+    const std::string hint(option->weakness_hint.empty() ? "leave it out, or name what is meant"
+                                                         : option->weakness_hint);
+    scope.add(option->is_minor_weakness ? Severity::info : Severity::warning, given.path,
+              "has --" + given.name + ", which " + std::string(option->weakness), hint);
   }
 }
 
@@ -162,39 +121,73 @@ void check_boundary(const Scope& scope, const ExecConfig& exec, const std::strin
   }
 }
 
-constexpr std::array<std::string_view, 5> kTemplates = {"token-file", "secret-dir", "secret-name",
-                                                        "namespace", "key"};
-constexpr std::array<std::string_view, 17> kFiles = {
-    "token-file",          "server-ca-file",    "kubeconfig",         "secret-dir",
-    "kubeconfig-file",     "ca-file",           "client-certificate", "client-key",
-    "subject-token-file",  "subject-ca-file",   "client-secret-file", "private-key-file",
-    "actor-token-file",    "concierge-ca-file", "cache-dir",          "credentials-file",
-    "federated-token-file"};
-
-template <class Names>
-bool is_among(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // The placeholders of a name, tried with a cluster that has all there is.
 void check_templates(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
                      const std::string& path) {
   ExecInfo info;
   info.cluster = Cluster{.server = "https://server.example.com"};
   for (const Given& given : given_in(exec, options, path)) {
+    const Option* const option = options.set().find(given.name);
+    if (option == nullptr) continue;
     // Of one that is left the plugin's own refusal is told.
-    if (is_among(kTemplates, given.name) && !has_unexpanded_template(given.value)) {
+    if (option->is_template && !has_unexpanded_template(given.value)) {
       const Result<std::string> expanded = expand_template(given.value, "cluster", info);
       if (!expanded) {
         scope.add(Severity::error, given.path, expanded.error().message, expanded.error().hint);
       }
     }
-    const bool is_file = is_among(kFiles, given.name);
-    if (is_file && !given.value.empty() && !given.value.starts_with('/')) {
+    if (option->is_path() && !given.value.empty() && !given.value.starts_with('/')) {
       scope.warning(given.path,
                     "names a file by a relative path, from the folder that the caller is in",
                     "give an absolute path");
     }
+  }
+}
+
+// The program runs with the plugin's rights, and everybody on the machine sees its arguments.
+void check_command(const Scope& scope, const std::string& text, const std::string& place) {
+  const Result<json::Value> parsed = json::parse(text);
+  if (!parsed || parsed->array() == nullptr) return;
+  Texts parts;
+  for (const json::Value& part : *parsed->array()) {
+    if (part.string() != nullptr) parts.push_back(*part.string());
+  }
+  if (parts.empty()) return;
+  if (parts.front().starts_with('/')) check_program(scope, parts.front(), place);
+  for (const Argument& argument : split_arguments({parts.begin() + 1, parts.end()}, nullptr)) {
+    check_named_secret(scope, place, argument.name, argument.value);
+  }
+}
+
+void check_commands(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                    const std::string& path) {
+  for (const Given& given : given_in(exec, options, path)) {
+    const Option* const option = options.set().find(given.name);
+    if (option != nullptr && option->is_command) check_command(scope, given.value, given.path);
+  }
+}
+
+Severity severity_of(const Advice& advice) {
+  switch (advice.severity) {
+    case Advice::Severity::error:
+      return Severity::error;
+    case Advice::Severity::warning:
+      return Severity::warning;
+    case Advice::Severity::info:
+      break;
+  }
+  return Severity::info;
+}
+
+void check_by_plugin(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                     const std::string& path) {
+  if (options.provider() == nullptr) return;
+  for (const Advice& advice : options.provider()->advise(GivenInExec(exec, options))) {
+    std::string place = join_path(path, "args");
+    for (std::size_t i = 0; i < exec.env.size() && !advice.variable.empty(); ++i) {
+      if (exec.env[i].name == advice.variable) place = join_path(path, "env") + step(i) + ".value";
+    }
+    scope.add(severity_of(advice), place, advice.message, advice.hint);
   }
 }
 
@@ -205,10 +198,8 @@ void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec, const std:
   check_boundary(scope, exec, path);
   check_templates(scope, exec, options, path);
   check_weakenings(scope, exec, options, path);
-  const std::string_view program = program_name(exec.command);
-  if (program == kStaticSecret) check_static_secret(scope, exec, options, path);
-  if (program == kOidcFederation) check_oidc_federation(scope, exec, options, path);
-  if (program == cli::kGoogle) check_google(scope, exec, options, path);
+  check_commands(scope, exec, options, path);
+  check_by_plugin(scope, exec, options, path);
   check_cluster_info(scope, exec, options, path);
   if (consumer != Consumer::kubeconfig) check_servers(scope, exec, options, path);
 }

@@ -24,9 +24,10 @@ struct Problem {
 };
 
 // lint_choices.cpp judges these with what only the plugin's environment decides.
-bool is_judged_elsewhere(std::string_view program, std::string_view field) {
-  return (program == cli::kAzure && field == "tenantId") ||
-         (program == cli::kGoogle && field == "workloadIdentityProvider");
+bool is_judged_elsewhere(const PluginOptions& options, std::string_view field) {
+  if (options.provider() == nullptr) return false;
+  const std::vector<std::string_view> fields = options.provider()->judged_fields();
+  return std::find(fields.begin(), fields.end(), field) != fields.end();
 }
 
 bool may_hold_secret(const json::Member& member) {
@@ -40,13 +41,13 @@ bool may_hold_secret(const json::Member& member) {
 
 // Those of the config as a whole, and of its fields one by one if they can be told apart.
 std::vector<Problem> problems_of_config(PluginOptions& options, const Settings& settings,
-                                        const ProfileInput& input, const std::string& program) {
+                                        const ProfileInput& input) {
   const json::Object* const fields = input.config.object();
   if (fields == nullptr) return {};
   json::Value whole((json::Object()));
   std::vector<Problem> problems;
   for (const json::Member& member : *fields) {
-    if (is_judged_elsewhere(program, member.name)) continue;
+    if (is_judged_elsewhere(options, member.name)) continue;
     whole.add(member.name, member.value);
     const Status read = options.read_field(settings, member, input.server);
     if (read) continue;
@@ -79,7 +80,7 @@ std::vector<Problem> problems_of(const ProfileInput& input, const ExecConfig& ex
   Settings settings(options.set());
   // What is wrong there is told there, and decides about the rest.
   if (!options.read(exec.args, Environment(std::move(variables)), settings)) return {};
-  std::vector<Problem> problems = problems_of_config(options, settings, input, program);
+  std::vector<Problem> problems = problems_of_config(options, settings, input);
   if (!appends || input.arguments.empty()) return problems;
   const Status read = options.read_appended(settings, input.arguments, input.server);
   if (read) return problems;

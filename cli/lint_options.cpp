@@ -210,6 +210,13 @@ bool is_given(const ExecConfig& exec, const PluginOptions& options, std::string_
   return !values_of(exec, options, name).empty();
 }
 
+std::string GivenInExec::variable(std::string_view name) const {
+  for (auto variable = exec_.env.rbegin(); variable != exec_.env.rend(); ++variable) {
+    if (variable->name == name) return variable->value;
+  }
+  return {};
+}
+
 void check_settings(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
                     const std::string& path) {
   Settings settings(options.set());

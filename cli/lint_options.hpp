@@ -14,9 +14,6 @@
 namespace execcred::lint {
 
 using cli::is_plugin_of_ours;
-using cli::kOidcFederation;
-using cli::kStaticSecret;
-using cli::kTokenFile;
 using cli::PluginOptions;
 using cli::program_name;
 
@@ -46,6 +43,21 @@ std::vector<Given> given_in(const ExecConfig& exec, const PluginOptions& options
 std::vector<std::string> values_of(const ExecConfig& exec, const PluginOptions& options,
                                    std::string_view name);
 bool is_given(const ExecConfig& exec, const PluginOptions& options, std::string_view name);
+
+// The same for a plugin's own judgement. Both must outlive it.
+class GivenInExec final : public GivenOptions {
+ public:
+  GivenInExec(const ExecConfig& exec, const PluginOptions& options)
+      : exec_(exec), options_(options) {}
+  std::vector<std::string> values(std::string_view option) const override {
+    return values_of(exec_, options_, option);
+  }
+  std::string variable(std::string_view name) const override;
+
+ private:
+  const ExecConfig& exec_;
+  const PluginOptions& options_;
+};
 
 // args and env that the plugin would refuse; `path` is that of exec.
 void check_settings(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,

@@ -9,29 +9,32 @@ function(execcred_fix_address target)
   endif()
 endfunction()
 
-# execcred_add_plugin(NAME [LIBRARIES...]): the binary execcred-NAME from the folder NAME.
-# LIBRARIES are the execcred:: targets it needs beyond core; naming them here is what keeps
-# curl and crypto out of the binaries that can do without.
-# All but main.cpp is a library of its own, execcred_plugin_NAME, for the plugin's tests, and for
-# execcred lint, which knows the plugin's options by it.
+# execcred_add_plugin(NAME [LINKS MODULES...]): the binary execcred-NAME from the current folder, where
+# the modules are there. MODULES are those it needs beyond exec; naming them here is what keeps curl and
+# crypto out of the binaries that can do without. All but main.cpp is a library, execcred_plugin_NAME,
+# for the plugin's tests and for the command line.
 function(execcred_add_plugin name)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  cmake_parse_arguments(arg "" "" "LINKS" ${ARGN})
+  list(TRANSFORM arg_LINKS PREPEND execcred::)
+  foreach(module ${arg_LINKS})
+    if(NOT TARGET ${module})
+      return()
+    endif()
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   string(MAKE_C_IDENTIFIER "execcred_plugin_${name}" library)
-  add_executable(execcred-${name} ${name}/main.cpp)
-  if(sources)
-    add_library(${library} STATIC ${sources})
-    # The second for others than the plugin: <NAME/options.hpp>.
-    target_include_directories(${library} PUBLIC
-      ${CMAKE_CURRENT_SOURCE_DIR}/${name} ${CMAKE_CURRENT_SOURCE_DIR})
-    target_link_libraries(${library} PUBLIC execcred::exec ${ARGN}
-      PRIVATE execcred_warnings execcred_hardening)
-    execcred_precompile(${library})
-    target_link_libraries(execcred-${name} PRIVATE ${library})
-  endif()
+  add_library(${library} STATIC ${sources})
+  # The second for others than the plugin: <NAME/options.hpp>.
+  target_include_directories(${library} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/plugins)
+  target_link_libraries(${library} PUBLIC execcred::exec ${arg_LINKS}
+    PRIVATE execcred_warnings execcred_hardening)
+  execcred_precompile(${library})
+  add_executable(execcred-${name} main.cpp)
   target_link_libraries(execcred-${name} PRIVATE
-    execcred::exec ${ARGN} execcred_warnings execcred_hardening execcred_binary)
-  execcred_fix_address(execcred-${name} ${ARGN})
+    ${library} execcred_warnings execcred_hardening execcred_binary)
+  execcred_fix_address(execcred-${name} ${arg_LINKS})
   set_property(GLOBAL APPEND PROPERTY EXECCRED_PLUGINS execcred-${name})
+  set_property(GLOBAL APPEND PROPERTY EXECCRED_PLUGIN_LIBRARIES ${library})
   install(TARGETS execcred-${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 endfunction()

@@ -43,10 +43,21 @@ struct Option {
   std::string unused_because = {};  // "--flow=pinniped does not use it"
   std::vector<std::string_view> variables =
       {};  // others' names for it; the first that is set counts
+
+  // Facts for those that judge or explain a configuration.
+  bool is_template = false;             // {clusterName} and {server.host} are filled in
+  bool is_command = false;              // a JSON array: a program and its arguments
+  std::string_view weakness = {};       // "gives …": what it permits, after ", which"
+  std::string_view weakness_hint = {};  // empty: leave it out
+  bool (*is_weak)(std::string_view value) = nullptr;  // only these values; null: any
+  bool is_minor_weakness = false;
+
   // Reads the texts, one unless the option repeats, into the program's variable.
   std::function<Status(const std::vector<std::string>&)> store = {};
 
   bool is_switch() const { return value_name.empty(); }
+  // Its value is the path of a file or folder.
+  bool is_path() const { return value_name == "PATH"; }
   // Required, and no ClusterProfile can give it.
   bool is_required_of_controller() const { return is_required && profile == Profile::never; }
   std::string flag() const { return "--" + std::string(name); }
@@ -95,6 +106,28 @@ class OptionBuilder {
   OptionBuilder& unused_from_profile(std::string_view because);
   OptionBuilder& or_from_field(std::string_view field) {
     return set([field](Option& o) { o.shared_field = field; });
+  }
+  // {clusterName} and {server.host} are filled in (template.hpp).
+  OptionBuilder& with_template() {
+    return set([](Option& o) { o.is_template = true; });
+  }
+  // Its value is a JSON array of strings: a program, which is run, and its arguments.
+  OptionBuilder& command() {
+    return set([](Option& o) { o.is_command = true; });
+  }
+  // It permits what is refused else. `effect` follows "which": "gives tokens to …". All texts are
+  // literals, and not copied.
+  OptionBuilder& weakens(std::string_view effect, std::string_view hint = {},
+                         bool (*is_weak)(std::string_view value) = nullptr) {
+    return set([=](Option& o) {
+      o.weakness = effect;
+      o.weakness_hint = hint;
+      o.is_weak = is_weak;
+    });
+  }
+  // The same where it is usual, and worth a word.
+  OptionBuilder& weakens_a_little(std::string_view effect, std::string_view hint) {
+    return weakens(effect, hint).set([](Option& o) { o.is_minor_weakness = true; });
   }
 
  private:

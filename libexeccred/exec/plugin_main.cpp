@@ -20,26 +20,8 @@
 namespace execcred {
 namespace {
 
-using std::chrono::minutes;
-using std::chrono::seconds;
-
 constexpr std::size_t kMaxExecInfo = 128 * 1024;
-constexpr Duration kShortestMaxAge = seconds(1);
-
-// The options that every plugin has. cli.md's table, in its order.
-struct CommonOptions {
-  std::string exec_info = {};
-  ApiVersion api_version = ApiVersion::v1;
-  Duration timeout = seconds(8);
-  Duration max_age = minutes(10);
-  AccessRules rules = {};
-  std::string cluster_name = {};
-  bool from_profile = false;
-  bool show_config = false;
-  bool debug = false;
-  bool version = false;
-  bool help = false;
-};
+constexpr Duration kShortestMaxAge = std::chrono::seconds(1);
 
 Result<Duration> parse_max_age(const std::string& text) {
   TRY_ASSIGN(const Duration max_age, parse_duration(text));
@@ -50,10 +32,14 @@ Result<Duration> parse_max_age(const std::string& text) {
 }
 
 void add_rule_options(OptionSet& options, AccessRules& rules) {
-  options.add_parsed(
-      "allow-server", rules.allow_server, "PATTERN",
-      "Give credentials only for a matching spec.cluster.server",
-      [](const std::string& text) { return UrlPattern::parse(text, UrlPattern::Use::server); });
+  options
+      .add_parsed(
+          "allow-server", rules.allow_server, "PATTERN",
+          "Give credentials only for a matching spec.cluster.server",
+          [](const std::string& text) { return UrlPattern::parse(text, UrlPattern::Use::server); })
+      .weakens("allows every address", {}, [](std::string_view pattern) {
+        return pattern.find("/0]") != std::string_view::npos;
+      });
   options
       .add_parsed(
           "allow-proxy", rules.allow_proxy, "PATTERN",
@@ -64,41 +50,12 @@ void add_rule_options(OptionSet& options, AccessRules& rules) {
       .add("server-ca-file", rules.server_ca_file, "PATH",
            "The cluster's CA may hold no other certificate than this file")
       .no_environment();
-  options.add_parsed("allow-audience", rules.allow_audience, "PATTERN|server|any",
-                     "Accept a matching audience from a ClusterProfile",
-                     [](const std::string& text) { return AudiencePattern::parse(text); });
-}
-
-void add_common_options(OptionSet& options, CommonOptions& common) {
   options
-      .add("exec-info", common.exec_info, "PATH|-",
-           "The client's ExecCredential, instead of KUBERNETES_EXEC_INFO; - is standard input")
-      .no_environment();
-  options
-      .add_parsed("api-version", common.api_version, "VERSION",
-                  "v1 or v1beta1, where the client does not say",
-                  [](const std::string& text) { return parse_api_version(text); })
-      .default_text("v1");
-  options
-      .add_parsed("timeout", common.timeout, "DURATION", "Bound of the whole run, at most 60s",
-                  parse_timeout)
-      .default_text(format_duration(common.timeout));
-  options
-      .add_parsed("max-age", common.max_age, "DURATION",
-                  "Bound of the claimed lifetime where asking again is cheap", parse_max_age)
-      .default_text(format_duration(common.max_age));
-  add_rule_options(options, common.rules);
-  options.add("cluster", common.cluster_name, "NAME", "The cluster's name, for templates")
-      .from_profile(Option::Profile::config, {"clusterName"});
-  options
-      .add(kBoundaryFlag, common.from_profile,
-           "A boundary: arguments after it come from a ClusterProfile")
-      .no_environment();
-  options.add("show-config", common.show_config, "Print every setting and where it came from")
-      .no_environment();
-  options.add("debug", common.debug, "Tell each step on standard error");
-  options.add("version", common.version, "Print name and version").no_environment();
-  options.add("help", common.help, "Print this help").short_name('h').no_environment();
+      .add_parsed("allow-audience", rules.allow_audience, "PATTERN|server|any",
+                  "Accept a matching audience from a ClusterProfile",
+                  [](const std::string& text) { return AudiencePattern::parse(text); })
+      .weakens("lets a ClusterProfile choose for whom a token is made", {},
+               [](std::string_view pattern) { return pattern == "any"; });
 }
 
 // One run of a plugin, from its arguments to the text for standard output.
@@ -147,6 +104,7 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
   const DebugLog debug(std::string(plugin_.name), common_.debug);
   if (common_.show_config) return show_config(environment, debug);
   TRY(provider_.change_options(options_, settings_));
+  TRY(provider_.check(settings_));
   TRY(settings_.check_profile_arguments());
   return credential(debug);
 }
@@ -179,7 +137,9 @@ Result<SecretString> Run::show_config(const Status& environment, const DebugLog&
     if (!result) deadline::write_to_stderr(format_error(plugin_.name, result.error()));
   };
   check(environment);
-  check(provider_.change_options(options_, settings_));
+  const Status changed = provider_.change_options(options_, settings_);
+  check(changed);
+  if (changed) check(provider_.check(settings_));
   check(settings_.check_profile_arguments());
   const Result<ExecInfo> info = exec_info(debug);
   check(info);
@@ -272,6 +232,38 @@ int run(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {
 
 }  // namespace
 
+void add_common_options(OptionSet& options, CommonOptions& common) {
+  options
+      .add("exec-info", common.exec_info, "PATH|-",
+           "The client's ExecCredential, instead of KUBERNETES_EXEC_INFO; - is standard input")
+      .no_environment();
+  options
+      .add_parsed("api-version", common.api_version, "VERSION",
+                  "v1 or v1beta1, where the client does not say",
+                  [](const std::string& text) { return parse_api_version(text); })
+      .default_text("v1");
+  options
+      .add_parsed("timeout", common.timeout, "DURATION", "Bound of the whole run, at most 60s",
+                  parse_timeout)
+      .default_text(format_duration(common.timeout));
+  options
+      .add_parsed("max-age", common.max_age, "DURATION",
+                  "Bound of the claimed lifetime where asking again is cheap", parse_max_age)
+      .default_text(format_duration(common.max_age));
+  add_rule_options(options, common.rules);
+  options.add("cluster", common.cluster_name, "NAME", "The cluster's name, for templates")
+      .from_profile(Option::Profile::config, {"clusterName"});
+  options
+      .add(kBoundaryFlag, common.from_profile,
+           "A boundary: arguments after it come from a ClusterProfile")
+      .no_environment();
+  options.add("show-config", common.show_config, "Print every setting and where it came from")
+      .no_environment();
+  options.add("debug", common.debug, "Tell each step on standard error");
+  options.add("version", common.version, "Print name and version").no_environment();
+  options.add("help", common.help, "Print this help").short_name('h').no_environment();
+}
+
 DebugLog::DebugLog(std::string program, bool is_enabled)
     : program_(std::move(program)), is_enabled_(is_enabled) {}
 
@@ -300,13 +292,14 @@ std::string CredentialRequest::as_typed(std::string_view option) const {
   return is_set ? settings->where_from(name) : std::string(option);
 }
 
-int plugin_main(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {
+int plugin_main(const PluginDefinition& plugin, int argc, char** argv) {
   try {
-    return run(plugin, provider, argc, argv);
+    const std::unique_ptr<Provider> provider = plugin.make();
+    return run(plugin.info, *provider, argc, argv);
   } catch (...) {
-    return fail(plugin.name, Error{.kind = Error::Kind::internal,
-                                   .message = "internal error",
-                                   .hint = "please report it, with the output of --debug"});
+    return fail(plugin.info.name, Error{.kind = Error::Kind::internal,
+                                        .message = "internal error",
+                                        .hint = "please report it, with the output of --debug"});
   }
 }
 

@@ -10,6 +10,9 @@
 
 #include <execcred/exec/provider.hpp>
 
+#include <chrono>
+#include <memory>
+#include <string>
 #include <string_view>
 
 namespace execcred {
@@ -22,7 +25,31 @@ struct PluginInfo {
   bool is_cheap_to_ask = false;
 };
 
+// A plugin as a value: its binary runs it, and the command line judges and explains with it.
+struct PluginDefinition {
+  PluginInfo info = {};
+  std::unique_ptr<Provider> (*make)() = nullptr;
+};
+
+// What the options that every plugin has say.
+struct CommonOptions {
+  std::string exec_info = {};
+  ApiVersion api_version = ApiVersion::v1;
+  Duration timeout = std::chrono::seconds(8);
+  Duration max_age = std::chrono::minutes(10);
+  AccessRules rules = {};
+  std::string cluster_name = {};
+  bool from_profile = false;
+  bool show_config = false;
+  bool debug = false;
+  bool version = false;
+  bool help = false;
+};
+
+// `common` must live as long as the options.
+void add_common_options(OptionSet& options, CommonOptions& common);
+
 // Returns the exit code.
-int plugin_main(const PluginInfo& plugin, Provider& provider, int argc, char** argv);
+int plugin_main(const PluginDefinition& plugin, int argc, char** argv);
 
 }  // namespace execcred

@@ -11,8 +11,10 @@
 #include <execcred/exec/settings.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace execcred {
 
@@ -51,6 +53,43 @@ struct CredentialRequest {
   std::string as_typed(std::string_view option) const;
 };
 
+// What a configuration sets, for what can be said of it before a run.
+class GivenOptions {
+ public:
+  virtual ~GivenOptions() = default;
+  // By flags, else by the environment; empty where the option is not set, or only a ClusterProfile
+  // could set it.
+  virtual std::vector<std::string> values(std::string_view option) const = 0;
+  // A variable that is no option's; empty where it is not set.
+  virtual std::string variable(std::string_view name) const = 0;
+
+  bool has(std::string_view option) const { return !values(option).empty(); }
+  // The first; empty where there is none.
+  std::string value(std::string_view option) const {
+    const std::vector<std::string> all = values(option);
+    return all.empty() ? std::string() : all.front();
+  }
+};
+
+// A judgement on a configuration, for `execcred lint`.
+struct Advice {
+  enum class Severity { error, warning, info };
+
+  Severity severity = Severity::warning;
+  std::string message = {};  // "lacks --secret-name, which …"
+  std::string hint = {};
+  std::string_view variable = {};  // what it is about; empty: the arguments
+};
+
+// For a value that the plugin's own rules refuse.
+inline Advice refused_field(const Error& error) {
+  return {.severity = Advice::Severity::error,
+          .message = "is refused by the plugin: " + error.message,
+          .hint = error.hint};
+}
+
+// A plugin. A program that only judges configurations has one too, and never asks it for a
+// credential.
 class Provider {
  public:
   virtual ~Provider() = default;
@@ -62,6 +101,33 @@ class Provider {
   // fields are: for options whose value decides what a ClusterProfile may set
   // (OptionSet::change).
   virtual Status change_options(OptionSet& /*options*/, const Settings& /*settings*/) { return {}; }
+
+  // Called after change_options: whether the options can be used together. Fails (configuration).
+  // Asks nobody and reads no file.
+  virtual Status check(const Settings& /*settings*/) const { return {}; }
+
+  // What `check` cannot refuse and a run may, or what makes a configuration weaker than it looks.
+  virtual std::vector<Advice> advise(const GivenOptions& /*given*/) const { return {}; }
+
+  // Why the credential may be of use to another server than the one it is given to, so that a
+  // mapping needs --allow-server; empty where it is good at one server alone.
+  virtual std::string_view reach(const GivenOptions& /*given*/) const {
+    return "such a token is good at more than one server";
+  }
+
+  // The options that need spec.cluster, as they are typed, beyond the common ones.
+  virtual std::vector<std::string> needs_of_cluster(const GivenOptions& /*given*/) const {
+    return {};
+  }
+
+  // Fields of spec.cluster.config that the plugin accepts by rules of its own, and what it would
+  // say of one of these; nullopt where it would accept it.
+  virtual std::vector<std::string_view> judged_fields() const { return {}; }
+  virtual std::optional<Advice> judge_field(std::string_view /*field*/,
+                                            const std::string& /*value*/,
+                                            const GivenOptions& /*given*/) const {
+    return std::nullopt;
+  }
 
   // It makes tokens for an audience, so one of a ClusterProfile's choice needs --allow-audience.
   // Asked after change_options.

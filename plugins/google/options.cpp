@@ -107,7 +107,9 @@ void add_options(OptionSet& set, Options& options) {
           "CA certificates of Google's endpoints, instead of the system's");
   set.add_parsed("allow-endpoint", options.allow_endpoint, "PATTERN",
                  "A server besides Google's that the credentials file may name", parse_endpoint)
-      .no_environment();
+      .no_environment()
+      .weakens_a_little("lets the credentials file send what it holds to that server",
+                        "keep it only if the server is yours, or one of Google's");
   add_cache_options(set, options.cache);
 }
 

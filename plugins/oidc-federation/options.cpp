@@ -150,7 +150,8 @@ void add_subject(OptionSet& set, SubjectOptions& subject) {
           "CA certificates for --subject-token-url, instead of the system's");
   set.add_parsed("subject-token-command", subject.command, "JSON_ARRAY",
                  "Run this program (an absolute path) for the subject token", parse_token_command)
-      .secret();
+      .secret()
+      .command();
   set.add_parsed("subject", subject.named, "github-actions|gcp-metadata|kubernetes|spiffe",
                  "Fetch the subject token from the platform",
                  [](const std::string& text) { return parse_name(kSubjects, "subject", text); });

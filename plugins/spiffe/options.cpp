@@ -57,7 +57,8 @@ void add_options(OptionSet& set, Options& options) {
   set.add("allow-empty-cn", options.allow_empty_cn,
           "Give an X.509-SVID whose subject has no common name, which the API server takes for "
           "nobody's")
-      .no_environment();
+      .no_environment()
+      .weakens("gives certificates that name nobody");
 }
 
 Status check_options(const Options& options, const Settings& settings) {

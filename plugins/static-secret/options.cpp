@@ -38,6 +38,13 @@ Result<std::string> parse_annotation(const std::string& text) {
   return wrong(in_quotes(text) + " is no annotation's key");
 }
 
+bool is_broad(std::string_view pattern) {
+  constexpr std::string_view kScheme = "https://";
+  if (pattern.starts_with(kScheme)) pattern.remove_prefix(kScheme.size());
+  return pattern.starts_with('*') ||
+         (pattern.starts_with('[') && pattern.find('/') < pattern.find(']'));
+}
+
 void add_places(OptionSet& set, Options& options) {
   set.add_parsed("convention", options.convention, "NAME",
                  "Whose way of storing credentials it is; sets the defaults below",
@@ -47,7 +54,8 @@ void add_places(OptionSet& set, Options& options) {
       .variable("KUBECONFIG");
   set.add("secret-dir", options.secret_dir, "PATH",
           "Instead of the hub: the folder of a mounted Secret; {clusterName} and {server.host} "
-          "are filled in");
+          "are filled in")
+      .with_template();
   set.add("kubeconfig-file", options.kubeconfig_file, "PATH",
           "Instead of the hub: a stored kubeconfig");
   set.add("client-certificate", options.client_certificate, "PATH",
@@ -56,10 +64,12 @@ void add_places(OptionSet& set, Options& options) {
 }
 
 void add_names(OptionSet& set, Options& options) {
-  set.add("namespace", options.name_space, "NAMESPACE", "The Secret's; else this side's own");
+  set.add("namespace", options.name_space, "NAMESPACE", "The Secret's; else this side's own")
+      .with_template();
   set.add("secret-name", options.secret_name, "NAME",
-          "The Secret's; {clusterName} and {server.host} are filled in");
-  set.add("key", options.key, "KEY", "The key of the Secret that holds it");
+          "The Secret's; {clusterName} and {server.host} are filled in")
+      .with_template();
+  set.add("key", options.key, "KEY", "The key of the Secret that holds it").with_template();
   set.add_parsed("selector", options.selector, "SELECTOR", "Labels that the Secret must have",
                  [](const std::string& text) { return LabelSelector::parse(text); });
   set.add_parsed("format", options.format, "token|kubeconfig|certificate|argocd",
@@ -77,7 +87,9 @@ void add_rules(OptionSet& set, Options& options) {
   set.add_parsed("allow-namespace", options.allow_namespaces, "NAMESPACE|any",
                  "Also from this namespace, if a ClusterProfile or a template names it",
                  parse_allowed_namespace)
-      .no_environment();
+      .no_environment()
+      .weakens("lets a ClusterProfile choose a Secret of any namespace", {},
+               [](std::string_view name) { return name == "any"; });
   set.add_parsed("require-label", options.require_labels, "KEY=VALUE",
                  "Only a Secret with this label", parse_required_label);
   set.add_parsed("server-annotation", options.server_annotation, "KEY",
@@ -86,19 +98,28 @@ void add_rules(OptionSet& set, Options& options) {
          "allow-server-mismatch", options.allow_server_mismatch, "PATTERN",
          "A spec.cluster.server that may differ from the stored one",
          [](const std::string& text) { return UrlPattern::parse(text, UrlPattern::Use::server); })
-      .no_environment();
+      .no_environment()
+      .weakens(
+          "allows it for many hosts: each of them may be given the credential of any "
+          "cluster",
+          "name the proxy's host exactly: https://HOST[:PORT]/*", is_broad);
   set.add("allow-hub-token", options.allow_hub_token,
           "Give away tokens of the hub's own service accounts too")
-      .no_environment();
+      .no_environment()
+      .weakens("lets the hub's own tokens be given away");
   set.add("allow-insecure", options.allow_insecure,
           "Also where the server's certificate is not verified")
-      .no_environment();
+      .no_environment()
+      .weakens("gives tokens to servers whose certificate is not checked");
   set.add("allow-profile-ca", options.allow_profile_ca,
           "Take the ClusterProfile's CA where what is stored has none, and so trusts the system's")
-      .no_environment();
+      .no_environment()
+      .weakens("lets a ClusterProfile choose the CA where none is stored");
   set.add_parsed("allow-field", options.allow_fields, "clientKey|clientCertificate|tokenFile",
                  "Let a stored kubeconfig name such a file of this machine", parse_allowed_field)
-      .no_environment();
+      .no_environment()
+      .weakens("lets the writer of the Secret choose a file of this machine as the credential",
+               "put the data into the kubeconfig instead of a path");
   set.add("local-cluster", options.local_cluster, "NAME",
           "The cluster of this side, which no stored kubeconfig may describe");
   set.add("both", options.both, "Where there are both, the token and the certificate")

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred-aws: gives the client a token for an EKS cluster, which is a request to STS that the
+// credentials of AWS at hand sign, and that the cluster's authenticator makes.
+//
+// Signing costs nothing and is done afresh in each run, so that tokens are never kept. A session
+// that had to be asked for (a role's, a container's, an instance's) is, so that a fleet of clusters
+// costs one call.
+#include "plugin.hpp"
+
+#include "credential_plan.hpp"
+#include "eks_token.hpp"
+#include "endpoint.hpp"
+#include "options.hpp"
+#include "region.hpp"
+#include "session.hpp"
+
+#include <execcred/base/text.hpp>
+#include <execcred/json/json.hpp>
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace execcred::aws {
+
+class Aws final : public Provider {
+ public:
+  void add_options(OptionSet& set) override { aws::add_options(set, options_); }
+
+  Status change_options(OptionSet& /*set*/, const Settings& settings) override {
+    has_own_region_ = settings.get("region").is_from_controller();
+    options_.is_profile_chosen = settings.get("profile").is_from_controller();
+    return {};
+  }
+
+  Status check(const Settings& /*settings*/) const override { return check_options(options_); }
+
+  Result<Credential> get_credential(const CredentialRequest& request,
+                                    const Services& services) override {
+    std::optional<Profiles> profiles;
+    if (!has_environment_keys(options_, services.environment) || options_.region.empty()) {
+      TRY_ASSIGN(profiles, Profiles::load(services.environment));
+    }
+    const Profiles* const files = profiles ? &*profiles : nullptr;
+    TRY_ASSIGN(const CredentialPlan plan, plan_credentials(options_, services.environment, files));
+    const CacheOptions cache = cache_options(request, services);
+    TRY_ASSIGN(const std::string region, token_region(options_, files, cache, services));
+    TRY_ASSIGN(const AwsCredentials credentials,
+               credentials_of(plan, files, region, cache, services));
+    services.debug("signing as " + credentials.access_key_id + " for " + options_.cluster_id +
+                   " in " + region);
+    return sign_eks_token({.cluster_id = options_.cluster_id,
+                           .region = region,
+                           .host = sts_host(region, endpoint_variant(services.environment))},
+                          credentials, services.clock.now());
+  }
+
+ private:
+  CacheOptions cache_options(const CredentialRequest& request, const Services& services) const;
+  Result<AwsCredentials> credentials_of(const CredentialPlan& plan, const Profiles* profiles,
+                                        const std::string& region, const CacheOptions& cache,
+                                        const Services& services) const;
+
+  Options options_;
+  bool has_own_region_ = false;  // by --region, and not by a ClusterProfile
+};
+
+CacheOptions Aws::cache_options(const CredentialRequest& request, const Services& services) const {
+  CacheOptions cache = options_.cache;
+  if (request.info.cluster) cache.client_detail = request.info.cluster->server;
+  cache.deadline = services.deadline;
+  cache.debug = [&services](std::string_view step) { services.debug(step); };
+  cache.client = [&services] { return client_of_token(services.clock.now()); };
+  return cache;
+}
+
+// A ClusterProfile may name a region of another cloud's, whose STS can only refuse what it is sent.
+Status check_partition(const CredentialPlan& plan, const std::string& region) {
+  std::vector<std::string_view> roles;
+  if (const auto* identity = std::get_if<WebIdentity>(&plan.source)) {
+    roles.emplace_back(identity->role.arn);
+  }
+  for (const Role& role : plan.roles) roles.emplace_back(role.arn);
+  for (const std::string_view role : roles) {
+    if (is_in_partition_of(role, region)) continue;
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "the role " + in_quotes(role) + " does not count in region " +
+                            in_quotes(region) + ", which is of another partition",
+                 .hint = "a cluster of another partition needs a role there"};
+  }
+  return {};
+}
+
+Result<AwsCredentials> Aws::credentials_of(const CredentialPlan& plan, const Profiles* profiles,
+                                           const std::string& region, const CacheOptions& cache,
+                                           const Services& services) const {
+  if (plan.is_local()) return std::get<AwsCredentials>(plan.source).copy();
+  StsTarget sts;
+  if (plan.asks_sts()) {
+    TRY_ASSIGN(sts.region, sts_region(options_, has_own_region_, profiles, region, services));
+    TRY(check_partition(plan, sts.region));
+    TRY_ASSIGN(sts.url, sts_url(sts.region, services.environment));
+  }
+  TRY_ASSIGN(const CacheKey key, session_key(plan, sts, services.environment));
+  const auto ask = [&](ProviderCall& call) { return new_session(plan, sts, services, call); };
+  TRY_ASSIGN(const Credential session,
+             CredentialCache(cache, services.environment, services.clock).get(key, ask));
+  TRY_ASSIGN(json::Value document, json::parse(session.token.reveal()));
+  Result<AwsCredentials> credentials = aws_credentials_of_json(document, "SessionToken");
+  json::wipe(document);
+  return credentials;
+}
+
+PluginDefinition plugin() {
+  return {.info = {.name = "execcred-aws",
+                   .summary = "Gives the client a token for an EKS cluster, signed "
+                              "with the credentials of AWS at hand."},
+          .make = [] { return std::unique_ptr<Provider>(std::make_unique<Aws>()); }};
+}
+
+}  // namespace execcred::aws

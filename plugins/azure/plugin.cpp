@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred-azure: gives the client a token of Microsoft Entra ID for AKS, got with the workload
+// identity of a Pod or the managed identity of a machine.
+//
+// Entra's token is kept in the credential cache. It is good at every cluster that trusts the
+// tenant, so a mapping should name the servers that may have it: --allow-server.
+#include "plugin.hpp"
+
+#include "identity.hpp"
+#include "options.hpp"
+
+#include <execcred/base/text.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/options.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace execcred::azure {
+
+namespace {
+
+bool has_same(const std::vector<std::string>& texts, std::string_view text) {
+  return std::any_of(texts.begin(), texts.end(), [text](const std::string& one) {
+    return ascii_lower(one) == ascii_lower(text);
+  });
+}
+
+}  // namespace
+
+class Azure final : public Provider {
+ public:
+  void add_options(OptionSet& set) override { azure::add_options(set, options_); }
+
+  Status change_options(OptionSet& set, const Settings& settings) override {
+    settings_ = &settings;
+    leave_unused_variables(set, options_);
+    return {};
+  }
+
+  Status check(const Settings& settings) const override {
+    return check_options(options_, settings);
+  }
+
+  std::vector<std::string_view> judged_fields() const override { return {"tenantId"}; }
+
+  std::optional<Advice> judge_field(std::string_view /*field*/, const std::string& value,
+                                    const GivenOptions& given) const override {
+    if (has_same(given.values("identity"), "managed")) return std::nullopt;
+    const Result<std::string> parsed = parse_tenant(value);
+    if (!parsed) return refused_field(parsed.error());
+    const std::vector<std::string> own = given.values("tenant-id");
+    if (has_same(own, value) || has_same(given.values("allow-tenant"), value)) return std::nullopt;
+    Advice advice = {
+        .severity = Advice::Severity::error,
+        .message = "is another tenant than the mapping's, and no --allow-tenant names it",
+        .hint = "add --allow-tenant=" + value + " there, if that tenant is meant"};
+    if (own.empty()) {
+      advice.severity = Advice::Severity::warning;
+      advice.message = "is refused unless AZURE_TENANT_ID is the same: no --allow-tenant names it";
+    }
+    return advice;
+  }
+
+  Result<Credential> get_credential(const CredentialRequest& request,
+                                    const Services& services) override {
+    options_.is_tenant_of_profile = settings_->get("tenant-id").is_from_profile();
+    TRY_ASSIGN(const std::unique_ptr<Identity> identity,
+               open_identity(options_, request, services));
+    CacheKey key;
+    key.add("plugin", "azure").add("server-id", options_.server_id);
+    identity->identify(key);
+    const auto ask = [&identity](ProviderCall& call) { return identity->ask(call); };
+    return CredentialCache(cache_of_run(options_.cache, request, services), services.environment,
+                           services.clock)
+        .get(key, ask);
+  }
+
+ private:
+  Options options_;
+  const Settings* settings_ = nullptr;
+};
+
+PluginDefinition plugin() {
+  return {
+      .info = {.name = "execcred-azure",
+               .summary =
+                   "Gives the client a token of Microsoft Entra ID, for AKS and what trusts it."},
+      .make = [] { return std::unique_ptr<Provider>(std::make_unique<Azure>()); }};
+}
+
+}  // namespace execcred::azure

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred-oidc-federation: turns an identity that is at hand where it runs (a projected token, a
+// CI job's, a client's key) into a token for a cluster, by the standard flows of OAuth 2.0 that
+// need no person. Interactive logins are out of scope: controllers have no terminal.
+//
+// What the server gives is kept in the credential cache, so that a fleet of processes costs the
+// server one call. Where the identity goes is the mapping's to say, never a ClusterProfile's.
+#include "plugin.hpp"
+
+#include "credential_key.hpp"
+#include "flow.hpp"
+#include "options.hpp"
+#include "pinniped.hpp"
+#include "subject.hpp"
+
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/options.hpp>
+
+namespace execcred::oidc_federation {
+
+namespace {
+
+// The Concierge is the cluster's own, at the server that a ClusterProfile names.
+bool asks_the_cluster(const GivenOptions& given) {
+  return given.value("flow") == "pinniped" && !given.has("concierge-endpoint");
+}
+
+}  // namespace
+
+class OidcFederation final : public Provider {
+ public:
+  void add_options(OptionSet& set) override { oidc_federation::add_options(set, options_); }
+
+  Status change_options(OptionSet& set, const Settings& /*settings*/) override {
+    if (options_.flow == Flow::pinniped) {
+      set.change("audience").unused_from_profile("--flow=pinniped does not use it");
+    }
+    // It may be there for others, and is not judged where it has no use.
+    if (options_.subject.named != SubjectSource::spiffe) set.change("socket").no_variables();
+    return {};
+  }
+
+  Status check(const Settings& settings) const override {
+    return check_options(options_, settings);
+  }
+
+  std::vector<Advice> advise(const GivenOptions& given) const override {
+    if (!asks_the_cluster(given) || given.has("allow-server")) return {};
+    return {{.severity = Advice::Severity::error,
+             .message =
+                 "lacks --allow-server, without which --flow=pinniped would send the subject "
+                 "token to whichever server is named",
+             .hint = "add --allow-server=https://HOST[:PORT] for the clusters that may have it, or "
+                     "--concierge-endpoint=URL"}};
+  }
+
+  std::string_view reach(const GivenOptions& given) const override {
+    if (asks_the_cluster(given)) return {};  // an error, above
+    if (given.value("flow") == "pinniped") return "that is one credential for all of them";
+    if (given.value("flow") == "pass-through") return "that is the subject token itself";
+    return Provider::reach(given);
+  }
+
+  std::vector<std::string> needs_of_cluster(const GivenOptions& given) const override {
+    std::vector<std::string> needs;
+    if (asks_the_cluster(given)) needs.emplace_back("--flow=pinniped");
+    const std::vector<std::string> audiences = given.values("allow-audience");
+    if (std::find(audiences.begin(), audiences.end(), "server") != audiences.end()) {
+      needs.emplace_back("--allow-audience=server");
+    }
+    return needs;
+  }
+
+  // There an audience is only looked at, not asked for.
+  bool mints_tokens() const override { return options_.flow != Flow::pass_through; }
+
+  Result<Credential> get_credential(const CredentialRequest& request,
+                                    const Services& services) override {
+    if (options_.flow == Flow::pinniped) {
+      TRY(check_concierge_destination(options_.concierge, request));
+    }
+    TRY_ASSIGN(CacheKey key, credential_key(options_, request.info));
+    TRY_ASSIGN(const Subject subject, Subject::open(options_, services, key));
+    CacheOptions cache = cache_of_run(options_.cache, request, services);
+    // Reading the token again costs less than the cache.
+    if (options_.flow == Flow::pass_through && subject.is_local()) cache.no_cache = true;
+    const FlowRun run(options_, request, services, subject, cache);
+    const auto ask = [&run](ProviderCall& call) { return run.obtain(call); };
+    return CredentialCache(cache, services.environment, services.clock).get(key, ask);
+  }
+
+ private:
+  Options options_;
+};
+
+PluginDefinition plugin() {
+  return {
+      .info =
+          {.name = "execcred-oidc-federation",
+           .summary =
+               "Gives the client a token of an OAuth 2.0 server, by flows that need no person."},
+      .make = [] { return std::unique_ptr<Provider>(std::make_unique<OidcFederation>()); }};
+}
+
+}  // namespace execcred::oidc_federation

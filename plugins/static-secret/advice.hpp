@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be said of a configuration of execcred-static-secret before a run.
+#pragma once
+
+#include <execcred/exec/provider.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::static_secret {
+
+// As Provider::advise, reach and needs_of_cluster.
+std::vector<Advice> advise(const GivenOptions& given);
+std::string_view reach_of_tokens(const GivenOptions& given);
+std::vector<std::string> needs_of_cluster(const GivenOptions& given);
+
+}  // namespace execcred::static_secret

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred-static-secret: gives the client a credential that is stored in a Secret of the hub, or
+// in files, in whichever way its project stores it.
+//
+// The writer of a ClusterProfile chooses the cluster, and often the Secret; the mapping's arguments
+// say which choices there are, and what is found is checked against the server that it is for.
+#include "plugin.hpp"
+
+#include "advice.hpp"
+#include "binding.hpp"
+#include "file_source.hpp"
+#include "hub_source.hpp"
+#include "options.hpp"
+#include "stored_credential.hpp"
+
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/hub/client.hpp>
+#include <execcred/os/deadline.hpp>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace execcred::static_secret {
+
+class StaticSecret final : public Provider {
+ public:
+  void add_options(OptionSet& set) override { static_secret::add_options(set, options_); }
+
+  Status change_options(OptionSet& set, const Settings& settings) override {
+    declare_profile_fields(set, options_.convention);
+    const bool is_shown = settings.get("show-config").origin != Setting::Origin::unset;
+    if (is_shown) declare_defaults(set, options_.convention);
+    is_namespace_literal_ = settings.get("namespace").is_from_controller();
+    return {};
+  }
+
+  Status check(const Settings& /*settings*/) const override { return check_options(options_); }
+
+  std::vector<Advice> advise(const GivenOptions& given) const override {
+    return static_secret::advise(given);
+  }
+  std::string_view reach(const GivenOptions& given) const override {
+    return reach_of_tokens(given);
+  }
+  std::vector<std::string> needs_of_cluster(const GivenOptions& given) const override {
+    return static_secret::needs_of_cluster(given);
+  }
+
+  Result<Credential> get_credential(const CredentialRequest& request,
+                                    const Services& services) override {
+    TRY_ASSIGN(StoredCredential stored, read(request, services));
+    TRY(check_servers(stored, options_, request));
+    TRY(check_verified(stored, options_, request));
+    return std::move(stored.credential);
+  }
+
+ private:
+  Result<StoredCredential> read(const CredentialRequest& request, const Services& services) {
+    if (options_.is_from_hub()) return read_from_hub(request, services);
+    TRY_ASSIGN(const Plan plan, make_plan(options_, request, "", true));
+    TRY_ASSIGN(StoredCredential stored, read_from_files(plan, options_, services));
+    if (options_.allow_hub_token || stored.credential.token.empty()) return stored;
+    TRY_ASSIGN(const std::vector<HubIdentity> own, identities_beside_files(services.environment));
+    TRY(check_hub_token(stored, own, request));
+    return stored;
+  }
+
+  // Nothing is read from a hub, but one of its tokens may be among the files: of the Pod's cluster,
+  // or of the kubeconfig's. One that nobody passed need not be one for us.
+  Result<std::vector<HubIdentity>> identities_beside_files(const Environment& environment) const {
+    std::vector<HubIdentity> own;
+    if (Result<SecretString> token = in_cluster_token(environment)) {
+      own.push_back({.token = std::move(*token), .server = in_cluster_server(environment)});
+    }
+    if (options_.kubeconfig.empty()) return own;
+    Result<Hub> hub = find_hub(options_.kubeconfig, environment);
+    const bool was_passed = environment.get("KUBECONFIG") != options_.kubeconfig;
+    if (!hub && was_passed) return std::move(hub).error();
+    if (hub) own.push_back({.token = std::move(hub->token), .server = std::move(hub->server)});
+    return own;
+  }
+
+  Result<StoredCredential> read_from_hub(const CredentialRequest& request,
+                                         const Services& services) {
+    TRY_ASSIGN(Hub hub, find_hub(options_.kubeconfig, services.environment));
+    const OwnNamespace order = options_.convention.own_namespace;
+    TRY_ASSIGN(const Plan plan,
+               make_plan(options_, request, own_namespace(order, hub, services.environment),
+                         is_namespace_literal_));
+    std::vector<HubIdentity> own;
+    own.push_back({.token = hub.token.copy(), .server = hub.server});
+    services.debug("reading from the hub " + redacted_url(hub.server) + ", namespace " +
+                   in_quotes(plan.name_space));
+    deadline::enter_phase("reading the Secret from the hub");
+    HubClient client(std::move(hub),
+                     {.deadline = services.deadline,
+                      .debug = [&services](std::string_view step) { services.debug(step); }},
+                     services.clock);
+    TRY_ASSIGN(const StoredSecret secret, find_secret(client, plan, options_));
+    services.debug("found Secret " + in_quotes(secret.full_name()));
+    TRY(check_secret_type(secret, options_));
+    TRY_ASSIGN(StoredCredential stored, read_stored(secret, plan, options_, services.clock.now()));
+    TRY(add_annotated_server(secret, options_, stored));
+    if (!options_.allow_hub_token) TRY(check_hub_token(stored, own, request));
+    return stored;
+  }
+
+  static std::string own_namespace(OwnNamespace order, const Hub& hub,
+                                   const Environment& environment) {
+    if (order == OwnNamespace::environment_first) {
+      if (const auto name = environment.get("NAMESPACE")) return std::string(*name);
+      if (std::string name = in_cluster_namespace(environment); !name.empty()) return name;
+    }
+    if (!hub.name_space.empty()) return hub.name_space;
+    const std::string name = in_cluster_namespace(environment);
+    return name.empty() ? "default" : name;
+  }
+
+  Options options_;
+  bool is_namespace_literal_ = false;
+};
+
+PluginDefinition plugin() {
+  return {
+      .info =
+          {.name = "execcred-static-secret",
+           .summary =
+               "Gives the client a credential that is stored in a Secret of the hub or in files.",
+           .is_cheap_to_ask = true},
+      .make = [] { return std::unique_ptr<Provider>(std::make_unique<StaticSecret>()); }};
+}
+
+}  // namespace execcred::static_secret

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred-token-file: gives the client the bearer token kept in a file.
+//
+// The usual file is a projected service-account token, which the kubelet renews in place. So the
+// plugin reads it afresh on every call and caches nothing; the token's own "exp" claim, bounded
+// by --max-age, tells the client when to call again.
+#include "plugin.hpp"
+
+#include <execcred/base/text.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/os/file.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace execcred::token_file {
+namespace {
+
+class TokenFile final : public Provider {
+ public:
+  void add_options(OptionSet& options) override {
+    options
+        .add("token-file", path_, "PATH",
+             "File that holds the bearer token; {clusterName} and {server.host} are filled in")
+        .required()
+        .with_template();
+    options
+        .add("audience", audiences_, "AUDIENCE",
+             "Give the token only if its 'aud' claim holds one of these")
+        .from_profile();
+  }
+
+  // {server.host} in its name binds a token to the server.
+  std::string_view reach(const GivenOptions& given) const override {
+    const std::string file = given.value("token-file");
+    if (file.empty() || file.find("{server.host}") != std::string::npos) return {};
+    return file.find('{') == std::string::npos
+               ? "that is one token for all of them"
+               : "the ClusterProfile also chooses whose token that is";
+  }
+
+  Result<Credential> get_credential(const CredentialRequest& request,
+                                    const Services& services) override {
+    TRY_ASSIGN(const std::string path, request.expand("--token-file", path_));
+    TRY_ASSIGN(
+        const SecretString content,
+        read_secret_file(path).hint(
+            "mount a projected serviceAccountToken volume there, or pass --token-file=PATH"));
+    services.debug("read " + std::to_string(content.size()) + " bytes from " + in_quotes(path));
+    return credential(content, services.clock.now())
+        .context("reading the token in " + in_quotes(path));
+  }
+
+ private:
+  Result<Credential> credential(const SecretString& content, TimePoint now) const {
+    Credential credential;
+    TRY_ASSIGN(credential.token, bearer_token(content));
+
+    // Only the API server can check the signature; here "exp" is a time to ask again.
+    TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(credential.token));
+    if (claims) {
+      TRY(check_lifetime(*claims, now));
+      credential.expires_at = claims->expires_at;
+    }
+    TRY(check_audiences(claims));
+    return credential;
+  }
+
+  Status check_audiences(const std::optional<UnverifiedClaims>& claims) const {
+    if (audiences_.empty()) return {};
+    const std::string wanted = "it must be for " + join(audiences_, " or ");
+    if (!claims) {
+      return Error{.kind = Error::Kind::no_credential,
+                   .message = "the token is no JWT, so its audience cannot be checked",
+                   .hint = wanted + "; leave --audience out for opaque tokens"};
+    }
+    const bool is_meant =
+        std::any_of(audiences_.begin(), audiences_.end(), [&claims](const std::string& audience) {
+          return std::find(claims->audiences.begin(), claims->audiences.end(), audience) !=
+                 claims->audiences.end();
+        });
+    if (is_meant) return {};
+    return Error{.kind = Error::Kind::no_credential,
+                 .message = claims->audiences.empty()
+                                ? "the token names no audience"
+                                : "the token is for " + in_quotes(join(claims->audiences, ", ")),
+                 .hint = wanted + "; set 'audience' where the token is made"};
+  }
+
+  std::string path_;
+  std::vector<std::string> audiences_;
+};
+
+}  // namespace
+
+PluginDefinition plugin() {
+  return {.info = {.name = "execcred-token-file",
+                   .summary = "Gives the client the bearer token kept in a file.",
+                   .is_cheap_to_ask = true},
+          .make = [] { return std::unique_ptr<Provider>(std::make_unique<TokenFile>()); }};
+}
+
+}  // namespace execcred::token_file
