@@ -41,8 +41,8 @@ need_packages() {
 }
 
 # shellcheck disable=SC2034
-BUILD_PACKAGES=(g++ cmake ninja-build pkg-config python3 libcurl4-openssl-dev libnghttp2-dev
-  libprotozero-dev libssl-dev libyaml-dev)
+BUILD_PACKAGES=(g++ cmake ninja-build pkg-config python3 libcli11-dev libcurl4-openssl-dev
+  libnghttp2-dev libprotozero-dev libssl-dev libyaml-dev)
 # Tests of the system's CA certificates need ca-certificates.
 # shellcheck disable=SC2034
 TEST_PACKAGES=(ca-certificates doctest-dev nlohmann-json3-dev python3-jsonschema)

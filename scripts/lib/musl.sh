@@ -10,6 +10,7 @@
 LIBYAML_VERSION=0.2.5-1
 NGHTTP2_VERSION=1.52.0-1+deb12u3
 PROTOZERO_VERSION=1.7.1
+CLI11_VERSION=2.1.2
 LIBRARY_FLAGS=(-O2 -g0 -fPIE -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
   -fno-unwind-tables -fstack-protector-strong -Wno-unused-value)
 
@@ -90,12 +91,13 @@ build_nghttp2() {
   write_pc libnghttp2 nghttp2 "$version" -DNGHTTP2_STATICLIB
 }
 
-# Headers alone, the same for every architecture: those of Debian's package.
-copy_protozero() {
-  need_packages libprotozero-dev
+# copy_headers NAME VERSION PACKAGE FOLDER: headers alone, the same for every architecture, are those
+# of Debian's package.
+copy_headers() {
+  need_packages "$3"
   (cd /usr/include && sha256sum --check --strict --quiet \
-    "$EXECCRED_ROOT/scripts/requirements/protozero-$PROTOZERO_VERSION.sha256")
-  cp -r /usr/include/protozero "$MUSL/include/"
+    "$EXECCRED_ROOT/scripts/requirements/$1-$2.sha256")
+  cp -r "/usr/include/$4" "$MUSL/include/"
 }
 
 # Objects and no archive, so that the linker prefers them to what Zig's libraries have.
@@ -157,7 +159,8 @@ musl_prefix() {
   chmod 755 "$MUSL"/bin/*
   build_libyaml
   build_nghttp2
-  copy_protozero
+  copy_headers protozero "$PROTOZERO_VERSION" libprotozero-dev protozero
+  copy_headers cli11 "$CLI11_VERSION" libcli11-dev CLI
   build_runtime
   write_order
   tls_libraries "$1"

@@ -51,6 +51,8 @@ components() {
   debian_component LibYAML MIT pyyaml:libyaml libyaml "$LIBYAML_VERSION" /libyaml.a
   component protozero "$PROTOZERO_VERSION" BSD-2-Clause - \
     "pkg:deb/debian/libprotozero-dev@$PROTOZERO_VERSION" - /include/protozero/
+  component CLI11 "$CLI11_VERSION" BSD-3-Clause - \
+    "pkg:deb/debian/libcli11-dev@$CLI11_VERSION" - /include/CLI/
   zig_component musl "$(sed -n 's/.*"\([0-9.]*\)".*/\1/p' "$zig/libc/musl/src/internal/version.h")" \
     MIT musl-libc:musl
   zig_component libc++ "$llvm" 'Apache-2.0 WITH LLVM-exception' -
@@ -73,6 +75,7 @@ licence_texts() {
     "$EXECCRED_ROOT/scripts/requirements/libyaml-$LIBYAML_VERSION.sha256"
   cp "$SOURCE/License" "$into/LibYAML.txt"
   cp /usr/share/doc/libprotozero-dev/copyright "$into/protozero.txt"
+  cp /usr/share/doc/libcli11-dev/copyright "$into/CLI11.txt"
   cp "$zig/lib/libc/musl/COPYRIGHT" "$into/musl.txt"
   cp "$zig/lib/libcxx/LICENSE.TXT" "$into/libc++.txt"
   cp "$zig/lib/libcxxabi/LICENSE.TXT" "$into/libc++abi.txt"
