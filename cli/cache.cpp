@@ -26,18 +26,18 @@ std::string count_of_entries(std::size_t count) {
 
 }  // namespace
 
-void Cache::add_options(OptionSet& options) {
-  options.add_operands(actions_);
-  options.add("cache-dir", directory_, "PATH",
-              "The plugins' --cache-dir; else the directory that they would find by themselves");
-  options
-      .add_parsed("output", output_, "FORMAT", "With list: text or json",
-                  [](const std::string& text) {
-                    return parse_output(text, {"text", "json"});
-                  })
-      .short_name('o')
-      .default_text(output_)
-      .no_environment();
+void Cache::add_options(CommandOptions& options) {
+  options.add_operands(actions_,
+                       {.usage = "list|clear|path", .choices = {"list", "clear", "path"}});
+  options.group("Input");
+  options.add("cache-dir", directory_,
+              {.value = "PATH",
+               .help = "The plugins' --cache-dir; else what they find",
+               .takes = Takes::directory,
+               .variable = "EXECCRED_CACHE_DIR"});
+  add_format_option(options, output_, {"text", "json"});
+  options.add_example("List the entries, without their secrets", "execcred cache list -o json");
+  options.add_example("Remove them all", "execcred cache clear");
 }
 
 Result<Outcome> Cache::list() const {

@@ -13,7 +13,7 @@ namespace execcred::cli {
 
 class Cache final : public Command {
  public:
-  void add_options(OptionSet& options) override;
+  void add_options(CommandOptions& options) override;
   Result<Outcome> run() override;
 
  private:
@@ -23,7 +23,7 @@ class Cache final : public Command {
 
   std::vector<std::string> actions_;
   std::string directory_;
-  std::string output_ = "text";
+  std::string output_;
 };
 
 }  // namespace execcred::cli

@@ -9,23 +9,24 @@
 
 namespace execcred::cli {
 
-void add_mapping_option(OptionSet& options, std::string& mapping) {
-  options
-      .add("clusterprofile-provider-file", mapping, "PATH",
-           "Mapping file: which program stands for which access provider")
-      .short_name('m')
-      .required()
-      .no_environment();
+void add_mapping_option(CommandOptions& options, std::string& mapping) {
+  options.group("Input");
+  options.add("clusterprofile-provider-file", mapping,
+              {.letter = 'm',
+               .value = "PATH",
+               .help = "Mapping file: the program of each access provider",
+               .takes = Takes::file,
+               .is_required = true});
 }
 
-void AccessOptions::add_to(OptionSet& options) {
+void AccessOptions::add_to(CommandOptions& options) {
   add_mapping_option(options, mapping_path_);
   source_.add_to(options);
-  options.add("name", name_, "[NAMESPACE/]NAME", "Only the ClusterProfile of this name")
-      .no_environment();
-  options
-      .add("provider", provider_, "NAME", "This access provider, not the mapping's first that fits")
-      .no_environment();
+  options.group("Input");
+  options.add("name", name_,
+              {.value = "[NAMESPACE/]NAME", .help = "Only the ClusterProfile of this name"});
+  options.add("provider", provider_,
+              {.value = "NAME", .help = "This access provider, not the mapping's first that fits"});
   add_allow_empty_option(options, may_be_empty_);
 }
 
@@ -61,10 +62,9 @@ Result<std::optional<ClusterProfile>> AccessOptions::one_profile(Outcome& outcom
                        (count > names.size() ? ", ..." : "")};
 }
 
-void add_allow_empty_option(OptionSet& options, bool& may_be_empty) {
-  options
-      .add("allow-empty", may_be_empty, "Nothing to work on is no error: the output is empty then")
-      .no_environment();
+void add_allow_empty_option(CommandOptions& options, bool& may_be_empty) {
+  options.group("Input");
+  options.add("allow-empty", may_be_empty, {.help = "Finding nothing is no error"});
 }
 
 void conclude(Inventory inventory, const ProfileSource& source, const std::string& name,
@@ -93,11 +93,28 @@ void conclude(Inventory inventory, const ProfileSource& source, const std::strin
   outcome.exit_code = is_nothing_used && !may_be_empty && !are_refusals ? 2 : 1;
 }
 
-Result<std::string> parse_output(const std::string& text, const std::vector<std::string>& choices) {
-  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
-  return Error{.kind = Error::Kind::configuration,
-               .message = in_quotes(text) + " is no output format",
-               .hint = "it may be " + join(choices, ", ")};
+void add_format_option(CommandOptions& options, std::string& format,
+                       const std::vector<std::string_view>& formats) {
+  const std::vector<std::string> words(formats.begin(), formats.end());
+  format = words.front();
+  options.group("Output");
+  options.add_parsed("output", format,
+                     {.letter = 'o', .value = "FORMAT", .choices = formats, .default_text = format},
+                     [words](const std::string& text) -> Result<std::string> {
+                       if (std::find(words.begin(), words.end(), text) != words.end()) return text;
+                       return Error{.kind = Error::Kind::configuration,
+                                    .message = in_quotes(text) + " is no output format",
+                                    .hint = "it may be " + join(words, ", ")};
+                     });
+}
+
+void add_output_file_option(CommandOptions& options, std::string& path) {
+  options.group("Output");
+  options.add("output", path,
+              {.letter = 'o',
+               .value = "FILE",
+               .help = "Replace this file, instead of printing; - is standard output",
+               .takes = Takes::file});
 }
 
 json::Value profile_reference(const ClusterProfile& profile) {

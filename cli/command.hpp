@@ -2,10 +2,10 @@
 // What the subcommands of execcred share: their shape, their input files, their output.
 #pragma once
 
+#include "command_options.hpp"
 #include "profile_source.hpp"
 
 #include <execcred/base/result.hpp>
-#include <execcred/exec/option_set.hpp>
 #include <execcred/kube/access.hpp>
 
 #include <functional>
@@ -30,17 +30,18 @@ struct Outcome {
 class Command {
  public:
   virtual ~Command() = default;
-  virtual void add_options(OptionSet& options) = 0;
+  // The options refer to the command, which must outlive them.
+  virtual void add_options(CommandOptions& options) = 0;
   virtual Result<Outcome> run() = 0;
 };
 
 // -m.
-void add_mapping_option(OptionSet& options, std::string& mapping);
+void add_mapping_option(CommandOptions& options, std::string& mapping);
 
 // -m, the ClusterProfiles' source, --name and --provider: a mapping, and what to look at.
 class AccessOptions {
  public:
-  void add_to(OptionSet& options);
+  void add_to(CommandOptions& options);
 
   // Fails (configuration) for options that exclude each other; also reads the mapping.
   Result<ProviderMapping> mapping() const;
@@ -61,7 +62,7 @@ class AccessOptions {
 };
 
 // --allow-empty.
-void add_allow_empty_option(OptionSet& options, bool& may_be_empty);
+void add_allow_empty_option(CommandOptions& options, bool& may_be_empty);
 
 // What a command says at its end of what it went through, and with which exit code: 0, 1 where a
 // document could not be used, 2 where none could (1 if a rule refused each). With a name, what is
@@ -71,8 +72,12 @@ void conclude(Inventory inventory, const ProfileSource& source, const std::strin
 
 Result<ProviderMapping> read_mapping(const std::string& path);
 
-// One of a few words for -o.
-Result<std::string> parse_output(const std::string& text, const std::vector<std::string>& choices);
+// -o of a command that prints documents, a table or a list: one of the formats, of which the first
+// is the default.
+void add_format_option(CommandOptions& options, std::string& format,
+                       const std::vector<std::string_view>& formats);
+// -o of a command that writes one file.
+void add_output_file_option(CommandOptions& options, std::string& path);
 
 // {"namespace": …, "name": …}
 json::Value profile_reference(const ClusterProfile& profile);

@@ -63,23 +63,22 @@ Result<SecretString> write_token(std::string_view lead, const Credential& creden
 
 }  // namespace
 
-void Get::add_options(OptionSet& options) {
+void Get::add_options(CommandOptions& options) {
   access_.add_to(options);
-  options
-      .add_parsed("output", output_, "FORMAT",
-                  "exec-credential, token, header (for curl -H @-) or json",
-                  [](const std::string& text) {
-                    return parse_output(text, {"exec-credential", "token", "header", "json"});
-                  })
-      .short_name('o')
-      .default_text(output_)
-      .no_environment();
-  options
-      .add_parsed("timeout", timeout_, "DURATION", "How long the plugin may run, at most 60s",
-                  parse_timeout)
-      .default_text(format_duration(timeout_))
-      .no_environment();
-  options.add("debug", debug_, "Show each step on standard error, those of a plugin of ours too");
+  options.group("Plugin");
+  options.add_parsed("timeout", timeout_,
+                     {.value = "DURATION",
+                      .help = "How long the plugin may run, at most 60s",
+                      .default_text = format_duration(timeout_)},
+                     parse_timeout);
+  add_format_option(options, output_, {"exec-credential", "token", "header", "json"});
+  options.add("debug", debug_,
+              {.help = "Show each step on standard error, also of our plugins",
+               .variable = "EXECCRED_DEBUG"});
+  options.add_example("Print the ExecCredential, as the plugin's client gets it",
+                      "execcred get -m mapping.json -f profile.yaml");
+  options.add_example("Print the credential of one cluster of many, as a header for curl -H @-",
+                      "execcred get -m mapping.json -f profiles/ --name fleet/spoke-1 -o header");
 }
 
 Result<Credential> Get::run_plugin(const Access& access) const {

@@ -9,7 +9,7 @@ namespace execcred::cli {
 
 class Get final : public Command {
  public:
-  void add_options(OptionSet& options) override;
+  void add_options(CommandOptions& options) override;
   Result<Outcome> run() override;
 
  private:
@@ -20,7 +20,7 @@ class Get final : public Command {
   AccessOptions access_;
   Duration timeout_ = kPluginLimit;
   bool debug_ = false;
-  std::string output_ = "exec-credential";
+  std::string output_;
 };
 
 }  // namespace execcred::cli

@@ -22,31 +22,27 @@ Result<std::string> parse_namespace(const std::string& text) {
 
 }  // namespace
 
-void HubOptions::add_to(OptionSet& options) {
-  options
-      .add("from-hub", is_used_,
-           "Read ClusterProfiles from the hub's API, which needs list on them")
-      .no_environment();
-  options
-      .add_parsed("namespace", name_space_, "NAMESPACE",
-                  "With --from-hub: only this namespace, not all", parse_namespace)
-      .short_name('n')
-      .no_environment();
-  options
-      .add_parsed("selector", selector_, "SELECTOR",
-                  "With --from-hub: only ClusterProfiles with these labels, as kubectl's -l has it",
-                  [](const std::string& text) { return LabelSelector::parse(text); })
-      .short_name('l')
-      .no_environment();
-  options
-      .add(
-          "kubeconfig", kubeconfig_, "PATH",
-          "With --from-hub: how to reach the hub; else KUBECONFIG, else this Pod's service account")
-      .no_environment();
-  options
-      .add("context", context_, "NAME",
-           "With --from-hub: this context of the kubeconfig, not its current one")
-      .no_environment();
+void HubOptions::add_to(CommandOptions& options) {
+  options.group("Hub");
+  options.add("from-hub", is_used_,
+              {.help = "Read ClusterProfiles from the hub's API; needs list on them"});
+  options.add_parsed("namespace", name_space_,
+                     {.letter = 'n',
+                      .value = "NAMESPACE",
+                      .help = "With --from-hub: only this namespace, not all"},
+                     parse_namespace);
+  options.add_parsed("selector", selector_,
+                     {.letter = 'l',
+                      .value = "SELECTOR",
+                      .help = "With --from-hub: only these labels, as for kubectl -l"},
+                     [](const std::string& text) { return LabelSelector::parse(text); });
+  options.add("kubeconfig", kubeconfig_,
+              {.value = "PATH",
+               .help = "With --from-hub: the hub's; else KUBECONFIG, else this Pod's account",
+               .takes = Takes::file});
+  options.add(
+      "context", context_,
+      {.value = "NAME", .help = "With --from-hub: this context, not the kubeconfig's current one"});
 }
 
 Status HubOptions::check() const {

@@ -2,8 +2,9 @@
 // --from-hub, and what says which hub and which of its objects.
 #pragma once
 
+#include "command_options.hpp"
+
 #include <execcred/base/result.hpp>
-#include <execcred/exec/option_set.hpp>
 #include <execcred/hub/client.hpp>
 #include <execcred/kube/label_selector.hpp>
 
@@ -13,7 +14,7 @@ namespace execcred::cli {
 
 class HubOptions {
  public:
-  void add_to(OptionSet& options);
+  void add_to(CommandOptions& options);
 
   bool is_used() const { return is_used_; }
   // Fails (configuration) where an option that needs --from-hub is given without it.

@@ -47,12 +47,14 @@ std::string report(const std::vector<InstalledPlugin>& plugins) {
 
 }  // namespace
 
-void Install::add_options(OptionSet& options) {
-  options.add_operands(directories_);
-  options
-      .add("plugin", plugins_, "NAME",
-           "Only this one, such as execcred-token-file; else all that lie beside execcred")
-      .no_environment();
+void Install::add_options(CommandOptions& options) {
+  options.add_operands(directories_, {.usage = "DIR", .takes = Takes::directory});
+  options.group("Input");
+  options.add("plugin", plugins_,
+              {.value = "NAME", .help = "Only this one; else all that lie beside execcred"});
+  options.add_example("Copy all plugins", "execcred install ./plugins");
+  options.add_example("Copy two of them",
+                      "execcred install --plugin=execcred-spiffe --plugin=execcred-aws ./plugins");
 }
 
 Result<Outcome> Install::run() {

@@ -12,7 +12,7 @@ namespace execcred::cli {
 
 class Install final : public Command {
  public:
-  void add_options(OptionSet& options) override;
+  void add_options(CommandOptions& options) override;
   Result<Outcome> run() override;
 
  private:

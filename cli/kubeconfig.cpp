@@ -34,21 +34,19 @@ class Members {
 
 }  // namespace
 
-void Kubeconfig::add_options(OptionSet& options) {
+void Kubeconfig::add_options(CommandOptions& options) {
   add_mapping_option(options, mapping_path_);
   source_.add_to(options);
-  options
-      .add("only-healthy", only_healthy_,
-           "Leave out clusters whose condition ControlPlaneHealthy is not True")
-      .no_environment();
-  options.add("strict", strict_, "Write nothing if any ClusterProfile cannot be used")
-      .no_environment();
+  options.group("Input");
+  options.add("only-healthy", only_healthy_,
+              {.help = "Leave out clusters whose ControlPlaneHealthy is not True"});
+  options.add("strict", strict_, {.help = "Write nothing if any ClusterProfile cannot be used"});
   add_allow_empty_option(options, may_be_empty_);
-  options
-      .add("output", output_, "FILE",
-           "Replace this file, instead of printing; - is standard output")
-      .short_name('o')
-      .no_environment();
+  add_output_file_option(options, output_);
+  options.add_example("Write a kubeconfig for the ClusterProfiles of a folder",
+                      "execcred kubeconfig -m mapping.json -f profiles/ -o fleet.kubeconfig");
+  options.add_example("Print one for all healthy clusters that the hub knows",
+                      "execcred kubeconfig -m mapping.json --from-hub --only-healthy");
 }
 
 Result<Outcome> Kubeconfig::write(KubeconfigWriter& writer, Outcome outcome) const {

@@ -81,24 +81,21 @@ Error nothing_found() {
 
 }  // namespace
 
-void Lint::add_options(OptionSet& options) {
-  hub_.add_to(options);
-  options
-      .add("plugin-dir", plugin_directory_, "DIR",
-           "Where the programs of /plugins are on this machine")
-      .no_environment();
-  options.add("no-files", no_files_, "Look at no file but those given: not at the programs")
-      .no_environment();
+void Lint::add_options(CommandOptions& options) {
+  options.add_operands(operands_, {.usage = "FILE...", .takes = Takes::file});
+  options.group("Input");
+  options.add("plugin-dir", plugin_directory_,
+              {.value = "DIR",
+               .help = "Where the programs of /plugins are on this machine",
+               .takes = Takes::directory});
+  options.add("no-files", no_files_, {.help = "Look at no file but those given, so at no program"});
   add_allow_empty_option(options, may_be_empty_);
-  options
-      .add_parsed("output", output_, "FORMAT", "text or json",
-                  [](const std::string& text) {
-                    return parse_output(text, {"text", "json"});
-                  })
-      .short_name('o')
-      .default_text(output_)
-      .no_environment();
-  options.add_operands(operands_);
+  hub_.add_to(options);
+  add_format_option(options, output_, {"text", "json"});
+  options.add_example("Check a mapping and a folder of ClusterProfiles together",
+                      "execcred lint mapping.json profiles/");
+  options.add_example("Check files whose programs are not on this machine",
+                      "execcred lint --no-files -o json mapping.json");
 }
 
 Status Lint::check_hub(lint::Run& run, std::size_t& objects) const {

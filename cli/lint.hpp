@@ -10,7 +10,7 @@ namespace execcred::cli {
 
 class Lint final : public Command {
  public:
-  void add_options(OptionSet& options) override;
+  void add_options(CommandOptions& options) override;
   Result<Outcome> run() override;
 
  private:
@@ -22,7 +22,7 @@ class Lint final : public Command {
   std::filesystem::path plugin_directory_;
   bool no_files_ = false;
   bool may_be_empty_ = false;
-  std::string output_ = "text";
+  std::string output_;
 };
 
 }  // namespace execcred::cli

@@ -27,18 +27,19 @@ Result<std::string> parse_plugin_dir(const std::string& text) {
 
 }  // namespace
 
-void Migrate::add_options(OptionSet& options) {
-  options.add_operands(files_);
-  options
-      .add_parsed("plugin-dir", plugin_dir_, "DIR", "Where our plugins are, in the client's eyes",
-                  parse_plugin_dir)
-      .default_text(plugin_dir_)
-      .no_environment();
-  options
-      .add("output", output_, "FILE",
-           "Replace this file, instead of printing; - is standard output")
-      .short_name('o')
-      .no_environment();
+void Migrate::add_options(CommandOptions& options) {
+  options.add_operands(files_, {.usage = "FILE", .takes = Takes::file});
+  options.group("Input");
+  options.add_parsed("plugin-dir", plugin_dir_,
+                     {.value = "DIR",
+                      .help = "Where the client finds our plugins",
+                      .takes = Takes::directory,
+                      .default_text = plugin_dir_},
+                     parse_plugin_dir);
+  add_output_file_option(options, output_);
+  options.add_example("Show what would change", "execcred migrate kubeconfig.yaml");
+  options.add_example("Replace the file, for plugins in another folder",
+                      "execcred migrate --plugin-dir=/usr/bin -o kubeconfig.yaml kubeconfig.yaml");
 }
 
 Result<std::string> Migrate::read() const {

@@ -9,7 +9,7 @@ namespace execcred::cli {
 
 class Migrate final : public Command {
  public:
-  void add_options(OptionSet& options) override;
+  void add_options(CommandOptions& options) override;
   Result<Outcome> run() override;
 
  private:

@@ -43,12 +43,13 @@ bool is_named(const ClusterProfile& profile, std::string_view name) {
 
 }  // namespace
 
-void ProfileSource::add_to(OptionSet& options) {
-  options
-      .add("clusterprofile", paths_, "PATH|-",
-           "ClusterProfiles, YAML or JSON: a file, a folder, or standard input")
-      .short_name('f')
-      .no_environment();
+void ProfileSource::add_to(CommandOptions& options) {
+  options.group("Input");
+  options.add("clusterprofile", paths_,
+              {.letter = 'f',
+               .value = "PATH",
+               .help = "ClusterProfiles: a file, a folder or - for standard input",
+               .takes = Takes::file});
   hub_.add_to(options);
 }
 

@@ -4,7 +4,6 @@
 
 #include "hub_options.hpp"
 
-#include <execcred/exec/option_set.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 
 #include <functional>
@@ -29,7 +28,7 @@ using ReceiveProfile = std::function<Status(const ClusterProfile&)>;
 
 class ProfileSource {
  public:
-  void add_to(OptionSet& options);
+  void add_to(CommandOptions& options);
 
   // Fails (configuration) unless there is exactly one source.
   Status check() const;

@@ -94,19 +94,14 @@ Value to_json(const ProviderMapping& mapping, const Resolved& resolved, bool was
 
 }  // namespace
 
-void Resolve::add_options(OptionSet& options) {
+void Resolve::add_options(CommandOptions& options) {
   access_.add_to(options);
-  options
-      .add_parsed("output", output_, "FORMAT",
-                  "text, json, exec-config (a kubeconfig's exec), istio-secret or argocd-secret (a "
-                  "cluster's Secret)",
-                  [](const std::string& text) {
-                    return parse_output(
-                        text, {"text", "json", "exec-config", "istio-secret", "argocd-secret"});
-                  })
-      .short_name('o')
-      .default_text(output_)
-      .no_environment();
+  add_format_option(options, output_,
+                    {"text", "json", "exec-config", "istio-secret", "argocd-secret"});
+  options.add_example("Show what would run for each ClusterProfile of a folder, and why",
+                      "execcred resolve -m mapping.json -f profiles/");
+  options.add_example("Write an Argo CD cluster Secret that runs the plugin",
+                      "execcred resolve -m mapping.json -f profile.yaml -o argocd-secret");
 }
 
 Result<Outcome> Resolve::for_each(const ProviderMapping& mapping, const Receive& receive) const {

@@ -8,7 +8,7 @@ namespace execcred::cli {
 
 class Resolve final : public Command {
  public:
-  void add_options(OptionSet& options) override;
+  void add_options(CommandOptions& options) override;
   Result<Outcome> run() override;
 
  private:
@@ -18,7 +18,7 @@ class Resolve final : public Command {
   Result<Outcome> write_secrets(const ProviderMapping& mapping) const;
 
   AccessOptions access_;
-  std::string output_ = "text";
+  std::string output_;
 };
 
 }  // namespace execcred::cli

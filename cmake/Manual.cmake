@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Manual pages and completions, made from what the programs' --help says.
+# Manual pages, made from what the programs' --help says, and completions, which execcred prints.
 
 set(EXECCRED_MANUAL ON)
 if(CMAKE_CROSSCOMPILING OR EXECCRED_FUZZ OR CMAKE_CXX_FLAGS MATCHES "-fsanitize|--coverage")
@@ -15,14 +15,9 @@ endif()
 # execcred_add_manual(PROGRAM...): the target "manual", and its installation.
 function(execcred_add_manual)
   set(into ${PROJECT_BINARY_DIR}/manual)
+  file(MAKE_DIRECTORY ${into})
   set(pages ${ARGN})
-  list(TRANSFORM pages REPLACE "(.+)" "${into}/man/\\1.1")
-  set(bash ${ARGN})
-  list(TRANSFORM bash PREPEND ${into}/bash/)
-  set(zsh ${ARGN})
-  list(TRANSFORM zsh PREPEND ${into}/zsh/_)
-  set(fish ${ARGN})
-  list(TRANSFORM fish REPLACE "(.+)" "${into}/fish/\\1.fish")
+  list(TRANSFORM pages REPLACE "(.+)" "${into}/\\1.1")
   set(binaries ${ARGN})
   list(TRANSFORM binaries REPLACE "(.+)" "$<TARGET_FILE:\\1>")
 
@@ -30,20 +25,31 @@ function(execcred_add_manual)
     ${PROJECT_SOURCE_DIR}/scripts/packaging/man/*.roff)
   # The time that SOURCE_DATE_EPOCH sets, else today.
   string(TIMESTAMP date "%Y-%m-%d" UTC)
-  add_custom_command(OUTPUT ${pages} ${bash} ${zsh} ${fish}
+  add_custom_command(OUTPUT ${pages}
     COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/scripts/packaging/generate.py
       --into ${into} --date ${date} ${binaries}
     DEPENDS ${ARGN} ${generator} VERBATIM
-    COMMENT "Writing manual pages and completions")
-  add_custom_target(manual ALL DEPENDS ${pages} ${bash} ${zsh} ${fish})
+    COMMENT "Writing manual pages")
+  set(completions)
+  foreach(shell bash zsh fish)
+    add_custom_command(OUTPUT ${into}/execcred.${shell}
+      COMMAND execcred completion ${shell} > ${into}/execcred.${shell}
+      DEPENDS execcred VERBATIM COMMENT "Writing the completion for ${shell}")
+    list(APPEND completions ${into}/execcred.${shell})
+  endforeach()
+  add_custom_target(manual ALL DEPENDS ${pages} ${completions})
 
-  install(FILES ${bash} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-    COMPONENT runtime)
-  install(FILES ${fish} DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
-    COMPONENT runtime)
+  # bash and fish look for a file of the program's name.
+  foreach(program ${ARGN})
+    install(FILES ${into}/execcred.bash RENAME ${program} COMPONENT runtime
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${into}/execcred.fish RENAME ${program}.fish COMPONENT runtime
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  endforeach()
   # Debian's package has these two in other places, or another form (Package.cmake).
-  install(FILES ${zsh} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT manual)
+  install(FILES ${into}/execcred.zsh RENAME _execcred COMPONENT manual
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT manual)
   set(EXECCRED_MAN_PAGES ${pages} PARENT_SCOPE)
-  set(EXECCRED_ZSH_COMPLETIONS ${zsh} PARENT_SCOPE)
+  set(EXECCRED_ZSH_COMPLETION ${into}/execcred.zsh PARENT_SCOPE)
 endfunction()

@@ -24,7 +24,7 @@ set(execcred_pages ${execcred_compressed})
 list(FILTER execcred_pages INCLUDE REGEX "\\.1\\.gz$")
 install(FILES ${execcred_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
   COMPONENT debian EXCLUDE_FROM_ALL)
-install(FILES ${EXECCRED_ZSH_COMPLETIONS}
+install(FILES ${EXECCRED_ZSH_COMPLETION} RENAME _execcred
   DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT debian EXCLUDE_FROM_ALL)
 install(FILES scripts/packaging/debian/copyright ${execcred_debian}/changelog.gz
   ${execcred_debian}/changelog.Debian.gz

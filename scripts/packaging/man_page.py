@@ -109,6 +109,15 @@ def environment(program):
     return lines
 
 
+def examples(program):
+    lines = []
+    for command in program.commands:
+        for purpose, line in command.examples:
+            lines += [".PP", *paragraph(purpose + ":"), ".PP", ".RS", ".nf", escape(line), ".fi",
+                      ".RE"]
+    return lines[1:]  # no paragraph before the first
+
+
 def read_sections(path):
     sections, lines = {}, None
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -136,6 +145,7 @@ def write_man_page(program, names, date, include):
         "SYNOPSIS": ["\n.br\n".join(usage(command) for command in program.commands)],
         "DESCRIPTION": paragraph(program.summary),
         "ENVIRONMENT": environment(program),
+        "EXAMPLES": examples(program),
         "SEE ALSO": see_also(program, names)}
     if has_commands:
         sections["COMMANDS"] = [line for command in program.commands

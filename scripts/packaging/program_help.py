@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program as its --help tells it: commands, options, operands.
+"""A program as its --help tells it: commands, options, operands, examples.
 
-The text is libexeccred's OptionSet::help. A line that is not understood is an error, so that no
-option can go missing from manual pages and completions.
+The text is libexeccred's OptionSet::help for plugins, and that of cli/command_line.cpp for execcred.
+A line that is not understood is an error, so that no option can go missing from manual pages.
 """
 import dataclasses
 import re
 import subprocess
 
 OPTION = re.compile(r"  (?:-(\w), )?--([a-z][a-z0-9-]*)(?:=(\S+))?(?: +(\S.*))?")
-CONTINUED = re.compile(r" {34}(\S.*)")
+CONTINUED = re.compile(r" {30,34}(\S.*)")
 COMMAND = re.compile(r"  ([a-z]+) +(\S.*)")
 USAGE = re.compile(r"Usage: (?P<name>\S+)(?: (?P<command>[a-z]+))? "
                    r"(?:COMMAND )?\[OPTION\]\.\.\.(?: (?P<operands>\S.*))?")
-# "jwt or x509", "text, json or yaml" at the start of an option's help, perhaps after "With …: ".
-WORDS = re.compile(r"(?:With [^:]*: )?((?:[a-z][\w-]*, )*[a-z][\w-]* or [a-z][\w-]*)(?=$|[,;. ])")
+TITLE = re.compile(r"([A-Z][a-z]+):")
+EXAMPLE = re.compile(r"  (\S.*):|    (\S.*)")
 NOTE = re.compile(r"(required)|(repeatable)|default (.+)|([A-Z][A-Z0-9_]+)|profile: (.+)")
 
 
@@ -34,26 +34,6 @@ class Option:
     def flag(self):
         return "--" + self.name
 
-    @property
-    def choices(self):
-        """The words that the value may be, or some of them; empty where none are known."""
-        if self.value is None:
-            return []
-        words = [word for word in self.value.split("|") if re.fullmatch(r"[a-z][\w-]*", word)]
-        if words:
-            return words
-        match = WORDS.match(re.sub(r" \([^()]*\)", "", self.help))
-        return re.split(", | or ", match[1]) if match else []
-
-    @property
-    def kind(self):
-        """What completes the value: switch, file, directory, choice or text."""
-        if self.value is None:
-            return "switch"
-        if self.choices:
-            return "choice"
-        return operand_kind(self.value, self.name)
-
 
 @dataclasses.dataclass
 class Command:
@@ -62,17 +42,12 @@ class Command:
     summary: str
     options: list
     operands: str  # "FILE..."; empty for none
+    examples: list  # (purpose, command)
 
     @property
     def operand_choices(self):
         words = self.operands.split("|")
         return words if len(words) > 1 else []
-
-    @property
-    def operand_kind(self):
-        if not self.operands:
-            return "none"
-        return "choice" if self.operand_choices else operand_kind(self.operands)
 
 
 @dataclasses.dataclass
@@ -81,13 +56,6 @@ class Program:
     version: str
     summary: str
     commands: list  # of one without commands, itself
-
-
-def operand_kind(value, name=""):
-    value = value.strip("[].")
-    if value == "DIR" or name.endswith("-dir"):
-        return "directory"
-    return "file" if value in ("FILE", "PATH", "PATH|-") else "text"
 
 
 def split_notes(text):
@@ -132,14 +100,34 @@ def parse_options(lines):
     return options
 
 
+def parse_examples(lines):
+    matches = [EXAMPLE.fullmatch(line) for line in lines]
+    pairs = list(zip(matches[::2], matches[1::2], strict=True))
+    if not all(purpose[1] and command[2] for purpose, command in pairs):
+        raise ValueError("no pairs of a purpose and a command")
+    return [(purpose[1], command[2]) for purpose, command in pairs]
+
+
+def sections_of(text):
+    """The usage, the summary, and the lines under each title."""
+    usage, summary, *blocks = text.rstrip("\n").split("\n\n")
+    sections = {}
+    for block in blocks:
+        title, *lines = block.split("\n")
+        match = TITLE.fullmatch(title)
+        sections[match[1] if match else ""] = lines if match else [title, *lines]
+    return USAGE.fullmatch(usage), summary, sections
+
+
 def parse_command(text):
     """--help of a program without commands, or of one command."""
-    lines = text.splitlines()
-    usage = USAGE.fullmatch(lines[0])
-    if not usage or lines[1] or lines[3:5] != ["", "Options:"]:
-        raise ValueError("not 'Usage: …', a summary and 'Options:'")
+    usage, summary, sections = sections_of(text)
+    if not usage or "" in sections:
+        raise ValueError("not 'Usage: …', a summary and titled sections")
+    examples = parse_examples(sections.pop("Examples", []))
+    options = [option for lines in sections.values() for option in parse_options(lines)]
     words = [word for word in (usage["name"], usage["command"]) if word]
-    return Command(words, lines[2], parse_options(lines[5:]), usage["operands"] or "")
+    return Command(words, summary, options, usage["operands"] or "", examples)
 
 
 def output(*command):
@@ -152,14 +140,12 @@ def read_program(path):
     name, version = output(path, "--version").split()
     text = output(path, "--help")
     try:
-        if "\nOptions:\n" in text:
+        _, summary, sections = sections_of(text)
+        if "Commands" not in sections:
             command = parse_command(text)
             return Program(name, version, command.summary, [command])
-        listed = text.partition("\nCommands:\n")[2].partition("\n\n")[0].splitlines()
-        names = [COMMAND.fullmatch(line)[1] for line in listed]
-        if not names:
-            raise ValueError("neither options nor commands")
+        names = [COMMAND.fullmatch(line)[1] for line in sections["Commands"]]
         commands = [parse_command(output(path, name, "--help")) for name in names]
-        return Program(name, version, text.splitlines()[2], commands)
+        return Program(name, version, summary, commands)
     except (TypeError, IndexError, ValueError) as error:
         raise SystemExit(f"{path} --help: cannot be understood: {error}") from error

@@ -217,7 +217,7 @@ TEST_CASE("arguments: a value may be attached to an option of one letter") {
   const Outcome wrong =
       run({.arguments = {kCli, "resolve", "-m" + mapping_path, "-f" + profiles, "-oxml"}});
   CHECK_REFUSAL(wrong, 2, "--output: 'xml' is no output format");
-  CHECK_REFUSAL(run({.arguments = {kCli, "resolve", "-hx"}}), 2, "unknown option '-hx'");
+  CHECK_REFUSAL(run({.arguments = {kCli, "resolve", "-hx"}}), 2, "unknown option '-x'");
 }
 
 TEST_CASE("arguments: -- ends the options, for every command") {

@@ -94,7 +94,7 @@ all_words() {
 }
 
 offered_words_are_taken() {
-  /usr/bin/python3 -B "$EXECCRED_ROOT/tests/package/choices.py" "$1"/bin/execcred*
+  /usr/bin/python3 -B "$EXECCRED_ROOT/tests/package/choices.py" "$1/bin/execcred" "$1"/bin/execcred*
 }
 
 check_completions() {

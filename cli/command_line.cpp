@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_line.hpp"
+
+#include "suggestion.hpp"
+#include "version.hpp"
+
+#include <execcred/base/text.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+using Entries = std::vector<std::unique_ptr<CommandLine::Entry>>;
+
+// Stands before a value that "=" attaches: CLI11 would take the next argument for the value of
+// "--x=", and does not say whether a value was attached. Also before "++", which ends a command's
+// arguments in CLI11.
+constexpr char kAttached = '\x01';
+constexpr std::size_t kHelpColumn = 30;
+const std::string kHelp = "Print this help";
+const std::string kVersionHelp = "Print name and version";
+
+Error wrong(std::string message, std::string hint) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+std::string did_you_mean(const std::string& word) {
+  return word.empty() ? "" : "did you mean " + word + "? ";
+}
+
+// "--x=y" and "-x=y" with the mark behind the "=", or in its place.
+std::string marked(const std::string& argument) {
+  if (argument == "++") return kAttached + argument;
+  const std::size_t equals = argument.find('=');
+  if (equals == std::string::npos) return argument;
+  if (argument.starts_with("--")) {
+    return argument.substr(0, equals + 1) + kAttached + argument.substr(equals + 1);
+  }
+  const bool is_of_letter = argument.starts_with('-') && equals == 2;
+  return is_of_letter ? argument.substr(0, 2) + kAttached + argument.substr(3) : argument;
+}
+
+// What of an argument is an option's name; the rest may be a secret.
+std::string shown_name(const std::string& argument) {
+  return argument.starts_with("--") ? argument.substr(0, argument.find('='))
+                                    : argument.substr(0, 2);
+}
+
+std::string notes_on(const DeclaredOption& option) {
+  const About& about = option.about;
+  std::vector<std::string> notes;
+  if (about.is_required) notes.emplace_back("required");
+  if (option.is_repeatable) notes.emplace_back("repeatable");
+  if (!about.default_text.empty()) notes.push_back("default " + about.default_text);
+  if (!about.variable.empty()) notes.emplace_back(about.variable);
+  return notes.empty() ? "" : " (" + join(notes, "; ") + ")";
+}
+
+class HelpLayout final : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string usage,
+                        CLI::AppFormatMode mode) const override {
+    return "Usage: " + usage + "\n\n" + app->get_description() + "\n" +
+           make_subcommands(app, mode) + make_options(app) + app->get_footer();
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    return row("  " + command->get_name(), command->get_description());
+  }
+
+ private:
+  static std::string row(std::string left, const std::string& right) {
+    if (left.size() + 2 > kHelpColumn) left += "\n";
+    const std::size_t width = left.size() - (left.rfind('\n') + 1);
+    return left + std::string(kHelpColumn - width, ' ') + right + "\n";
+  }
+
+  static std::string make_options(const CLI::App* app) {
+    std::string text;
+    for (const std::string& group : app->get_groups()) {
+      const std::vector<const CLI::Option*> options = app->get_options(
+          [&group](const CLI::Option* option) { return option->get_group() == group; });
+      if (!options.empty()) text += "\n" + group + ":\n";
+      for (const CLI::Option* option : options) text += make_row(*option);
+    }
+    return text;
+  }
+
+  static std::string make_row(const CLI::Option& option) {
+    std::string left = "  ";
+    if (!option.get_snames().empty()) left += "-" + option.get_snames().front() + ", ";
+    left += "--" + option.get_lnames().front();
+    if (option.get_expected_max() > 0) left += "=" + option.get_type_name();
+    return row(std::move(left), option.get_description());
+  }
+};
+
+void add_option(CLI::App& app, const DeclaredOption& option) {
+  const About& about = option.about;
+  const std::string letter = about.letter == 0 ? "" : std::string("-") + about.letter + ",";
+  const std::vector<std::string> choices(about.choices.begin(), about.choices.end());
+  const std::string text = std::string(about.help) + join(choices, ", ") + notes_on(option);
+  CLI::Option* const added = option.is_switch()
+                                 ? app.add_flag(letter + option.flag(), text)
+                                 : app.add_option(letter + option.flag(), CLI::callback_t(), text);
+  if (!option.is_switch()) added->type_name(std::string(about.value));
+  added->group(std::string(option.group))->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+std::string footer_of(const CommandOptions& options) {
+  std::string text = "\nExamples:\n";
+  for (const Example& example : options.examples()) {
+    text += "  " + std::string(example.purpose) + ":\n    " + std::string(example.command) + "\n";
+  }
+  return text;
+}
+
+// CLI11's form of the commands. It calls nothing and judges no value; what it does not know it
+// keeps, so that the messages are ours.
+class Parser {
+ public:
+  explicit Parser(const Entries& entries)
+      : app_("Works with ClusterProfiles, provider mapping files and the plugins that they name.") {
+    app_.set_help_flag();
+    app_.allow_extras();
+    app_.require_subcommand(0, 1);
+    help_ = app_.add_flag("-h,--help", kHelp)->group("Common");
+    version_ = app_.add_flag("--version", kVersionHelp)->group("Common");
+    app_.footer("\nexeccred COMMAND --help lists a command's options, and has examples.\n");
+    for (const auto& entry : entries) {
+      CLI::App& app = *app_.add_subcommand(std::string(entry->name), std::string(entry->summary));
+      app.set_help_flag();
+      app.group(entry->is_hidden() ? "" : "Commands");
+      app.footer(footer_of(entry->options));
+      for (const DeclaredOption& option : entry->options.all()) add_option(app, option);
+    }
+  }
+
+  // False where the last argument is an option whose value is missing.
+  bool parse(const std::vector<std::string>& arguments) {
+    std::vector<std::string> reversed;
+    reversed.reserve(arguments.size());
+    std::transform(arguments.rbegin(), arguments.rend(), std::back_inserter(reversed), marked);
+    try {
+      app_.parse(std::move(reversed));
+    } catch (const CLI::ArgumentMismatch&) {
+      return false;
+    }
+    return true;
+  }
+
+  bool wants_help() const { return help_->count() > 0; }
+  bool wants_version() const { return version_->count() > 0; }
+  // What stands before the command.
+  std::vector<std::string> strays() const { return strays(app_); }
+  // Empty where none was given.
+  std::string command() const {
+    const std::vector<CLI::App*> commands = app_.get_subcommands();
+    return commands.empty() ? "" : commands.front()->get_name();
+  }
+  std::vector<std::string> strays_of(const CommandLine::Entry& entry) const {
+    return strays(app(entry));
+  }
+  // The values of "-x v" as they are, those of "--x=v" with the mark before them.
+  std::vector<std::string> values_of(const CommandLine::Entry& entry,
+                                     const DeclaredOption& option) const {
+    return app(entry).get_option(option.flag())->results();
+  }
+
+  std::string help(const std::string& usage) const { return help(app_, usage); }
+  std::string help(const CommandLine::Entry& entry, const std::string& usage) const {
+    return help(app(entry), usage);
+  }
+
+ private:
+  const CLI::App& app(const CommandLine::Entry& entry) const {
+    return *app_.get_subcommand(std::string(entry.name));
+  }
+  static std::vector<std::string> strays(const CLI::App& app) {
+    std::vector<std::string> strays = app.remaining();
+    for (std::string& stray : strays) {
+      if (stray.starts_with(kAttached)) stray.erase(0, 1);
+    }
+    return strays;
+  }
+  static std::string help(const CLI::App& app, const std::string& usage) {
+    return HelpLayout().make_help(&app, usage, CLI::AppFormatMode::Normal);
+  }
+
+  CLI::App app_;
+  const CLI::Option* help_ = nullptr;
+  const CLI::Option* version_ = nullptr;
+};
+
+Error needs_value(const DeclaredOption& option) {
+  return wrong(option.flag() + " needs a value", "write " + option.usage());
+}
+
+Error needs_value(const CommandLine::Entry& entry, const std::string& typed) {
+  const DeclaredOption* const option = typed.starts_with("--")
+                                           ? entry.options.find(std::string_view(typed).substr(2))
+                                           : entry.options.find_letter(typed.back());
+  return option == nullptr
+             ? wrong("unknown option " + in_quotes(shown_name(typed)), "--help lists the options")
+             : needs_value(*option);
+}
+
+Error unknown_option(const std::vector<std::string>& names, const std::string& typed) {
+  const std::string name = shown_name(typed);
+  return wrong("unknown option " + in_quotes(name),
+               did_you_mean(nearest_word(name, names)) + "--help lists the options");
+}
+
+Status check_value(const std::string& subject, const std::string& value) {
+  if (value.empty()) {
+    return wrong(subject + " has an empty value", "give it a value, or leave it out");
+  }
+  if (!has_control_character(value)) return {};
+  return wrong(subject + " has a control character in its value", "remove it");
+}
+
+// Each value once, without its mark.
+Result<std::vector<std::string>> check_values(const DeclaredOption& option,
+                                              std::vector<std::string> values) {
+  std::vector<std::string> texts;
+  std::set<std::string> known;
+  for (std::string& value : values) {
+    if (value.starts_with(kAttached)) {
+      value.erase(0, 1);
+    } else if (value.starts_with("--")) {
+      return needs_value(option);
+    }
+    TRY(check_value(option.flag(), value));
+    if (known.insert(value).second) texts.push_back(std::move(value));
+  }
+  if (texts.size() <= 1 || option.is_repeatable) return texts;
+  return wrong(option.flag() + " is given twice, with different values",
+               "it has one value; only options marked repeatable may stand twice");
+}
+
+Status store(const DeclaredOption& option, const std::string& source,
+             const std::vector<std::string>& texts) {
+  Status stored = option.store(texts);
+  if (!stored) stored.error().message = source + ": " + stored.error().message;
+  return stored;
+}
+
+// For an option that was not typed.
+Status store_variable(const DeclaredOption& option, const Environment& environment) {
+  const std::string name(option.about.variable);
+  const std::optional<std::string_view> value = environment.get(name);
+  if (!name.empty() && value) {
+    TRY(check_value(name, std::string(*value)));
+    return store(option, name, {std::string(*value)});
+  }
+  if (!option.about.is_required) return {};
+  return wrong(option.flag() + " is required", "pass " + option.usage());
+}
+
+// Puts the options that were not typed into `unset`.
+Status store_arguments(const CommandLine::Entry& entry, const Parser& parser,
+                       std::vector<const DeclaredOption*>& unset) {
+  for (const DeclaredOption& option : entry.options.all()) {
+    TRY_ASSIGN(const std::vector<std::string> texts,
+               check_values(option, parser.values_of(entry, option)));
+    if (texts.empty()) {
+      unset.push_back(&option);
+    } else {
+      TRY(store(option, option.flag(), texts));
+    }
+  }
+  return {};
+}
+
+// What is no option, and all that stands behind "--".
+Status take_operands(const CommandLine::Entry& entry, const Parser& parser,
+                     const std::vector<std::string>& arguments) {
+  std::vector<std::string> operands;
+  for (const std::string& stray : parser.strays_of(entry)) {
+    if (stray.size() > 1 && stray.starts_with('-')) {
+      std::vector<std::string> names;
+      for (const DeclaredOption& option : entry.options.all()) names.push_back(option.flag());
+      return unknown_option(names, stray);
+    }
+    operands.push_back(stray);
+  }
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  if (end != arguments.end()) operands.insert(operands.end(), end + 1, arguments.end());
+  std::vector<std::string>* const target = entry.options.operands_target();
+  for (const std::string& operand : operands) {
+    if (target == nullptr) {
+      const auto at = std::find(arguments.begin() + 1, arguments.end(), operand);
+      return wrong("argument " + std::to_string(at - arguments.begin()) + " is no option",
+                   "every argument is an option: --name=value; see --help");
+    }
+    target->push_back(operand);
+  }
+  return {};
+}
+
+Outcome text_outcome(const std::string& text) { return Outcome{.text = SecretString(text)}; }
+
+}  // namespace
+
+void CommandLine::add(std::string_view name, std::string_view summary, Command& command) {
+  Entry& entry = *entries_.emplace_back(
+      std::make_unique<Entry>(Entry{.name = name, .summary = summary, .command = &command}));
+  command.add_options(entry.options);
+  entry.options.group("Common");
+  entry.options.add("help", entry.wants_help, {.letter = 'h', .help = kHelp});
+}
+
+const CommandLine::Entry* CommandLine::find(std::string_view name) const {
+  for (const auto& entry : entries_) {
+    if (entry->name == name) return entry.get();
+  }
+  return nullptr;
+}
+
+Error CommandLine::unknown_command(const std::string& typed) const {
+  std::vector<std::string> names;
+  for (const auto& entry : entries_) {
+    if (!entry->is_hidden()) names.emplace_back(entry->name);
+  }
+  return wrong(typed.empty() ? "no command is given" : in_quotes(typed) + " is no command",
+               did_you_mean(nearest_word(typed, names)) + "execcred --help lists the commands");
+}
+
+std::string CommandLine::help() const {
+  return Parser(entries_).help(std::string(kProgram) + " COMMAND [OPTION]...");
+}
+
+std::string CommandLine::help(const Entry& entry) const {
+  const std::string operands(entry.options.operands().usage);
+  return Parser(entries_).help(entry, std::string(kProgram) + " " + std::string(entry.name) +
+                                          " [OPTION]..." +
+                                          (operands.empty() ? "" : " " + operands));
+}
+
+Result<Outcome> CommandLine::run(const std::vector<std::string>& arguments,
+                                 const Environment& environment) {
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  const std::vector<std::string> head(arguments.begin(), end);
+  Parser parser(entries_);
+  const bool is_whole = parser.parse(head);
+  const std::vector<std::string> strays = parser.strays();
+  if (!strays.empty()) {
+    if (!strays.front().starts_with('-')) return unknown_command(strays.front());
+    return unknown_option({"--help", "--version"}, strays.front());
+  }
+  if (parser.wants_help()) return text_outcome(help());
+  if (parser.wants_version()) return text_outcome(version_text());
+  const Entry* const entry = find(parser.command());
+  if (entry == nullptr) return unknown_command("");
+  if (!is_whole) return needs_value(*entry, head.back());
+  std::vector<const DeclaredOption*> unset;
+  TRY(store_arguments(*entry, parser, unset));
+  TRY(take_operands(*entry, parser, arguments));
+  if (entry->wants_help) return text_outcome(help(*entry));
+  for (const DeclaredOption* option : unset) TRY(store_variable(*option, environment));
+  return entry->command->run();
+}
+
+}  // namespace execcred::cli

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "completion.hpp"
+
+#include "plugin_options.hpp"
+
+#include <execcred/base/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+constexpr std::array<std::string_view, 8> kPrograms = {
+    kProgram, kTokenFile, kStaticSecret, kOidcFederation, kSpiffe, kGoogle, kAzure, kAws};
+
+constexpr std::string_view kBash = R"(# bash completion for execcred and its plugins.
+_execcred() {
+  local cur words cword answer
+  _get_comp_words_by_ref -n = cur words cword || return
+  mapfile -t answer < <(execcred __complete -- "${words[@]:0:cword}" "$cur" 2>/dev/null)
+  [[ $cur != --*=* ]] || cur=${cur#*=}
+  case ${answer[0]-} in
+    file) _filedir ;;
+    directory) _filedir -d ;;
+    words)
+      COMPREPLY=("${answer[@]:1}")
+      COMPREPLY=("${COMPREPLY[@]%%$'\t'*}")
+      [[ ${COMPREPLY-} != *= ]] || compopt -o nospace
+      ;;
+  esac
+}
+)";
+
+constexpr std::string_view kZsh = R"(
+_execcred() {
+  local -a answer unfinished finished
+  answer=("${(@f)$(execcred __complete -- "${(@Q)words[1,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")
+  [[ $PREFIX != --*=* ]] || compset -P '*='
+  case $answer[1] in
+    file) _files ;;
+    directory) _files -/ ;;
+    words)
+      shift answer
+      answer=("${(@)answer/$'\t'/:}")
+      unfinished=(${(M)answer:#*=(|:*)})
+      finished=(${answer:#*=(|:*)})
+      _describe -t values value finished -- unfinished -S ''
+      ;;
+  esac
+}
+
+if [[ $funcstack[1] == _execcred ]]; then _execcred "$@"; else compdef _execcred execcred{,-*}; fi
+)";
+
+constexpr std::string_view kFish = R"(# fish completion for execcred and its plugins.
+function __execcred_complete
+    set -l last (commandline -ct)
+    set -l answer (execcred __complete -- (commandline -opc) "$last" 2>/dev/null)
+    set -l lead (string match -r -- '^--[^=]*=' "$last")
+    set -l part (string replace -r -- '^--[^=]*=' '' "$last")
+    switch "$answer[1]"
+        case file
+            set answer (__fish_complete_path "$part")
+        case directory
+            set answer (__fish_complete_directories "$part" '')
+        case words
+            set -e answer[1]
+        case '*'
+            return
+    end
+    for line in $answer
+        echo -- "$lead$line"
+    end
+end
+
+)";
+
+std::string programs() {
+  std::string text;
+  for (const std::string_view program : kPrograms) text.append(" ").append(program);
+  return text;
+}
+
+// An option of a command or of a plugin.
+struct Candidate {
+  std::string flag = {};
+  char letter = 0;
+  bool is_switch = false;
+  Takes takes = Takes::text;
+  std::vector<std::string> choices = {};
+  std::string help = {};
+};
+
+Takes takes_of_plugin(const Option& option) {
+  if (option.name.ends_with("-dir") || option.value_name == "DIR") return Takes::directory;
+  const bool is_file = option.value_name == "PATH" || option.value_name == "PATH|-";
+  return is_file ? Takes::file : Takes::text;
+}
+
+bool is_word(std::string_view text) {
+  return !text.empty() && text.front() >= 'a' && text.front() <= 'z' &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
+}
+
+// The words of "token-exchange (RFC 8693), jwt-bearer or pinniped; …", which is a plugin's way to
+// explain a value; none where the text is no such list.
+std::vector<std::string> listed_words(std::string_view help) {
+  std::string list(help.substr(0, help.find(';')));
+  for (std::size_t open = list.find(" ("); open != std::string::npos; open = list.find(" (")) {
+    const std::size_t close = list.find(')', open);
+    if (close == std::string::npos) return {};
+    list.erase(open, close + 1 - open);
+  }
+  if (const std::size_t last = list.rfind(" or "); last != std::string::npos) {
+    list.replace(last, 4, ",");
+  }
+  std::vector<std::string> words;
+  for (const std::string_view part : split(list, ',')) {
+    if (!is_word(trim(part))) return {};
+    words.emplace_back(trim(part));
+  }
+  return words.size() > 1 ? words : std::vector<std::string>();
+}
+
+// "jwt|x509", or the words that the help lists.
+std::vector<std::string> choices_of_plugin(const Option& option) {
+  std::vector<std::string> choices;
+  for (const std::string_view word : split(option.value_name, '|')) {
+    if (is_word(word)) choices.emplace_back(word);
+  }
+  return choices.empty() && !option.is_switch() ? listed_words(option.help) : choices;
+}
+
+std::vector<Candidate> candidates_of(const OptionSet& options) {
+  std::vector<Candidate> candidates;
+  for (const Option& option : options.all()) {
+    candidates.push_back({.flag = option.flag(),
+                          .letter = option.short_name,
+                          .is_switch = option.is_switch(),
+                          .takes = takes_of_plugin(option),
+                          .choices = choices_of_plugin(option),
+                          .help = std::string(option.help)});
+  }
+  return candidates;
+}
+
+std::vector<Candidate> candidates_of(const CommandOptions& options) {
+  std::vector<Candidate> candidates;
+  for (const DeclaredOption& option : options.all()) {
+    const About& about = option.about;
+    candidates.push_back({.flag = option.flag(),
+                          .letter = about.letter,
+                          .is_switch = option.is_switch(),
+                          .takes = about.takes,
+                          .choices = {about.choices.begin(), about.choices.end()},
+                          .help = std::string(about.help)});
+  }
+  return candidates;
+}
+
+std::string kind_line(Takes takes) {
+  return takes == Takes::file ? "file\n" : takes == Takes::directory ? "directory\n" : "none\n";
+}
+
+class Words {
+ public:
+  explicit Words(std::string_view lead) : lead_(lead) {}
+  void offer(std::string_view word, std::string_view description = {}) {
+    if (!word.starts_with(lead_)) return;
+    text_.append(word);
+    if (!description.empty()) text_.append("\t").append(description);
+    text_ += "\n";
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string_view lead_;
+  std::string text_ = "words\n";
+};
+
+template <class Choices>
+std::string complete_value(const Choices& choices, Takes takes, std::string_view lead) {
+  if (choices.empty()) return kind_line(takes);
+  Words words(lead);
+  for (const auto& choice : choices) words.offer(choice);
+  return words.text();
+}
+
+const Candidate* find_typed(const std::vector<Candidate>& options, std::string_view typed) {
+  for (const Candidate& option : options) {
+    const bool is_letter = option.letter != 0 && typed == std::string("-") + option.letter;
+    if (is_letter || typed == option.flag) return &option;
+  }
+  return nullptr;
+}
+
+// `words` are those behind the program or command, and before the last.
+std::string complete(const std::vector<Candidate>& options, const Operands& operands,
+                     const std::vector<std::string>& words, std::string_view last) {
+  const bool are_options_over = std::find(words.begin(), words.end(), "--") != words.end();
+  if (!are_options_over) {
+    const Candidate* const before = words.empty() ? nullptr : find_typed(options, words.back());
+    if (before != nullptr && !before->is_switch) {
+      return complete_value(before->choices, before->takes, last);
+    }
+    if (last.starts_with("--") && last.find('=') != std::string_view::npos) {
+      const Candidate* const option = find_typed(options, last.substr(0, last.find('=')));
+      if (option == nullptr || option->is_switch) return kind_line(Takes::text);
+      return complete_value(option->choices, option->takes, last.substr(last.find('=') + 1));
+    }
+    if (last.starts_with('-')) {
+      Words flags(last);
+      for (const Candidate& option : options) {
+        flags.offer(option.flag + (option.is_switch ? "" : "="), option.help);
+      }
+      return flags.text();
+    }
+  }
+  return complete_value(operands.choices, operands.takes, last);
+}
+
+std::string complete_command(const CommandLine& line, std::string_view last) {
+  Words words(last);
+  if (last.starts_with('-')) {
+    words.offer("--help", "Print this help");
+    words.offer("--version", "Print name and version");
+    return words.text();
+  }
+  for (const auto& entry : line.entries()) {
+    if (!entry->is_hidden()) words.offer(entry->name, entry->summary);
+  }
+  return words.text();
+}
+
+std::string complete_words(const CommandLine& line, std::vector<std::string> words) {
+  const std::string last = words.back();
+  const std::string program(program_name(words.front()));
+  words.pop_back();
+  words.erase(words.begin());
+  if (program != kProgram) {
+    return complete(candidates_of(PluginOptions(program).set()), {}, words, last);
+  }
+  if (words.empty()) return complete_command(line, last);
+  const CommandLine::Entry* const entry = line.find(words.front());
+  if (entry == nullptr) return kind_line(Takes::text);
+  words.erase(words.begin());
+  return complete(candidates_of(entry->options), entry->options.operands(), words, last);
+}
+
+}  // namespace
+
+void Completion::add_options(CommandOptions& options) {
+  options.add_operands(shells_, {.usage = "bash|zsh|fish", .choices = {"bash", "zsh", "fish"}});
+  options.add_example("Complete in this bash, with bash-completion installed",
+                      ". <(execcred completion bash)");
+  options.add_example("Install completion for zsh, in a folder of its $fpath",
+                      "execcred completion zsh > _execcred");
+}
+
+Result<Outcome> Completion::run() {
+  const std::string shell = shells_.size() == 1 ? shells_.front() : "";
+  std::string text;
+  if (shell == "bash") {
+    text = std::string(kBash) + "complete -F _execcred" + programs() + "\n";
+  } else if (shell == "zsh") {
+    text = "#compdef" + programs() + std::string(kZsh);
+  } else if (shell == "fish") {
+    text = kFish;
+    for (const std::string_view program : kPrograms) {
+      text += "complete -c " + std::string(program) + " -f -a '(__execcred_complete)'\n";
+    }
+  } else {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = shell.empty() ? std::to_string(shells_.size()) + " shells are given"
+                                          : in_quotes(shell) + " is no shell that is known",
+                 .hint = "it is bash, zsh or fish"};
+  }
+  return Outcome{.text = SecretString(text)};
+}
+
+void Complete::add_options(CommandOptions& options) {
+  options.add_operands(words_, {.usage = "PROGRAM WORD..."});
+}
+
+Result<Outcome> Complete::run() {
+  if (words_.size() >= 2) return Outcome{.text = SecretString(complete_words(line_, words_))};
+  return Error{.kind = Error::Kind::configuration,
+               .message = "no words are given to complete",
+               .hint = "execcred completion SHELL prints the script that gives them"};
+}
+
+}  // namespace execcred::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred completion: a script that completes execcred and its plugins in a shell. The script
+// holds no options: it asks the hidden command __complete, so that it knows those of the program
+// that runs.
+#pragma once
+
+#include "command_line.hpp"
+
+#include <string>
+#include <vector>
+
+namespace execcred::cli {
+
+class Completion final : public Command {
+ public:
+  void add_options(CommandOptions& options) override;
+  Result<Outcome> run() override;
+
+ private:
+  std::vector<std::string> shells_;
+};
+
+// execcred __complete -- PROGRAM WORD... LAST: what LAST may become. The first line is "words",
+// "file", "directory" or "none". After "words", a candidate each line, with a tab before its
+// description; where LAST is "--x=…", the candidates are what follows the "=".
+class Complete final : public Command {
+ public:
+  explicit Complete(const CommandLine& line) : line_(line) {}
+  void add_options(CommandOptions& options) override;
+  Result<Outcome> run() override;
+
+ private:
+  const CommandLine& line_;
+  std::vector<std::string> words_;
+};
+
+}  // namespace execcred::cli

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of execcred: values and their refusals, help and its examples, version, and what
+// shells are told to complete.
+#include "documents.hpp"
+#include "hub.hpp"
+#include "installation.hpp"
+#include "inventory.hpp"
+#include "plugin_under_test.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <sstream>
+
+using namespace blackbox;
+
+namespace {
+
+Outcome run_cli(const std::vector<std::string>& arguments,
+                const std::vector<std::string>& environment = {}) {
+  Command command{.arguments = {kCli}, .environment = environment};
+  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+  return run(command);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// Those that "execcred --help" lists.
+std::vector<std::string> commands() {
+  std::vector<std::string> names;
+  bool is_in_list = false;
+  for (const std::string& line : lines_of(run_cli({"--help"}).output)) {
+    if (is_in_list && !line.empty()) names.push_back(line.substr(2, line.find(' ', 2) - 2));
+    is_in_list = line == "Commands:" || (is_in_list && !line.empty());
+  }
+  return names;
+}
+
+std::vector<std::string> examples_in(const std::string& help) {
+  std::vector<std::string> examples;
+  const std::size_t title = help.find("\nExamples:\n");
+  if (title == std::string::npos) return examples;
+  for (const std::string& line : lines_of(help.substr(title))) {
+    if (line.starts_with("    ")) examples.push_back(line.substr(4));
+  }
+  return examples;
+}
+
+std::string healthy_profile() {
+  std::string text = hub_profile("spoke-1");
+  const std::string status = R"("status":{)";
+  text.insert(text.find(status) + status.size(),
+              R"("conditions":[{"type":"ControlPlaneHealthy","status":"True"}],)");
+  return text;
+}
+
+// What the examples name: files in the folder, execcred and two plugins in "release" there.
+void write_files_of_examples(const Installation& installation) {
+  const Sandbox& folder = installation.sandbox();
+  for (const std::string plugin : {"execcred-spiffe", "execcred-aws"}) {
+    installation.put(plugin, "#!/bin/sh\n");
+  }
+  folder.write("mapping.json", mapping({mapped("p", folder.script("plugin", printing("t0ken")))}));
+  folder.write("profile.yaml", profile("spoke-1", {provider("p")}));
+  folder.write("profiles/spoke-1.yaml", profile("spoke-1", {provider("p")}));
+  folder.write("profiles/spoke-2.yaml", profile("spoke-2", {provider("p")}));
+  folder.write("kubeconfig.yaml",
+               "apiVersion: v1\nkind: Config\nusers:\n- name: eks\n  user:\n    exec:\n"
+               "      apiVersion: client.authentication.k8s.io/v1beta1\n      command: aws\n"
+               "      args: [--region, eu-west-1, eks, get-token, --cluster-name, prod]\n");
+}
+
+std::string offered(std::vector<std::string> words) {
+  words.insert(words.begin(), {"__complete", "--"});
+  const Outcome outcome = run_cli(words);
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  std::string text;
+  for (const std::string& line : lines_of(outcome.output)) {
+    text += (text.empty() ? "" : " ") + line.substr(0, line.find('\t'));
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cli");
+
+TEST_CASE("arguments: a value that is missing, empty, given twice or no value is refused") {
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string message;
+  };
+  for (const Case& row : std::vector<Case>{
+           {{"resolve", "--name="}, "error: --name has an empty value"},
+           {{"resolve", "--name", ""}, "error: --name has an empty value"},
+           {{"resolve", "-o="}, "error: --output has an empty value"},
+           {{"get", "--debug="}, "error: --debug has an empty value"},
+           {{"resolve", "--name=", "a"}, "error: --name has an empty value"},
+           {{"resolve", "--name"}, "error: --name needs a value\n  hint: write --name=[NAMESPACE/"},
+           {{"resolve", "-n"}, "error: --namespace needs a value"},
+           {{"resolve", "-f", "x", "-m"}, "--clusterprofile-provider-file needs a value"},
+           {{"resolve", "--name", "--from-hub"}, "error: --name needs a value"},
+           {{"resolve", "-n", "--from-hub"}, "error: --namespace needs a value"},
+           {{"resolve", "--name", "--", "x"}, "error: --name needs a value"},
+           {{"resolve", "--name=a", "--name=b"},
+            "error: --name is given twice, with different values"},
+           {{"get", "--debug", "--debug=false"},
+            "error: --debug is given twice, with different values"},
+           {{"get", "--debug=maybe"}, "error: --debug: 'maybe' is neither true nor false"},
+           {{"resolve", "--name=a\tb"}, "error: --name has a control character in its value"},
+           {{"resolve", "-nUPPER"}, "error: --namespace: 'UPPER' is no name of a namespace"},
+           {{"resolve", "-nfleet", "-fx", "-mx"}, "error: --namespace is given without --from-hub"},
+           {{"get", "--timeout=2h"}, "error: --timeout: "},
+           {{"lint", "-x=S3CRET"}, "error: unknown option '-x'"},
+           {{"lint", "--xyz=S3CRET"}, "error: unknown option '--xyz'"},
+           {{"lint", "-xS3CRET"}, "error: unknown option '-x'"},
+           {{"lint", "---"}, "error: unknown option '---'"},
+           {{"resolve", "S3CRET"}, "error: argument 1 is no option"},
+           {{"resolve", "-fx", "--", "S3CRET"}, "error: argument 3 is no option"},
+           {{"--versoin"}, "'--versoin'\n  hint: did you mean --version?"},
+           {{"frob", "get"}, "error: 'frob' is no command"},
+           {{"++"}, "error: '++' is no command"},
+           {{"--", "get"}, "error: no command is given"},
+           {{"help", "gte"}, "error: 'gte' is no command\n  hint: did you mean get?"},
+           {{"help", "get", "x"}, "error: 'x' is no action of get"},
+           {{"cache", "list", "clear"}, "error: 2 actions are given"},
+           {{"completion"}, "error: 0 shells are given\n  hint: it is bash, zsh or fish"},
+           {{"completion", "tcsh"}, "error: 'tcsh' is no shell that is known"},
+           {{"__complete"}, "error: no words are given to complete"}}) {
+    const Outcome outcome = run_cli(row.arguments);
+    CHECK_REFUSAL(outcome, 2, row.message);
+    CHECK(outcome.error_output.find("S3CRET") == std::string::npos);
+  }
+}
+
+TEST_CASE("arguments: the spellings of a value") {
+  const Inventory inventory(mapping({mapped("p", "/bin/true")}), profile("a", {provider("p")}));
+  const std::string expected = inventory.run("resolve", {"-o", "json"}).output;
+  CHECK(json_at(expected, "items.0.clusterProfile.name") == "a");
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"-o=json"},
+                                             {"-ojson"},
+                                             {"--output=json"},
+                                             {"--output", "json"},
+                                             {"-ojson", "--output=json", "-o", "json"},
+                                             {"-ojson", "--from-hub=false"},
+                                             {"-ojson", "--name=fleet/a"},
+                                             {"-ojson", "--allow-empty", "--allow-empty=true"},
+                                             {"-ojson", "--"}}) {
+    const Outcome outcome = inventory.run("resolve", arguments);
+    CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+    CHECK(outcome.output == expected);
+  }
+  // What looks like an option, a list or a command is a value where a value stands.
+  CHECK(says(inventory.run("resolve", {"--name=--x"}), "named '--x'"));
+  CHECK(says(inventory.run("resolve", {"--name", "get"}), "named 'get'"));
+  CHECK(says(inventory.run("resolve", {"--name", "[a,b]"}), "named '[a,b]'"));
+  CHECK(says(inventory.run("resolve", {"-o", "-x"}), "'-x' is no output format"));
+  for (const std::string operand : {"get", "[a,b]", "a=b", "++", ""}) {
+    CHECK(run_cli({"lint", operand}).output.find("cannot read '" + operand + "': No such file") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("arguments: a variable stands for an option that was not typed") {
+  const Inventory inventory(
+      mapping({mapped("p", "/bin/sh", R"(,"args":["-c",)" + json_string(printing("t0ken")) + "]")}),
+      profile("a", {provider("p")}));
+  const auto steps = [&](const std::string& variable, std::vector<std::string> arguments) {
+    return inventory.run("get", std::move(arguments), {"EXECCRED_DEBUG=" + variable});
+  };
+  CHECK(says(steps("1", {}), "running '/bin/sh'"));
+  CHECK(steps("", {}).error_output == "");
+  CHECK(steps("1", {"--debug=false"}).error_output == "");
+  CHECK_REFUSAL(steps("maybe", {}), 2, "EXECCRED_DEBUG: 'maybe' is neither true nor false");
+  CHECK(says(run_cli({"cache", "path"}, {"EXECCRED_CACHE_DIR=a\tb"}),
+             "EXECCRED_CACHE_DIR has a control character in its value"));
+}
+
+TEST_CASE("help: every command has a page of at most 100 columns, and a golden file") {
+  const std::vector<std::string> names = commands();
+  CHECK(names.size() == 10);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const Outcome help = run_cli({name, "--help"});
+    CHECK(help.exit_code == 0);
+    CHECK(help.error_output == "");
+    CHECK(run_cli({"help", name}).output == help.output);
+    CHECK(help.output.starts_with("Usage: execcred " + name + " [OPTION]..."));
+    for (const std::string& line : lines_of(help.output)) {
+      CHECK_MESSAGE(line.size() <= 100, line);
+    }
+    CHECK(std::filesystem::exists(EXECCRED_SOURCE "/tests/golden/execcred/help-" + name));
+  }
+  CHECK(run_cli({"help"}).output == run_cli({"--help"}).output);
+  CHECK(run_cli({"help", "cache", "list"}).output == run_cli({"cache", "-h"}).output);
+}
+
+TEST_CASE("help: each command has two examples, which work") {
+  const Installation installation;
+  write_files_of_examples(installation);
+  execcred::test::ObjectApi api = empty_hub();
+  api.add(kProfiles, healthy_profile());
+  const Hub hub(std::move(api));
+  for (const std::string& name : commands()) {
+    const std::vector<std::string> examples = examples_in(run_cli({name, "--help"}).output);
+    CHECK_MESSAGE(examples.size() == 2, name);
+    for (const std::string& example : examples) {
+      CHECK(example.find("execcred " + name) != std::string::npos);
+      const Outcome outcome =
+          run({.arguments = {"/bin/bash", "-c", "cd \"$FOLDER\" && " + example},
+               .environment = {"PATH=" + installation.sandbox().at("release") + ":/usr/bin:/bin",
+                               "FOLDER=" + installation.sandbox().path().native(),
+                               "KUBECONFIG=" + hub.sandbox().at("hub.json"),
+                               "XDG_CACHE_HOME=" + installation.sandbox().at("cache")}});
+      CHECK_MESSAGE(outcome.exit_code == 0, (example + ": " + describe(outcome)));
+    }
+  }
+}
+
+TEST_CASE("version: one line, or one document") {
+  const Outcome line = run_cli({"version"});
+  CHECK(line.exit_code == 0);
+  CHECK(line.output == run_cli({"--version"}).output);
+  const Outcome document = run_cli({"version", "-ojson"});
+  CHECK(document.exit_code == 0);
+  CHECK("execcred " + json_at(document.output, "version") + "\n" == line.output);
+  CHECK(json_at(document.output, "name") == "execcred");
+  CHECK(json_at(document.output, "apiVersions.0") == "client.authentication.k8s.io/v1");
+  CHECK(json_at(document.output, "apiVersions.1") == "client.authentication.k8s.io/v1beta1");
+}
+
+TEST_CASE("completion: what a word may become") {
+  struct Case {
+    std::vector<std::string> words;
+    std::string expected;
+  };
+  for (const Case& row : std::vector<Case>{
+           {{"execcred", "li"}, "words lint"},
+           {{"/usr/bin/execcred", "co"}, "words completion"},
+           {{"execcred", "-"}, "words --help --version"},
+           {{"execcred", "__"}, "words"},
+           {{"execcred", "get", "--na"}, "words --namespace= --name="},
+           {{"execcred", "kubeconfig", "--str"}, "words --strict"},
+           {{"execcred", "get", "-m", ""}, "file"},
+           {{"execcred", "get", "--clusterprofile=x"}, "file"},
+           {{"execcred", "get", "-o", ""}, "words exec-credential token header json"},
+           {{"execcred", "get", "--debug", ""}, "none"},
+           {{"execcred", "get", "--debug=t"}, "none"},
+           {{"execcred", "get", "--no-such=t"}, "none"},
+           {{"execcred", "resolve", "--output=ar"}, "words argocd-secret"},
+           {{"execcred", "lint", ""}, "file"},
+           {{"execcred", "lint", "--", "--f"}, "file"},
+           {{"execcred", "lint", "--plugin-dir", ""}, "directory"},
+           {{"execcred", "cache", "l"}, "words list"},
+           {{"execcred", "cache", "list", "-o", "j"}, "words json"},
+           {{"execcred", "help", "ver"}, "words version"},
+           {{"execcred", "completion", ""}, "words bash zsh fish"},
+           {{"execcred", "install", ""}, "directory"},
+           {{"execcred", "frob", ""}, "none"},
+           {{"execcred-token-file", "--token-f"}, "words --token-file="},
+           {{"execcred-token-file", "--token-file="}, "file"},
+           {{"execcred-token-file", ""}, "none"},
+           {{"execcred-aws", "--cache-dir", ""}, "directory"},
+           {{"execcred-spiffe", "--type="}, "words jwt x509"},
+           {{"execcred-oidc-federation", "--flow=p"}, "words pass-through pinniped"}}) {
+    CHECK(offered(row.words) == row.expected);
+  }
+  const Outcome described = run_cli({"__complete", "--", "execcred", "kub"});
+  CHECK(described.output == "words\nkubeconfig\tWrite one kubeconfig for a whole inventory.\n");
+}
+
+TEST_CASE("completion: the scripts are for execcred and every plugin") {
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    CAPTURE(shell);
+    const Outcome script = run_cli({"completion", shell});
+    CHECK(script.exit_code == 0);
+    for (const auto& entry : std::filesystem::directory_iterator(EXECCRED_BIN)) {
+      const std::string name = entry.path().filename();
+      const bool is_program = name.starts_with("execcred") && name.find('.') == std::string::npos;
+      if (is_program) CHECK_MESSAGE(script.output.find(name) != std::string::npos, name);
+    }
+  }
+}
+
+TEST_SUITE_END();
