@@ -162,20 +162,6 @@ class OptionSet {
   OptionBuilder add_parsed(std::string_view name, std::vector<T>& target,
                            std::string_view value_name, std::string_view help, Parse parse);
 
-  // Arguments that are no option ("FILE..."), in their order; without this they are an error.
-  void add_operands(std::vector<std::string>& target) { operands_ = &target; }
-  std::vector<std::string>* operands() const { return operands_; }
-
-  // For a program that people type: an option of one letter may have its value attached (-oVALUE),
-  // "--" ends the options, and `suggest` gives the hint for an option that does not exist. Plugins,
-  // whose arguments are written once and appended to by others, take none of it.
-  using Suggest = std::string (*)(const OptionSet& options, std::string_view name);
-  void for_people(Suggest suggest) { suggest_ = suggest; }
-  bool is_for_people() const { return suggest_ != nullptr; }
-  std::string hint_for_unknown(std::string_view name) const {
-    return is_for_people() ? suggest_(*this, name) : "--help lists the options";
-  }
-
   const Option* find(std::string_view name) const;
   // Says more about an option that was added earlier, and must be there.
   OptionBuilder change(std::string_view name);
@@ -192,8 +178,6 @@ class OptionSet {
   OptionBuilder add(Option option);
 
   std::vector<Option> options_;
-  std::vector<std::string>* operands_ = nullptr;
-  Suggest suggest_ = nullptr;
 };
 
 template <class T, class Parse>

@@ -114,23 +114,8 @@ bool may_be_value(std::string_view argument) {
 }  // namespace
 
 Status Settings::read_arguments(const std::vector<std::string>& arguments) {
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--" && options_.is_for_people()) {
-      while (++i < arguments.size()) TRY(take_operand(arguments[i], i));
-    } else {
-      TRY(take_argument(arguments, i));
-    }
-  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) TRY(take_argument(arguments, i));
   return {};
-}
-
-Status Settings::take_operand(const std::string& argument, std::size_t index) {
-  if (!argument.empty() && options_.operands() != nullptr) {
-    options_.operands()->push_back(argument);
-    return {};
-  }
-  return wrong("argument " + std::to_string(index + 1) + " is no option",
-               "every argument is an option: --name=value; see --help");
 }
 
 // `--name=value`, `--name value`, a switch; one dash does for two, as Go's flag package has it.
@@ -140,21 +125,14 @@ Status Settings::take_argument(const std::vector<std::string>& arguments, std::s
   const std::size_t equals = std::min(argument.find('='), argument.size());
   const std::string_view name = argument.substr(dashes, std::max(equals, dashes) - dashes);
   if (dashes == 0 || name.empty()) {
-    const bool is_operand = dashes == 0 || argument == "-";
-    return take_operand(is_operand ? arguments[index] : std::string(), index);
+    return wrong("argument " + std::to_string(index + 1) + " is no option",
+                 "every argument is an option: --name=value; see --help");
   }
   const Option* option =
       dashes == 1 && name.size() == 1 ? options_.find_short(name.front()) : options_.find(name);
-  if (option == nullptr && dashes == 1 && options_.is_for_people()) {
-    option = options_.find_short(name.front());
-    if (option != nullptr && !option->is_switch()) {
-      return add_value(*option, std::string(argument.substr(2)));
-    }
-    option = nullptr;
-  }
   if (option == nullptr) {
     return wrong("unknown option " + in_quotes(argument.substr(0, equals)),
-                 options_.hint_for_unknown(name));
+                 "--help lists the options");
   }
   const bool has_value = equals < argument.size();
   if (option->name == kBoundaryFlag) {

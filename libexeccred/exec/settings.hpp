@@ -84,7 +84,6 @@ class Settings {
  private:
   struct Occurrence;
 
-  Status take_operand(const std::string& argument, std::size_t index);
   Status take_argument(const std::vector<std::string>& arguments, std::size_t& index);
   Status add_value(const Option& option, std::string value);
   Status take_variable(const Option& option, const std::string& name, std::string_view value);
