@@ -4,16 +4,13 @@
 #include "plugin_options.hpp"
 
 #include <execcred/base/text.hpp>
+#include <list.hpp>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace execcred::cli {
 namespace {
-
-constexpr std::array<std::string_view, 8> kPrograms = {
-    kProgram, kTokenFile, kStaticSecret, kOidcFederation, kSpiffe, kGoogle, kAzure, kAws};
 
 constexpr std::string_view kBash = R"(# bash completion for execcred and its plugins.
 _execcred() {
@@ -77,9 +74,15 @@ end
 
 )";
 
+std::vector<std::string_view> all_programs() {
+  std::vector<std::string_view> programs = {kProgram};
+  for (const PluginDefinition& plugin : all_plugins()) programs.push_back(plugin.info.name);
+  return programs;
+}
+
 std::string programs() {
   std::string text;
-  for (const std::string_view program : kPrograms) text.append(" ").append(program);
+  for (const std::string_view program : all_programs()) text.append(" ").append(program);
   return text;
 }
 
@@ -268,7 +271,7 @@ Result<Outcome> Completion::run() {
     text = "#compdef" + programs() + std::string(kZsh);
   } else if (shell == "fish") {
     text = kFish;
-    for (const std::string_view program : kPrograms) {
+    for (const std::string_view program : all_programs()) {
       text += "complete -c " + std::string(program) + " -f -a '(__execcred_complete)'\n";
     }
   } else {
