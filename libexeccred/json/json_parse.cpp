@@ -1,45 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser of json.hpp. A parser of our own, because every run of a plugin waits for it: it
-// takes a tenth of the instructions of the general one (docs/benchmarks.md), which stays its
-// judge in the tests and the fuzzer.
-#include <execcred/base/byte_scan.hpp>
+// The parser of json.hpp: nlohmann/json reads the text, and its events become our tree. The handler
+// has the rules that are ours: the depth, keys that stand twice, numbers that keep their digits.
 #include <execcred/base/text.hpp>
 #include <execcred/json/json.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace execcred::json {
 namespace {
 
-// RFC 8259 section 2: no other white space than this.
-bool is_json_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+// The parser's floating-point type. A number's text is kept and its value is not wanted, so that
+// none may be too large: the parser stores the value, and reads 0.
+class AnyFloat {
+ public:
+  AnyFloat() = default;
+  AnyFloat(double value) : value_(value) {}
+  operator double&() { return value_; }
+  operator double() const { return 0; }
 
-int hex_digit(char c) {
-  if (is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
+ private:
+  double value_ = 0;
+};
 
-void append_utf8(std::string& out, std::uint32_t code) {
-  const auto byte = [&out](std::uint32_t value) { out.push_back(static_cast<char>(value)); };
-  if (code < 0x80) {
-    byte(code);
-  } else if (code < 0x800) {
-    byte(0xc0 | (code >> 6));
-    byte(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    byte(0xe0 | (code >> 12));
-    byte(0x80 | ((code >> 6) & 0x3f));
-    byte(0x80 | (code & 0x3f));
-  } else {
-    byte(0xf0 | (code >> 18));
-    byte(0x80 | ((code >> 12) & 0x3f));
-    byte(0x80 | ((code >> 6) & 0x3f));
-    byte(0x80 | (code & 0x3f));
+using Library = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t,
+                                     std::uint64_t, AnyFloat>;
+
+// An iterator that shares its place with the handler: the parser's events do not say where they
+// are.
+class Cursor {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  explicit Cursor(const char*& place) : place_(&place) {}
+  reference operator*() const { return **place_; }
+  Cursor& operator++() {
+    ++*place_;
+    return *this;
   }
-}
+  bool operator==(const Cursor& other) const { return *place_ == *other.place_; }
+
+ private:
+  const char** place_;
+};
 
 std::string line_and_column(std::string_view text, std::size_t position) {
   const std::string_view before = text.substr(0, position);
@@ -48,111 +60,79 @@ std::string line_and_column(std::string_view text, std::size_t position) {
   return "line " + std::to_string(line) + ", column " + std::to_string(position - line_start + 1);
 }
 
-// Recursive descent; the depth limit bounds the stack. Each read_… returns false at the first
-// problem, and position_ is then where it is.
-class Parser {
+// What nlohmann/json calls. A function that returns false ends the parsing, and refusal() says why.
+class TreeBuilder {
  public:
-  Parser(std::string_view text, const Limits& limits) : text_(text), limits_(limits) {}
+  TreeBuilder(std::string_view text, const Limits& limits)
+      : text_(text), limits_(limits), place_(text.data()), end_(place_ + text.size()) {}
 
-  bool read_document(Value& value) {
-    skip_space();
-    if (!read_value(value, 0)) return false;
-    skip_space();
-    return position_ == text_.size();
-  }
+  bool build() { return Library::sax_parse(Cursor(place_), Cursor(end_), this); }
 
-  std::size_t position() const { return position_; }
-  // What was refused, where it is not the syntax; empty otherwise.
+  Value& tree() { return tree_; }
   const std::string& refusal() const { return refusal_; }
 
- private:
-  bool at(char c) const { return position_ < text_.size() && text_[position_] == c; }
+  bool null() { return add(Value()); }
+  bool boolean(bool value) { return add(Value(value)); }
+  bool number_integer(std::int64_t /*value*/) { return add_number(); }
+  bool number_unsigned(std::uint64_t /*value*/) { return add_number(); }
+  bool number_float(AnyFloat /*value*/, const std::string& /*text*/) { return add_number(); }
+  bool string(const std::string& text) { return add(Value(text)); }
+  bool binary(const Library::binary_t& /*value*/) { return false; }  // JSON has none
 
-  bool take(char c) {
-    if (!at(c)) return false;
-    ++position_;
+  bool start_object(std::size_t /*size*/) { return open(Value(Object())); }
+  bool start_array(std::size_t /*size*/) { return open(Value(Array())); }
+  bool end_array() { return close(); }
+  bool end_object() { return check_keys(*open_.back().object()) && close(); }
+
+  bool key(const std::string& name) {
+    open_.back().object()->push_back(Member{name, Value()});
     return true;
   }
 
-  void skip_space() {
-    while (position_ < text_.size() && is_json_space(text_[position_])) ++position_;
-  }
-
-  bool take_word(std::string_view word) {
-    if (text_.substr(position_, word.size()) != word) return false;
-    position_ += word.size();
-    return true;
-  }
-
-  bool read_value(Value& value, std::size_t depth) {
-    if (position_ == text_.size()) return false;
-    switch (text_[position_]) {
-      case '{':
-        return read_object(value, depth);
-      case '[':
-        return read_array(value, depth);
-      case '"': {
-        std::string text;
-        if (!read_string(text)) return false;
-        value = Value(std::move(text));
-        return true;
-      }
-      case 't':
-        value = Value(true);
-        return take_word("true");
-      case 'f':
-        value = Value(false);
-        return take_word("false");
-      case 'n':
-        value = Value();
-        return take_word("null");
-      default:
-        return read_number(value);
-    }
-  }
-
-  bool enter(std::size_t depth) {
-    ++position_;
-    skip_space();
-    if (depth < limits_.depth) return true;
-    refusal_ = "is nested deeper than " + std::to_string(limits_.depth) + " levels";
+  // Its own message would show the text.
+  bool parse_error(std::size_t bytes_read, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*error*/) {
+    refusal_ = "is no valid JSON at " + line_and_column(text_, bytes_read - 1);
     return false;
   }
 
-  bool read_array(Value& value, std::size_t depth) {
-    if (!enter(depth)) return false;
-    Array items;
-    if (!take(']')) {
-      do {
-        skip_space();
-        if (!read_value(items.emplace_back(), depth + 1)) return false;
-        skip_space();
-      } while (take(','));
-      if (!take(']')) return false;
+ private:
+  std::size_t position() const { return static_cast<std::size_t>(place_ - text_.data()); }
+
+  bool add(Value&& value) {
+    if (open_.empty()) {
+      tree_ = std::move(value);
+    } else if (Array* items = open_.back().array()) {
+      items->push_back(std::move(value));
+    } else {
+      open_.back().object()->back().value = std::move(value);
     }
-    value = Value(std::move(items));
     return true;
   }
 
-  bool read_object(Value& value, std::size_t depth) {
-    if (!enter(depth)) return false;
-    Object members;
-    if (!take('}')) {
-      do {
-        skip_space();
-        Member& member = members.emplace_back();
-        if (!read_string(member.name)) return false;
-        skip_space();
-        if (!take(':')) return false;
-        skip_space();
-        if (!read_value(member.value, depth + 1)) return false;
-        skip_space();
-      } while (take(','));
-      if (!take('}')) return false;
+  // The parser knows a number's end by the byte behind it, which it has read if there is one. Where
+  // that is one of kBytes, as in "01", the parser refuses the text next.
+  bool add_number() {
+    constexpr std::string_view kBytes = "+-.0123456789Ee";
+    const std::string_view read = text_.substr(0, position());
+    const std::size_t last = read.find_last_of(kBytes);
+    const std::size_t before = read.find_last_not_of(kBytes, last);  // npos + 1 is 0
+    return add(Value(Number{std::string(read.substr(before + 1, last - before))}));
+  }
+
+  bool open(Value container) {
+    if (open_.size() == limits_.depth) {
+      refusal_ = "is nested deeper than " + std::to_string(limits_.depth) + " levels";
+      return false;
     }
-    if (!check_keys(members)) return false;
-    value = Value(std::move(members));
+    open_.push_back(std::move(container));
     return true;
+  }
+
+  bool close() {
+    Value done = std::move(open_.back());
+    open_.pop_back();
+    return add(std::move(done));
   }
 
   bool check_keys(const Object& members) {
@@ -168,84 +148,16 @@ class Parser {
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice == names.end()) return true;
     refusal_ = "has the key " + in_quotes(*twice) + " more than once in the object that ends at " +
-               line_and_column(text_, position_ - 1);
+               line_and_column(text_, position() - 1);
     return false;
-  }
-
-  bool read_digits() {
-    const std::size_t start = position_;
-    while (position_ < text_.size() && is_digit(text_[position_])) ++position_;
-    return position_ > start;
-  }
-
-  bool read_number(Value& value) {
-    const std::size_t start = position_;
-    take('-');
-    if (!take('0') && !read_digits()) return false;
-    if (take('.') && !read_digits()) return false;
-    if (take('e') || take('E')) {
-      if (!take('+')) take('-');
-      if (!read_digits()) return false;
-    }
-    value = Value(Number{std::string(text_.substr(start, position_ - start))});
-    return true;
-  }
-
-  bool read_string(std::string& out) {
-    if (!take('"')) return false;
-    for (;;) {
-      // The common part: ASCII that stands for itself.
-      const std::size_t start = position_;
-      position_ += plain_json_length(text_.substr(start));
-      out.append(text_, start, position_ - start);
-      if (take('"')) return true;
-      if (take('\\')) {
-        if (!read_escape(out)) return false;
-      } else {
-        if (position_ == text_.size()) return false;
-        const std::size_t length = utf8_length(text_.substr(position_));
-        if (length < 2) return false;
-        out.append(text_, position_, length);
-        position_ += length;
-      }
-    }
-  }
-
-  bool read_escape(std::string& out) {
-    constexpr std::string_view kNames = "\"\\/bfnrt";
-    constexpr std::string_view kValues = "\"\\/\b\f\n\r\t";
-    if (position_ == text_.size()) return false;
-    const char name = text_[position_];
-    if (const std::size_t index = kNames.find(name); index != std::string_view::npos) {
-      ++position_;
-      out.push_back(kValues[index]);
-      return true;
-    }
-    std::uint32_t code = 0;
-    if (!take('u') || !read_hex(code)) return false;
-    const bool is_low = code >= 0xdc00 && code <= 0xdfff;
-    if (is_low) return false;
-    if (code >= 0xd800 && code <= 0xdbff) {
-      std::uint32_t low = 0;
-      if (!take_word("\\u") || !read_hex(low) || low < 0xdc00 || low > 0xdfff) return false;
-      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-    }
-    append_utf8(out, code);
-    return true;
-  }
-
-  bool read_hex(std::uint32_t& code) {
-    for (int i = 0; i < 4; ++i, ++position_) {
-      const int digit = position_ < text_.size() ? hex_digit(text_[position_]) : -1;
-      if (digit < 0) return false;
-      code = code * 16 + static_cast<std::uint32_t>(digit);
-    }
-    return true;
   }
 
   std::string_view text_;
   const Limits& limits_;
-  std::size_t position_ = 0;
+  const char* place_;
+  const char* end_;
+  std::vector<Value> open_;
+  Value tree_;
   std::string refusal_;
 };
 
@@ -261,11 +173,12 @@ Result<Value> parse(std::string_view text, const Limits& limits) {
   }
   if (trim(text).empty()) return refused("is empty");
   if (text.starts_with("\ufeff")) return refused("starts with a byte order mark");
-  Parser parser(text, limits);
-  Value value;
-  if (parser.read_document(value)) return value;
-  if (!parser.refusal().empty()) return refused(parser.refusal());
-  return refused("is no valid JSON at " + line_and_column(text, parser.position()));
+  // nlohmann/json takes a NUL for the end of the text.
+  const std::size_t end = std::min(text.find('\0'), text.size());
+  TreeBuilder builder(text.substr(0, end), limits);
+  if (!builder.build()) return refused(builder.refusal());
+  if (end < text.size()) return refused("is no valid JSON at " + line_and_column(text, end));
+  return std::move(builder.tree());
 }
 
 }  // namespace execcred::json

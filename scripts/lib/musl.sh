@@ -9,6 +9,7 @@
 
 LIBYAML_VERSION=0.2.5-1
 NGHTTP2_VERSION=1.52.0-1+deb12u3
+NLOHMANN_JSON_VERSION=3.11.2
 PROTOZERO_VERSION=1.7.1
 CLI11_VERSION=2.1.2
 LIBRARY_FLAGS=(-O2 -g0 -fPIE -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
@@ -160,6 +161,7 @@ musl_prefix() {
   build_libyaml
   build_nghttp2
   copy_headers protozero "$PROTOZERO_VERSION" libprotozero-dev protozero
+  copy_headers nlohmann-json "$NLOHMANN_JSON_VERSION" nlohmann-json3-dev nlohmann
   copy_headers cli11 "$CLI11_VERSION" libcli11-dev CLI
   build_runtime
   write_order

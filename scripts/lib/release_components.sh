@@ -49,6 +49,8 @@ components() {
     "$(crate_sum curl-sys)" /libcurl.a
   debian_component nghttp2 MIT nghttp2:nghttp2 nghttp2 "$NGHTTP2_VERSION" /libnghttp2.a
   debian_component LibYAML MIT pyyaml:libyaml libyaml "$LIBYAML_VERSION" /libyaml.a
+  component nlohmann-json "$NLOHMANN_JSON_VERSION" MIT - \
+    "pkg:deb/debian/nlohmann-json3-dev@$NLOHMANN_JSON_VERSION" - /include/nlohmann/
   component protozero "$PROTOZERO_VERSION" BSD-2-Clause - \
     "pkg:deb/debian/libprotozero-dev@$PROTOZERO_VERSION" - /include/protozero/
   component CLI11 "$CLI11_VERSION" BSD-3-Clause - \
@@ -74,6 +76,7 @@ licence_texts() {
   debian_source libyaml "$LIBYAML_VERSION" \
     "$EXECCRED_ROOT/scripts/requirements/libyaml-$LIBYAML_VERSION.sha256"
   cp "$SOURCE/License" "$into/LibYAML.txt"
+  cp /usr/share/doc/nlohmann-json3-dev/copyright "$into/nlohmann-json.txt"
   cp /usr/share/doc/libprotozero-dev/copyright "$into/protozero.txt"
   cp /usr/share/doc/libcli11-dev/copyright "$into/CLI11.txt"
   cp "$zig/lib/libc/musl/COPYRIGHT" "$into/musl.txt"
