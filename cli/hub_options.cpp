@@ -59,10 +59,9 @@ Status HubOptions::check() const {
 }
 
 Result<HubClient> HubOptions::connect() const {
-  static const SystemClock kClock;
   deadline::start(kProgram, kLimit, "ask the hub for less: --namespace or --selector");
   TRY_ASSIGN(Hub hub, find_hub(kubeconfig_, context_, Environment::copy()));
-  return HubClient(std::move(hub), {.deadline = std::chrono::steady_clock::now() + kLimit}, kClock);
+  return HubClient(std::move(hub), {.deadline = std::chrono::steady_clock::now() + kLimit});
 }
 
 }  // namespace execcred::cli

@@ -42,7 +42,7 @@ Result<HttpResponse> ask(HttpRequest request, const Services& services, Provider
   ProviderHttp http = provider_http({.proxy = proxy_of(services.environment), .timeout = kPatience},
                                     services, call);
   http.policy.attempts = std::min(http.policy.attempts, kAttempts);
-  return send_with_retries(*http.client, request, http.policy, services.clock);
+  return send_with_retries(*http.client, request, http.policy);
 }
 
 std::string server_of(const std::string& url) {

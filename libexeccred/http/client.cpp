@@ -89,6 +89,7 @@ class CurlClient final : public HttpClient {
   void transfer();
   bool is_cut(const HttpRequest& request, const HttpReply& reply) const;
   Error failure(const HttpRequest& request, const Url& url, HttpReply& reply);
+  std::chrono::seconds retry_after() const;
 
   // Tls outlives the connections, whose callbacks refer to it.
   HttpSettings settings_;
@@ -282,6 +283,13 @@ Error CurlClient::failure(const HttpRequest& request, const Url& url, HttpReply&
                    .timeout = limit_});
 }
 
+std::chrono::seconds CurlClient::retry_after() const {
+  constexpr std::chrono::seconds kLongest = std::chrono::hours(24);
+  curl_off_t seconds = 0;  // less for a date that is past
+  curl_easy_getinfo(curl_.get(), CURLINFO_RETRY_AFTER, &seconds);
+  return std::clamp(std::chrono::seconds(seconds), std::chrono::seconds(0), kLongest);
+}
+
 Result<HttpResponse> CurlClient::send(const HttpRequest& request) {
   TRY_ASSIGN(const Url url, parse_target(request));
   TRY(check_request(request));
@@ -316,6 +324,7 @@ Result<HttpResponse> CurlClient::send(const HttpRequest& request) {
   const bool has_ended = code_ == CURLE_OK && wait_code_ == CURLM_OK;
   if (has_ended && is_cut(request, reply)) code_ = CURLE_PARTIAL_FILE;
   const bool is_good = has_ended && code_ == CURLE_OK;
+  reply.response().retry_after = retry_after();
   Result<HttpResponse> result = is_good ? Result<HttpResponse>(std::move(reply.response()))
                                         : Result<HttpResponse>(failure(request, url, reply));
   curl_easy_reset(curl_.get());  // nothing of this call is left to refer to

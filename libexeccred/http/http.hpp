@@ -50,6 +50,9 @@ struct HttpResponse {
   int status = 0;
   std::vector<std::pair<std::string, std::string>> headers = {};  // names in lower case
   SecretString body = {};
+  // How long the server wants to be left alone (Retry-After, RFC 9110 section 10.2.3), at most a
+  // day; 0 where it says nothing of it, or nothing that libcurl understands.
+  std::chrono::seconds retry_after = {};
 
   // The first header of that name (lower case).
   std::optional<std::string_view> header(std::string_view name) const;

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/http/retry.hpp>
-
-#include <execcred/base/http_date.hpp>
-#include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/http/retry.hpp>
 
 #include <sys/random.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <ctime>
 #include <string>
@@ -19,8 +15,6 @@ namespace execcred {
 namespace {
 
 using std::chrono::steady_clock;
-
-constexpr Duration kLongestRetryAfter = std::chrono::hours(24);
 
 bool is_passing_status(int status) {
   constexpr std::array<int, 5> kPassing = {429, 500, 502, 503, 504};
@@ -52,12 +46,6 @@ Duration jittered(Duration pause) {
   return Duration(pause.count() - static_cast<Duration::rep>(static_cast<double>(half) * part));
 }
 
-std::optional<Duration> asked_pause(const Result<HttpResponse>& result, const Clock& clock) {
-  if (!result) return std::nullopt;
-  const std::optional<std::string_view> text = result->header("retry-after");
-  return text ? parse_retry_after(*text, clock.now()) : std::nullopt;
-}
-
 void sleep_for(Duration pause) {
   const auto whole = std::chrono::floor<std::chrono::seconds>(pause);
   timespec left = {.tv_sec = static_cast<time_t>(whole.count()),
@@ -74,7 +62,7 @@ std::string target_of(const HttpRequest& request) {
 }  // namespace
 
 Result<HttpResponse> send_with_retries(HttpClient& client, const HttpRequest& request,
-                                       const RetryPolicy& policy, const Clock& clock) {
+                                       const RetryPolicy& policy) {
   Duration pause = policy.first_pause;
   for (int attempt = 1;; ++attempt) {
     Result<HttpResponse> result = client.send(request);
@@ -88,8 +76,8 @@ Result<HttpResponse> send_with_retries(HttpClient& client, const HttpRequest& re
       policy.debug(told);
       return result;
     }
-    const std::optional<Duration> asked = asked_pause(result, clock);
-    const Duration wait = asked ? *asked : jittered(pause);
+    const bool is_asked = result && result->retry_after > Duration(0);
+    const Duration wait = is_asked ? Duration(result->retry_after) : jittered(pause);
     const Duration left = policy.deadline - steady_clock::now();
     if (wait >= left) {
       policy.debug(told + "; no time is left to wait " + format_duration(wait));
@@ -100,24 +88,6 @@ Result<HttpResponse> send_with_retries(HttpClient& client, const HttpRequest& re
     if (steady_clock::now() >= policy.deadline) return result;  // overslept
     pause = std::min(2 * pause, policy.longest_pause);
   }
-}
-
-std::optional<Duration> parse_retry_after(std::string_view text, TimePoint now) {
-  text = trim(text);
-  if (!text.empty() && std::all_of(text.begin(), text.end(), is_digit)) {
-    std::int64_t seconds = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (problem == std::errc::result_out_of_range) return kLongestRetryAfter;
-    return std::min<Duration>(
-        std::chrono::seconds(std::min<std::int64_t>(seconds, std::int64_t{24} * 60 * 60)),
-        kLongestRetryAfter);
-  }
-  const std::optional<TimePoint> date = parse_http_date(text, now);
-  if (!date) return std::nullopt;
-  // Compared first: the difference of two times may be more than a Duration holds.
-  if (*date <= now) return Duration(0);
-  if (now < *date - kLongestRetryAfter) return kLongestRetryAfter;
-  return *date - now;
 }
 
 }  // namespace execcred

@@ -2,22 +2,20 @@
 // The one retry policy for HTTP.
 //
 // Sent again: after a failure that is transient (http.hpp), and after 429, 500, 502, 503 and 504.
-// Pauses double and are jittered; a Retry-After (seconds or a date) is honoured where it fits
-// into the time that is left, and otherwise ends the attempts. What the last attempt brought is
-// the result, so that a refused connection is reported as one and not as a time-out. After a
-// transient failure of this machine's there may be four attempts, whatever the policy has.
+// Pauses double and are jittered; a Retry-After is waited for in their place where it fits into the
+// time that is left, and otherwise ends the attempts. What the last attempt brought is the result,
+// so that a refused connection is reported as one and not as a time-out. After a transient failure
+// of this machine's there may be four attempts, whatever the policy has.
 //
 // Never sent again: a request that is spent by being sent and was answered, whatever the answer.
 #pragma once
 
-#include <execcred/base/clock.hpp>
 #include <execcred/base/duration.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/http/http.hpp>
 
 #include <chrono>
 #include <functional>
-#include <optional>
 #include <string_view>
 
 namespace execcred {
@@ -32,10 +30,6 @@ struct RetryPolicy {
 };
 
 Result<HttpResponse> send_with_retries(HttpClient& client, const HttpRequest& request,
-                                       const RetryPolicy& policy, const Clock& clock);
-
-// The pause that a Retry-After header asks for: seconds, or an IMF-fixdate (RFC 9110, section
-// 10.2.3); nullopt for anything else. Never negative, at most a day.
-std::optional<Duration> parse_retry_after(std::string_view text, TimePoint now);
+                                       const RetryPolicy& policy);
 
 }  // namespace execcred

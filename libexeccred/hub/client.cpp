@@ -100,14 +100,13 @@ std::vector<std::string> members_of(const json::Value& object, std::string_view 
 
 }  // namespace
 
-HubClient::HubClient(Hub hub, RetryPolicy retries, const Clock& clock)
-    : hub_(std::move(hub)), retries_(std::move(retries)), clock_(clock) {
+HubClient::HubClient(Hub hub, RetryPolicy retries)
+    : hub_(std::move(hub)), retries_(std::move(retries)) {
   http_ = make_http_client(std::move(hub_.http));
 }
 
-HubClient::HubClient(Hub hub, std::unique_ptr<HttpClient> http, RetryPolicy retries,
-                     const Clock& clock)
-    : hub_(std::move(hub)), http_(std::move(http)), retries_(std::move(retries)), clock_(clock) {}
+HubClient::HubClient(Hub hub, std::unique_ptr<HttpClient> http, RetryPolicy retries)
+    : hub_(std::move(hub)), http_(std::move(http)), retries_(std::move(retries)) {}
 
 Result<HttpResponse> HubClient::send(HttpRequest request) {
   request.add_header("Accept", "application/json");
@@ -116,7 +115,7 @@ Result<HttpResponse> HubClient::send(HttpRequest request) {
     authorization.append(hub_.token.reveal());
     request.headers.push_back({.name = "Authorization", .value = std::move(authorization)});
   }
-  return send_with_retries(*http_, request, retries_, clock_);
+  return send_with_retries(*http_, request, retries_);
 }
 
 Result<std::optional<json::Value>> HubClient::find(const HubResource& resource) {

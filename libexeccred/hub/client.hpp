@@ -6,7 +6,6 @@
 // user needs another program is refused) or from the Pod's service account.
 #pragma once
 
-#include <execcred/base/clock.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
@@ -61,10 +60,9 @@ struct HubResource {
 
 class HubClient {
  public:
-  // `clock` must outlive the client.
-  HubClient(Hub hub, RetryPolicy retries, const Clock& clock);
+  HubClient(Hub hub, RetryPolicy retries);
   // For tests: by another client than libcurl's.
-  HubClient(Hub hub, std::unique_ptr<HttpClient> http, RetryPolicy retries, const Clock& clock);
+  HubClient(Hub hub, std::unique_ptr<HttpClient> http, RetryPolicy retries);
 
   const Hub& hub() const { return hub_; }
 
@@ -101,7 +99,6 @@ class HubClient {
   Hub hub_;
   std::unique_ptr<HttpClient> http_;
   RetryPolicy retries_;
-  const Clock& clock_;
 };
 
 }  // namespace execcred

@@ -187,7 +187,6 @@ Result<ClusterProfile> parse_profile_of_hub(const json::Value& document) {
 
 Result<LoadedProfiles> list_cluster_profiles(const HubQuery& query,
                                              const Environment& environment) {
-  const SystemClock clock;
   if (!query.name_space.empty() && !is_dns1123_label(query.name_space)) {
     return Error{.kind = Error::Kind::configuration,
                  .message = in_quotes(query.name_space) + " is no name of a namespace",
@@ -198,7 +197,7 @@ Result<LoadedProfiles> list_cluster_profiles(const HubQuery& query,
   TRY_ASSIGN(Hub found, find_hub(query.kubeconfig, query.context, environment));
   const auto deadline = std::chrono::steady_clock::now() + query.timeout;
   found.http.deadline = deadline;
-  HubClient hub(std::move(found), {.deadline = deadline}, clock);
+  HubClient hub(std::move(found), {.deadline = deadline});
   LoadedProfiles loaded;
   TRY(for_each_profile_of(hub, wanted, [&loaded](const json::Value& document) -> Status {
     Result<ClusterProfile> profile = parse_profile_of_hub(document);

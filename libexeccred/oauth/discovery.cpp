@@ -77,14 +77,14 @@ Result<DiscoveryDocument> parse_discovery(std::string_view document, std::string
 }
 
 Result<DiscoveryDocument> discover(HttpClient& client, std::string_view issuer,
-                                   const RetryPolicy& policy, const Clock& clock) {
+                                   const RetryPolicy& policy) {
   TRY_ASSIGN(const std::string text, discovery_url(issuer));
   TRY_ASSIGN(const Url url, parse_url(text));
   const std::string server = origin_of(url);
   HttpRequest request = {.url = text, .max_reply_bytes = kMaxDocument};
   request.add_header("Accept", "application/json");
   const auto ask = [&]() -> Result<DiscoveryDocument> {
-    TRY_ASSIGN(const HttpResponse reply, send_with_retries(client, request, policy, clock));
+    TRY_ASSIGN(const HttpResponse reply, send_with_retries(client, request, policy));
     if (reply.status != 200) return status_failure(reply, server);
     TRY(json_object_of(reply, server, {}));
     return parse_discovery(reply.body.reveal(), issuer);

@@ -3,7 +3,6 @@
 // as far as getting tokens needs it.
 #pragma once
 
-#include <execcred/base/clock.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/http/retry.hpp>
@@ -32,7 +31,7 @@ Result<DiscoveryDocument> parse_discovery(std::string_view document, std::string
 
 // GETs and parses it, at most 1 MiB, by the retry policy.
 Result<DiscoveryDocument> discover(HttpClient& client, std::string_view issuer,
-                                   const RetryPolicy& policy, const Clock& clock);
+                                   const RetryPolicy& policy);
 
 // Where a client that authenticates so asks for tokens.
 const std::string& token_endpoint_for(const DiscoveryDocument& document, ClientAuthMethod method);

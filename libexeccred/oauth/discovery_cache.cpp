@@ -85,7 +85,7 @@ Result<DiscoveryDocument> DiscoveryCache::get(HttpClient& client, const RetryPol
     policy.debug("the discovery document of " + redacted_url(issuer_) + " out of the cache");
     return *std::move(document);
   }
-  TRY_ASSIGN(DiscoveryDocument document, discover(client, issuer_, policy, clock));
+  TRY_ASSIGN(DiscoveryDocument document, discover(client, issuer_, policy));
   if (directory_ == nullptr) return document;
   const Status written = keep(document, clock.now());
   if (!written) policy.debug(written.error().message);

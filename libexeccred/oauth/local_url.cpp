@@ -90,8 +90,7 @@ Result<HttpResponse> ask_local_url(HttpRequest request, TlsSettings tls, const S
   services.debug("asking " + server);
   ProviderHttp http = provider_http(
       {.tls = std::move(tls), .proxy = proxy_of(services.environment)}, services, call);
-  TRY_ASSIGN(HttpResponse reply,
-             send_with_retries(*http.client, request, http.policy, services.clock));
+  TRY_ASSIGN(HttpResponse reply, send_with_retries(*http.client, request, http.policy));
   if (reply.status != 200) return status_failure(reply, server);
   return reply;
 }

@@ -9,22 +9,19 @@ namespace {
 // Tells the cache what it has to know of the replies.
 class CallObserver final : public HttpClient {
  public:
-  CallObserver(std::unique_ptr<HttpClient> client, const Clock& clock, ProviderCall& call)
-      : client_(std::move(client)), clock_(clock), call_(call) {}
+  CallObserver(std::unique_ptr<HttpClient> client, ProviderCall& call)
+      : client_(std::move(client)), call_(call) {}
 
   Result<HttpResponse> send(const HttpRequest& request) override {
     Result<HttpResponse> reply = client_->send(request);
     if (reply && request.is_spent_by_sending) call_.is_spent = true;
     if (!reply || reply->status < 300) return reply;
-    if (const auto text = reply->header("retry-after")) {
-      call_.retry_after = parse_retry_after(*text, clock_.now());
-    }
+    if (reply->retry_after > Duration(0)) call_.retry_after = reply->retry_after;
     return reply;
   }
 
  private:
   std::unique_ptr<HttpClient> client_;
-  const Clock& clock_;
   ProviderCall& call_;
 };
 
@@ -39,8 +36,7 @@ RetryPolicy provider_policy(const Services& services, const ProviderCall& call) 
 
 ProviderHttp provider_http(HttpSettings settings, const Services& services, ProviderCall& call) {
   settings.deadline = call.deadline;
-  return {.client = std::make_unique<CallObserver>(make_http_client(std::move(settings)),
-                                                   services.clock, call),
+  return {.client = std::make_unique<CallObserver>(make_http_client(std::move(settings)), call),
           .policy = provider_policy(services, call)};
 }
 

@@ -87,7 +87,7 @@ Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post,
       send_with_retries(
           sender,
           {.method = "POST", .url = post.url, .is_spent_by_sending = post.is_spent_by_sending},
-          policy, clock));
+          policy));
   return parse_token_reply(reply, {.token = post.token,
                                    .now = clock.now(),
                                    .server = origin_of(*url),

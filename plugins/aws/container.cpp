@@ -115,7 +115,7 @@ Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, const Se
   services.debug("asking " + server + " for the container's credentials");
   ProviderHttp http = provider_http({.proxy = proxy_of(services.environment)}, services, call);
   TRY_ASSIGN(const HttpResponse reply,
-             send_with_retries(*http.client, request, http.policy, services.clock)
+             send_with_retries(*http.client, request, http.policy)
                  .context("asking " + server + " for the container's credentials"));
   if (reply.status != 200) {
     Error failure = status_failure(reply, server);

@@ -100,8 +100,7 @@ Result<RoleSession> StsClient::ask(HttpRequest request, const std::string& actio
                                      .proxy = proxy_of(services_.environment)},
                                     services_, call_);
   ThrottlingObserver client(std::move(http.client));
-  TRY_ASSIGN(const HttpResponse reply,
-             send_with_retries(client, request, http.policy, services_.clock));
+  TRY_ASSIGN(const HttpResponse reply, send_with_retries(client, request, http.policy));
   TRY_ASSIGN(RoleSession session, read_sts_reply(reply, action, server, secrets));
   const auto end = session.credentials.expires_at;
   if (end && *end <= services_.clock.now()) {

@@ -110,8 +110,7 @@ Result<HttpResponse> ManagedIdentity::send(ProviderCall& call) const {
   if (call.may_retry) http.policy.attempts = kAttempts;
   JudgingClient client(
       *http.client, [this](const HttpResponse& reply) { return managed_failure(reply, rules()); });
-  TRY_ASSIGN(HttpResponse reply,
-             send_with_retries(client, request(), http.policy, services_.clock));
+  TRY_ASSIGN(HttpResponse reply, send_with_retries(client, request(), http.policy));
   if (client.failure()) return *client.failure();
   return reply;
 }

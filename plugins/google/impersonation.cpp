@@ -95,8 +95,7 @@ Result<AccessToken> post(const Impersonation& impersonation, const AccessToken& 
   request.headers.push_back({.name = "Authorization", .value = std::move(authorization)});
   request.body = SecretString(body_of(impersonation, scopes));
   services.debug("asking " + server + " to act as " + in_quotes(impersonation.account));
-  TRY_ASSIGN(const HttpResponse reply,
-             send_with_retries(*http.client, request, http.policy, services.clock));
+  TRY_ASSIGN(const HttpResponse reply, send_with_retries(*http.client, request, http.policy));
   SecretTexts secrets;
   secrets.push_back(as.token.copy());
   if (reply.status != 200) return api_failure(reply, server, secrets);

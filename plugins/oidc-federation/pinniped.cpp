@@ -173,8 +173,7 @@ Result<Credential> ask_concierge(const ConciergeOptions& options, const Credenti
   post.add_header("Accept", "application/json");
   ProviderHttp http = provider_http(std::move(concierge.http), services, call);
   const auto ask = [&]() -> Result<Credential> {
-    TRY_ASSIGN(const HttpResponse reply,
-               send_with_retries(*http.client, post, http.policy, services.clock));
+    TRY_ASSIGN(const HttpResponse reply, send_with_retries(*http.client, post, http.policy));
     return read_reply(reply, server, subject, services.clock.now());
   };
   return ask().context("asking the Concierge at " + server);

@@ -92,7 +92,7 @@ Result<SecretString> request_from_kubernetes(const Options& options, const Servi
   hub.http.deadline = call.deadline;
   services.debug("asking the hub " + redacted_url(hub.server) + " for a token of " +
                  in_quotes(account));
-  HubClient client(std::move(hub), provider_policy(services, call), services.clock);
+  HubClient client(std::move(hub), provider_policy(services, call));
   const std::size_t slash = account.find('/');
   TRY_ASSIGN(ServiceAccountToken made,
              request_service_account_token(client, account.substr(0, slash),

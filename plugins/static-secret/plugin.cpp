@@ -96,8 +96,7 @@ class StaticSecret final : public Provider {
     deadline::enter_phase("reading the Secret from the hub");
     HubClient client(std::move(hub),
                      {.deadline = services.deadline,
-                      .debug = [&services](std::string_view step) { services.debug(step); }},
-                     services.clock);
+                      .debug = [&services](std::string_view step) { services.debug(step); }});
     TRY_ASSIGN(const StoredSecret secret, find_secret(client, plan, options_));
     services.debug("found Secret " + in_quotes(secret.full_name()));
     TRY(check_secret_type(secret, options_));
