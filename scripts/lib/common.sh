@@ -41,7 +41,7 @@ need_packages() {
 }
 
 # shellcheck disable=SC2034
-BUILD_PACKAGES=(g++ cmake ninja-build pkg-config python3 libcli11-dev libcurl4-openssl-dev
+BUILD_PACKAGES=(g++ cmake ninja-build pkg-config python3 libcli11-dev libcurl4-openssl-dev libexpat1-dev
   libnghttp2-dev libprotozero-dev libssl-dev libyaml-dev nlohmann-json3-dev)
 # Tests of the system's CA certificates need ca-certificates.
 # shellcheck disable=SC2034

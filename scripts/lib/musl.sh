@@ -7,6 +7,7 @@
 # shellcheck source=scripts/lib/musl_tls.sh
 . "$EXECCRED_ROOT/scripts/lib/musl_tls.sh"
 
+EXPAT_VERSION=2.5.0-1+deb12u2
 LIBYAML_VERSION=0.2.5-1
 NGHTTP2_VERSION=1.52.0-1+deb12u3
 NLOHMANN_JSON_VERSION=3.11.2
@@ -64,6 +65,19 @@ Version: $3
 Cflags: -I$MUSL/include ${4:-}
 Libs: -L$MUSL/lib -l$2
 END
+}
+
+# Without document types, which are refused anyhow: no entity is declared, none expanded.
+build_expat() {
+  local version=${EXPAT_VERSION%%-*}
+  debian_source expat "$EXPAT_VERSION" \
+    "$EXECCRED_ROOT/scripts/requirements/expat-$EXPAT_VERSION.sha256"
+  mkdir -p "$MUSL/include" "$MUSL/objects/expat"
+  printf '#define %s\n' 'BYTEORDER 1234' 'HAVE_GETRANDOM 1' 'XML_CONTEXT_BYTES 1024' \
+    >"$MUSL/objects/expat/expat_config.h"
+  compile_library expat expat/lib -DNDEBUG "-I$MUSL/objects/expat"
+  cp "$SOURCE"/expat/lib/expat{,_external}.h "$MUSL/include/"
+  write_pc expat expat "$version"
 }
 
 build_libyaml() {
@@ -158,6 +172,7 @@ musl_prefix() {
   printf "#!/bin/sh\nexec '%s' ar \"\$@\"\n" "$ZIG" >"$MUSL/bin/ar"
   printf "#!/bin/sh\nexec '%s' ranlib \"\$@\"\n" "$ZIG" >"$MUSL/bin/ranlib"
   chmod 755 "$MUSL"/bin/*
+  build_expat
   build_libyaml
   build_nghttp2
   copy_headers protozero "$PROTOZERO_VERSION" libprotozero-dev protozero

@@ -47,6 +47,7 @@ components() {
     "$(crate_sum openssl-src)" /libcrypto.a
   component libcurl "${curl#*+curl-}" curl haxx:libcurl "$(crate_purl curl-sys)" \
     "$(crate_sum curl-sys)" /libcurl.a
+  debian_component Expat MIT libexpat_project:libexpat expat "$EXPAT_VERSION" /libexpat.a
   debian_component nghttp2 MIT nghttp2:nghttp2 nghttp2 "$NGHTTP2_VERSION" /libnghttp2.a
   debian_component LibYAML MIT pyyaml:libyaml libyaml "$LIBYAML_VERSION" /libyaml.a
   component nlohmann-json "$NLOHMANN_JSON_VERSION" MIT - \
@@ -73,6 +74,9 @@ licence_texts() {
   debian_source nghttp2 "$NGHTTP2_VERSION" \
     "$EXECCRED_ROOT/scripts/requirements/nghttp2-$NGHTTP2_VERSION.sha256"
   cp "$SOURCE/COPYING" "$into/nghttp2.txt"
+  debian_source expat "$EXPAT_VERSION" \
+    "$EXECCRED_ROOT/scripts/requirements/expat-$EXPAT_VERSION.sha256"
+  cp "$SOURCE/COPYING" "$into/Expat.txt"
   debian_source libyaml "$LIBYAML_VERSION" \
     "$EXECCRED_ROOT/scripts/requirements/libyaml-$LIBYAML_VERSION.sha256"
   cp "$SOURCE/License" "$into/LibYAML.txt"

@@ -13,7 +13,7 @@
 
 CHECK_PACKAGES=(bash-completion bsdextrautils fish lintian man-db mandoc openssl zsh)
 # The shared libraries that are the reason for this package, by their packages.
-SHARED_LIBRARIES=(libc6 libcurl4 libnghttp2-14 libssl3 libyaml-0-2)
+SHARED_LIBRARIES=(libc6 libcurl4 libexpat1 libnghttp2-14 libssl3 libyaml-0-2)
 # The first release closes no bug of Debian's.
 LINTIAN_SUPPRESSED=initial-upload-closes-no-bugs
 passed=0 failed=0 skipped=0

@@ -6,6 +6,7 @@
 # Text that only this library brings into a binary.
 declare -A LIBRARY_TEXT=(
   [CLI11]='parsing got called with invalid option'
+  [Expat]='junk after document element'
   [libcurl]='Stream error in the HTTP/2 framing layer'
   [LibYAML]='did not find expected <document start>'
   [nghttp2]='PRI \* HTTP/2\.0'
