@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -39,22 +40,23 @@ inline bool has_huge_number(const json::Value& value) {
 
 class JsonJudge {
  public:
-  bool accepts(std::string_view text) {
-    return parser_.parse(padded(text)).error() == simdjson::SUCCESS;
+  // nullopt for what is no JSON; valid until the next call.
+  std::optional<simdjson::dom::element> read(std::string_view text) {
+    text_ = simdjson::padded_string(text);
+    simdjson::dom::element element;
+    if (parser_.parse(text_).get(element) != simdjson::SUCCESS) return std::nullopt;
+    return element;
   }
+
+  bool accepts(std::string_view text) { return read(text).has_value(); }
 
   // Whether `text` is JSON and means the tree: the same members in the same order.
   bool means(std::string_view text, const json::Value& value) {
-    simdjson::dom::element theirs;
-    return parser_.parse(padded(text)).get(theirs) == simdjson::SUCCESS && is_same(theirs, value);
+    const std::optional<simdjson::dom::element> theirs = read(text);
+    return theirs && is_same(*theirs, value);
   }
 
  private:
-  const simdjson::padded_string& padded(std::string_view text) {
-    text_ = simdjson::padded_string(text);
-    return text_;
-  }
-
   static bool is_same(simdjson::dom::element theirs, const json::Value& value) {
     using Type = simdjson::dom::element_type;
     switch (theirs.type()) {
