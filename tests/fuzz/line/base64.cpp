@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Base64: any bytes survive, and a text that is accepted is the only one for its bytes.
+#include "fuzz.hpp"
+#include "line.hpp"
+
+#include <execcred/base/base64.hpp>
+
+#include <optional>
+#include <string>
+
+namespace execcred::fuzz {
+namespace {
+
+std::string without(std::string_view text, std::string_view unwanted) {
+  std::string kept;
+  for (const char c : text) {
+    if (unwanted.find(c) == std::string_view::npos) kept.push_back(c);
+  }
+  return kept;
+}
+
+// From the standard alphabet, padded, to the one of URLs, unpadded.
+std::string to_url_alphabet(std::string text) {
+  while (text.ends_with('=')) text.pop_back();
+  for (char& c : text) {
+    if (c == '+') c = '-';
+    if (c == '/') c = '_';
+  }
+  return text;
+}
+
+}  // namespace
+
+void check_base64(std::string_view input) {
+  const std::string text = encode_base64(input);
+  require(text.size() == (input.size() + 2) / 3 * 4, "three bytes become four digits");
+  require(decode_base64(text) == input, "what is encoded decodes to itself");
+  require(decode_base64url(to_url_alphabet(text)) == input, "so it does in the URL alphabet");
+
+  if (const std::optional<std::string> bytes = decode_base64(input)) {
+    require(encode_base64(*bytes) == without(input, "\r\n"), "one text for the bytes");
+  }
+  if (const std::optional<std::string> bytes = decode_base64url(input)) {
+    require(to_url_alphabet(encode_base64(*bytes)) == input, "one URL text for the bytes");
+  }
+}
+
+}  // namespace execcred::fuzz
