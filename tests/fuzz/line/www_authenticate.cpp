@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // WWW-Authenticate: bounded for any text, what is quoted reads back, and whatever a server says
 // there is one line of a message.
-#include "www_authenticate.hpp"
 #include "fuzz.hpp"
 #include "line.hpp"
 
 #include <execcred/base/text.hpp>
 #include <execcred/oauth/failure.hpp>
+#include <execcred/oauth/www_authenticate.hpp>
 
 #include <algorithm>
 #include <string>
