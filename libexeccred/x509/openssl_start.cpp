@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/x509/openssl_start.hpp>
 
-#ifdef EXECCRED_STATIC_TLS
-#include <execcred/x509/openssl_provider.hpp>
-#include <execcred/x509/openssl_random.hpp>
-#endif
-
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
@@ -32,14 +27,6 @@ bool fill_names() {
   return digest != nullptr;
 }
 
-bool narrow_algorithms() {
-#ifdef EXECCRED_STATIC_TLS
-  return load_narrow_provider() && use_random_of_kernel();
-#else
-  return true;
-#endif
-}
-
 }  // namespace
 
 Status start_openssl() {
@@ -47,8 +34,7 @@ Status start_openssl() {
     constexpr std::uint64_t kOptions =
         OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS | OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT |
         OPENSSL_INIT_NO_ADD_ALL_CIPHERS | OPENSSL_INIT_NO_ADD_ALL_DIGESTS;
-    return OPENSSL_init_crypto(kOptions, nullptr) == 1 && narrow_algorithms() && fill_names() &&
-           register_digests();
+    return OPENSSL_init_crypto(kOptions, nullptr) == 1 && fill_names() && register_digests();
   }();
   if (kIsReady) return {};
   return Error{.kind = Error::Kind::internal, .message = "cannot start OpenSSL"};

@@ -11,12 +11,14 @@
 OPENSSL_OPTIONS=(
   no-shared no-pic no-module no-dso no-engine no-autoload-config no-atexit no-ui-console
   no-sslkeylog no-apps no-docs no-demos no-tests no-filenames no-ssl-trace no-secure-memory
+  no-err
   no-async no-thread-pool no-default-thread-pool
   no-legacy no-weak-ssl-ciphers no-integrity-only-ciphers no-tls-deprecated-ec no-tls1 no-tls1_1
   no-idea no-rc2 no-rc4 no-md4 no-mdc2 no-bf no-cast no-seed no-camellia no-aria no-des
   no-sm2 no-sm3 no-sm4 no-gost no-whirlpool no-rmd160 no-blake2 no-siphash no-siv no-ocb
   no-dh no-dsa no-ec2m no-ml-dsa no-slh-dsa no-lms no-multiblock
   no-argon2 no-scrypt no-krb5kdf no-sshkdf no-snmpkdf no-srtpkdf no-pvkkdf
+  no-kbkdf no-sskdf no-x942kdf no-x963kdf no-hmac-drbg-kdf no-cmac
   no-comp no-zlib no-srp no-psk no-srtp no-nextprotoneg no-ech no-dtls no-sctp no-quic
   no-ct no-cms no-ts no-cmp no-http no-ocsp no-rfc3779
   enable-ec_nistp_64_gcc_128)
