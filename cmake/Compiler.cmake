@@ -24,7 +24,7 @@ target_compile_options(execcred_hardening INTERFACE
   $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},aarch64>:-mbranch-protection=standard>
   # libc++'s counterpart of _GLIBCXX_ASSERTIONS; Zig's compiler sets it to none.
   $<${execcred_recent_clang}:-U_LIBCPP_HARDENING_MODE>
-  $<${execcred_recent_clang}:-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_FAST>
+  $<${execcred_recent_clang}:-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_EXTENSIVE>
   $<${execcred_optimised}:-U_FORTIFY_SOURCE>
   $<${execcred_optimised}:-D_FORTIFY_SOURCE=3>)
 target_compile_definitions(execcred_hardening INTERFACE _GLIBCXX_ASSERTIONS)
@@ -58,11 +58,13 @@ add_library(execcred_binary INTERFACE)
 if(EXECCRED_STATIC)
   target_link_options(execcred_binary INTERFACE -static-pie $<$<AND:${execcred_optimised},$<BOOL:${EXECCRED_STRIP}>>:-s>)
   if(EXECCRED_MUSL)
-    # They have one thread (musl_malloc.cpp).
+    # musl has no _FORTIFY_SOURCE, which would find some of the same.
     target_compile_options(execcred_hardening INTERFACE
-      $<$<COMPILE_LANGUAGE:CXX>:-fno-threadsafe-statics>)
-    target_link_libraries(execcred_binary INTERFACE ${EXECCRED_MUSL}/lib/malloc.o)
-    target_link_options(execcred_binary INTERFACE -Wl,-T,${EXECCRED_MUSL}/lib/order.ld)
+      -fsanitize=bounds -fsanitize-trap=bounds)
+    file(STRINGS ${EXECCRED_MUSL}/library_flags EXECCRED_LIBRARY_FLAGS)
+    configure_file(${CMAKE_CURRENT_LIST_DIR}/toolchains/hardening_note.cpp.in
+      ${PROJECT_BINARY_DIR}/generated/hardening_note.cpp @ONLY)
+    target_sources(execcred_binary INTERFACE ${PROJECT_BINARY_DIR}/generated/hardening_note.cpp)
   endif()
 else()
   target_link_options(execcred_binary INTERFACE -pie)

@@ -1,14 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# execcred_fix_address(TARGET LIBRARIES...): a static binary with libcrypto in it is linked for a fixed
-# address. Moving it means 16,000 relocations at each start, twice the time of everything that the
-# binary does when it needs no cryptography (docs/third-party.md).
-function(execcred_fix_address target)
-  if(EXECCRED_STATIC AND "${ARGN}" MATCHES "execcred::(x509|http|oauth|aws|hub|spiffe|sources)")
-    target_link_options(${target} PRIVATE -no-pie)
-  endif()
-endfunction()
-
 # execcred_add_plugin(NAME [LINKS MODULES...]): the binary execcred-NAME from the current folder, where
 # the modules are there. MODULES are those it needs beyond exec; naming them here is what keeps curl and
 # crypto out of the binaries that can do without. All but main.cpp is a library, execcred_plugin_NAME,
@@ -33,7 +24,6 @@ function(execcred_add_plugin name)
   add_executable(execcred-${name} main.cpp)
   target_link_libraries(execcred-${name} PRIVATE
     ${library} execcred_warnings execcred_hardening execcred_binary)
-  execcred_fix_address(execcred-${name} ${arg_LINKS})
   set_property(GLOBAL APPEND PROPERTY EXECCRED_PLUGINS execcred-${name})
   set_property(GLOBAL APPEND PROPERTY EXECCRED_PLUGIN_LIBRARIES ${library})
   install(TARGETS execcred-${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)

@@ -12,7 +12,7 @@ set(CMAKE_RANLIB ${EXECCRED_MUSL}/bin/ranlib CACHE FILEPATH "")
 # Zig ignores -static-pie and goes by this one, which CMake passes to the link too.
 set(CMAKE_C_FLAGS_INIT -fPIE)
 set(CMAKE_CXX_FLAGS_INIT -fPIE)
-set(CMAKE_CXX_STANDARD_LIBRARIES "${EXECCRED_MUSL}/lib/runtime.o ${EXECCRED_MUSL}/lib/string.o")
+set(CMAKE_CXX_STANDARD_LIBRARIES "${EXECCRED_MUSL}/lib/runtime.o ${EXECCRED_MUSL}/lib/malloc.o")
 
 set(CMAKE_FIND_ROOT_PATH ${EXECCRED_MUSL})
 set(CMAKE_PREFIX_PATH ${EXECCRED_MUSL})

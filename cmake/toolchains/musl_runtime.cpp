@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replaces parts of the toolchain's runtime that cost a one-shot process more than its own work
-// does, or that the linker cannot place. Linked into every musl binary by the toolchain file.
+// does. Linked into every musl binary by the toolchain file.
 #include <cstddef>
 #include <cstdlib>
 #include <ctime>
-#include <new>
 
 #include <sys/syscall.h>
 #include <unistd.h>
-
-// libc++'s own lie in a section that the linker cannot place beside what calls them.
-void* operator new(std::size_t size) {
-  if (void* const memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-
-void* operator new[](std::size_t size) { return operator new(size); }
-
-void operator delete(void* memory) noexcept { std::free(memory); }
-
-void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
-
-void operator delete[](void* memory) noexcept { std::free(memory); }
-
-void operator delete[](void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 
 extern "C" {
 

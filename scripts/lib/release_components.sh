@@ -56,6 +56,7 @@ components() {
     "pkg:deb/debian/libprotozero-dev@$PROTOZERO_VERSION" - /include/protozero/
   component CLI11 "$CLI11_VERSION" BSD-3-Clause - \
     "pkg:deb/debian/libcli11-dev@$CLI11_VERSION" - /include/CLI/
+  debian_component mallocng MIT - musl "$MUSL_VERSION" '*'
   zig_component musl "$(sed -n 's/.*"\([0-9.]*\)".*/\1/p' "$zig/libc/musl/src/internal/version.h")" \
     MIT musl-libc:musl
   zig_component libc++ "$llvm" 'Apache-2.0 WITH LLVM-exception' -
@@ -81,6 +82,8 @@ licence_texts() {
     "$EXECCRED_ROOT/scripts/requirements/libyaml-$LIBYAML_VERSION.sha256"
   cp "$SOURCE/License" "$into/LibYAML.txt"
   cp /usr/share/doc/nlohmann-json3-dev/copyright "$into/nlohmann-json.txt"
+  debian_source musl "$MUSL_VERSION" "$EXECCRED_ROOT/scripts/requirements/musl-$MUSL_VERSION.sha256"
+  cp "$SOURCE/COPYRIGHT" "$into/mallocng.txt"
   cp /usr/share/doc/libprotozero-dev/copyright "$into/protozero.txt"
   cp /usr/share/doc/libcli11-dev/copyright "$into/CLI11.txt"
   cp "$zig/lib/libc/musl/COPYRIGHT" "$into/musl.txt"

@@ -7,6 +7,8 @@
 . "$EXECCRED_ROOT/tests/bench/input.sh"
 # shellcheck source=tests/release/conformance.sh
 . "$EXECCRED_ROOT/tests/release/conformance.sh"
+# shellcheck source=tests/release/hardening.sh
+. "$EXECCRED_ROOT/tests/release/hardening.sh"
 # shellcheck source=tests/release/runtime.sh
 . "$EXECCRED_ROOT/tests/release/runtime.sh"
 # shellcheck source=tests/release/install.sh
@@ -59,20 +61,7 @@ is_for() {
 }
 # An interpreter or a needed library would be a second file that the image must have.
 is_self_contained() { ! readelf -lWd "$1" | grep -qE 'INTERP|\(NEEDED\)'; }
-# Position-independent, but for those with OpenSSL: see execcred_fix_address in cmake/Plugin.cmake.
-has_expected_address() {
-  local type=DYN
-  ! grep -qaF 'OpenSSL Default Provider' "$1" || type=EXEC
-  readelf -hW "$1" | grep -qE "Type: +$type"
-}
 has_no_symbols() { ! readelf -SW "$1" | grep -qE '\.(symtab|debug_)'; }
-has_safe_segments() {
-  readelf -lW "$1" | awk '
-    $1 == "GNU_STACK" { stack = !/ RWE / }
-    $1 == "GNU_RELRO" { relro = 1 }
-    $1 == "LOAD" && / RWE / { unsafe = 1 }
-    END { exit !(stack && relro && !unsafe) }'
-}
 # A path would tell who built it, and differ elsewhere.
 names_no_path_of() { ! grep -qaF -e "$EXECCRED_ROOT" -e "$CACHE" "$1"; }
 is_at_most() { [ "$(stat -c %s "$2")" -le "$1" ]; }
@@ -141,12 +130,13 @@ check_binaries() {
     name="$arch ${binary##*/}"
     check "$name: is for $arch" is_for "$arch" "$binary"
     check "$name: needs no other file" is_self_contained "$binary"
-    check "$name: is position-independent unless OpenSSL is in it" has_expected_address "$binary"
     check "$name: is stripped" has_no_symbols "$binary"
-    check "$name: no writable code, no executable stack, RELRO" has_safe_segments "$binary"
+    check_hardening "$name" "$binary"
     check "$name: names no path of the build" names_no_path_of "$binary"
     check "$name: --version" tells_version "$binary"
   done
+  check_archives "$arch"
+  check_allocator "$arch" "$INPUT"
   # shellcheck disable=SC2053
   [[ execcred-token-file != $program ]] ||
     check_token_file "$arch" "$EXECCRED_ROOT/dist/$arch/execcred-token-file"

@@ -96,7 +96,7 @@ names_linked_libraries() {
 # The smallest has what every program has, and nothing else.
 lists_no_more_for_token_file() {
   [ "$(sbom_components "$1" | awk -F '\t' '$3 ~ /(^| )execcred-token-file( |$)/ { print $1 }' |
-    LC_ALL=C sort | paste -sd' ')" = "libc++ libc++abi libunwind musl nlohmann-json zig" ]
+    LC_ALL=C sort | paste -sd' ')" = "libc++ libc++abi libunwind mallocng musl nlohmann-json zig" ]
 }
 
 # The version that is compiled in is the one that the SBOM tells.
