@@ -6,13 +6,13 @@
 
 # What a row may cost: the times of the empty C program's wall, RSS and stripped size in KB; and how
 # many times less CPU and memory than the peer, where it is in the run.
-TOKEN_FILE_LIMITS=wallRatio=0.5,rssKilobytes=2048,strippedKilobytes=1228
+TOKEN_FILE_LIMITS=wallRatio=0.75,rssKilobytes=2048,strippedKilobytes=1228
 STATIC_GLIBC_LIMITS=wallRatio=1.2,rssKilobytes=2048
-FOLDER_LIMITS=wallRatio=0.6,rssKilobytes=4096
-CACHED_LIMITS=wallRatio=0.7,rssKilobytes=3072
+FOLDER_LIMITS=wallRatio=1.3,rssKilobytes=4096
+CACHED_LIMITS=wallRatio=1.3,rssKilobytes=3072
 FEDERATION_LIMITS=$CACHED_LIMITS,strippedKilobytes=5120
-EXCHANGE_LIMITS=wallRatio=4,rssKilobytes=6144
-PRESIGN_LIMITS=wallRatio=1,rssKilobytes=3072,timesLessCpu=10,timesLessMemory=8
+EXCHANGE_LIMITS=wallRatio=5.5,rssKilobytes=4608
+PRESIGN_LIMITS=wallRatio=1.3,rssKilobytes=3072,timesLessCpu=10,timesLessMemory=8
 JWT_SVID_LIMITS=wallRatio=1,rssKilobytes=2560,strippedKilobytes=4096
 X509_SVID_LIMITS=wallRatio=6,rssKilobytes=6144
 EKS_MODULE=sigs.k8s.io/aws-iam-authenticator
