@@ -7,6 +7,7 @@
 #include "lint_remote_secrets.hpp"
 
 #include <execcred/hub/profiles.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/os/deadline.hpp>
 
 #include <algorithm>

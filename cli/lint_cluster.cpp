@@ -9,6 +9,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/access_rules.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <array>
 #include <optional>

@@ -6,6 +6,7 @@
 #include "lint_secrets.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/kube/label_selector.hpp>
 

@@ -4,9 +4,10 @@
 #include "lint_mapping.hpp"
 
 #include <execcred/base/text.hpp>
-#include <execcred/json/documents.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/os/file.hpp>
+#include <execcred/yaml/documents.hpp>
 
 #include <algorithm>
 

@@ -8,6 +8,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/exec/template.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <array>

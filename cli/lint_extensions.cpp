@@ -4,6 +4,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/exec/cluster.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <set>
 

@@ -5,6 +5,7 @@
 
 #include <execcred/base/error.hpp>
 #include <execcred/json/json.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/kube/provider_mapping.hpp>
 
 #include <filesystem>

@@ -9,6 +9,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/exec/cluster.hpp>
 #include <execcred/exec/settings.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -7,6 +7,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <functional>

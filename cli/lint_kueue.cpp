@@ -4,6 +4,7 @@
 #include "lint_mapping.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <optional>
 #include <set>

@@ -5,6 +5,7 @@
 #include "lint_exec.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/kube/access.hpp>
 
 namespace execcred::lint {

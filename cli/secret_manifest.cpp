@@ -3,7 +3,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/json/json.hpp>
-#include <execcred/json/yaml_write.hpp>
+#include <execcred/yaml/yaml_write.hpp>
 
 #include <algorithm>
 #include <string_view>

@@ -6,10 +6,10 @@
 #include "servers.hpp"
 
 #include <execcred/base/text.hpp>
-#include <execcred/json/documents.hpp>
 #include <execcred/json/json.hpp>
-#include <execcred/json/yaml_write.hpp>
 #include <execcred/kube/cluster_profile.hpp>
+#include <execcred/yaml/documents.hpp>
+#include <execcred/yaml/yaml_write.hpp>
 
 #include <optional>
 #include <utility>

@@ -3,6 +3,7 @@
 
 #include <execcred/base/base64.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <optional>
 #include <set>

@@ -6,10 +6,13 @@
 
 #include <execcred/base/result.hpp>
 #include <execcred/json/json.hpp>
-#include <execcred/json/json_reader.hpp>
 
 #include <string>
 #include <string_view>
+
+namespace execcred::json {
+class ObjectReader;
+}
 
 namespace execcred {
 

@@ -3,8 +3,8 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/json/documents.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/yaml/documents.hpp>
 
 #include <optional>
 #include <unordered_set>

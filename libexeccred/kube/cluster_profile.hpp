@@ -7,7 +7,6 @@
 
 #include <execcred/base/result.hpp>
 #include <execcred/json/json.hpp>
-#include <execcred/json/json_reader.hpp>
 
 #include <array>
 #include <filesystem>
@@ -15,6 +14,10 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace execcred::json {
+class ObjectReader;
+}
 
 namespace execcred {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base/text.hpp>
 #include <execcred/json/field_table.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/kube/provider_mapping.hpp>
 
 #include <filesystem>

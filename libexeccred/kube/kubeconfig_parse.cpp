@@ -2,9 +2,9 @@
 #include <execcred/base/base64.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/json/json_reader.hpp>
-#include <execcred/json/yaml.hpp>
 #include <execcred/kube/kubeconfig.hpp>
 #include <execcred/os/file.hpp>
+#include <execcred/yaml/yaml.hpp>
 
 #include <algorithm>
 #include <array>

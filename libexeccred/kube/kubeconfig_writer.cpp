@@ -2,7 +2,7 @@
 #include <execcred/kube/kubeconfig_writer.hpp>
 
 #include <execcred/base/text.hpp>
-#include <execcred/json/yaml_write.hpp>
+#include <execcred/yaml/yaml_write.hpp>
 
 #include <utility>
 

@@ -2,9 +2,9 @@
 #include <execcred/kube/profile_files.hpp>
 
 #include <execcred/base/text.hpp>
-#include <execcred/json/documents.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/manifest_walk.hpp>
+#include <execcred/yaml/documents.hpp>
 
 #include <algorithm>
 #include <system_error>

@@ -3,6 +3,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/json/field_table.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/os/file.hpp>
 
 #include <algorithm>

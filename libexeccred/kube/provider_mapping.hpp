@@ -9,12 +9,16 @@
 
 #include <execcred/base/result.hpp>
 #include <execcred/exec/exec_credential.hpp>
-#include <execcred/json/json_reader.hpp>
+#include <execcred/json/json.hpp>
 
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace execcred::json {
+class ObjectReader;
+}
 
 namespace execcred {
 

@@ -2,6 +2,7 @@
 #include "credential_reader.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <charconv>
 #include <utility>

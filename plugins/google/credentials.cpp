@@ -6,6 +6,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <utility>
 

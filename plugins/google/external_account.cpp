@@ -6,6 +6,7 @@
 #include <execcred/base/shell_words.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <array>

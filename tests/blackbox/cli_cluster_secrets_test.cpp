@@ -4,7 +4,7 @@
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
 
-#include <execcred/json/documents.hpp>
+#include <execcred/yaml/documents.hpp>
 
 #include <doctest/doctest.h>
 

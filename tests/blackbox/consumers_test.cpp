@@ -7,8 +7,8 @@
 #include "sandbox.hpp"
 #include "test_paths.hpp"
 
-#include <execcred/json/documents.hpp>
 #include <execcred/json/json.hpp>
+#include <execcred/yaml/documents.hpp>
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include "fuzz.hpp"
 #include "inventory.hpp"
 
-#include <execcred/json/documents.hpp>
+#include <execcred/yaml/documents.hpp>
 
 #include <string>
 #include <vector>

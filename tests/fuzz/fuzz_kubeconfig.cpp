@@ -6,9 +6,9 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/json/yaml.hpp>
 #include <execcred/kube/kubeconfig.hpp>
 #include <execcred/os/file.hpp>
+#include <execcred/yaml/yaml.hpp>
 
 #include <set>
 #include <string>

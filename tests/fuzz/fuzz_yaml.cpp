@@ -4,8 +4,8 @@
 #include "fuzz.hpp"
 #include "json_tree.hpp"
 
-#include <execcred/json/yaml.hpp>
-#include <execcred/json/yaml_write.hpp>
+#include <execcred/yaml/yaml.hpp>
+#include <execcred/yaml/yaml_write.hpp>
 
 #include <nlohmann/json.hpp>
 #include <string>

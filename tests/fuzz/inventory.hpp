@@ -6,6 +6,7 @@
 
 #include <execcred/base/base64.hpp>
 #include <execcred/exec/cluster.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 
 #include <set>

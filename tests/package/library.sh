@@ -12,9 +12,31 @@ pc() { PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig pkg-config "$@"; }
 names_no_place_of() {
   ! grep -rF "${@/#/-e}" --include='*.cmake' --include='*.pc' --include='*.hpp' "$PREFIX"
 }
+# Those that docs/library.md and libexeccred/README.md name.
 headers_are_the_public_ones() {
-  diff <(cd "$PREFIX/include/execcred" && ls) \
-    <({ cd "$EXECCRED_ROOT/libexeccred/include/execcred" && ls && echo version.hpp; } | sort)
+  diff <(cd "$PREFIX/include/execcred" && find . -type f -printf '%P\n' | LC_ALL=C sort) - <<'END'
+base/clock.hpp
+base/duration.hpp
+base/environment.hpp
+base/error.hpp
+base/result.hpp
+base/secret.hpp
+base/url.hpp
+base/url_pattern.hpp
+exec/access_rules.hpp
+exec/cluster.hpp
+exec/exec_credential.hpp
+exec/option_set.hpp
+exec/plugin_main.hpp
+exec/provider.hpp
+exec/settings.hpp
+hub/hub.hpp
+json/json.hpp
+kube/access.hpp
+kube/cluster_profile.hpp
+kube/credential_source.hpp
+kube/provider_mapping.hpp
+END
 }
 headers_compile_alone() {
   # shellcheck disable=SC2016
@@ -146,14 +168,14 @@ check_refusals() {
   project 'find_package(execcred 0.2 REQUIRED)' "$1/newer"
   check "another minor version is refused" \
     refuses 'compatible with requested version "0.2"' "$1/newer" "$1/newer/build"
-  project 'find_package(execcred 0.1 REQUIRED COMPONENTS core nonsense)' "$1/unknown"
+  project 'find_package(execcred 0.1 REQUIRED COMPONENTS base nonsense)' "$1/unknown"
   check "an unknown component is refused" refuses 'there is no component nonsense' "$1/unknown" "$1/unknown/build"
   project 'set(ENV{PKG_CONFIG_LIBDIR} /nonexistent)
-    find_package(execcred 0.1 REQUIRED COMPONENTS inventory)' "$1/without"
+    find_package(execcred 0.1 REQUIRED COMPONENTS kube)' "$1/without"
   check "a missing library is named" \
-    refuses 'pkg-config does not find yaml-0.1, which the component inventory needs' \
+    refuses 'pkg-config does not find yaml-0.1, which the component yaml needs' \
     "$1/without" "$1/without/build"
   project 'set(ENV{PKG_CONFIG_LIBDIR} /nonexistent)
-    find_package(execcred 0.1 REQUIRED COMPONENTS core cache)' "$1/alone"
-  check "core and cache need no other library" configure "$1/alone" "$1/alone/build"
+    find_package(execcred 0.1 REQUIRED COMPONENTS exec cache)' "$1/alone"
+  check "exec and cache need no other library" configure "$1/alone" "$1/alone/build"
 }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <execcred/exec/cluster.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/json/documents.hpp>
+#include <execcred/yaml/documents.hpp>
 
 #include <string>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 #include <execcred/json/json.hpp>
+#include <execcred/json/json_reader.hpp>
 
 namespace execcred::json {
 namespace {

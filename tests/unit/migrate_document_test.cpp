@@ -5,9 +5,9 @@
 
 #include <doctest/doctest.h>
 #include <execcred/base/url_pattern.hpp>
-#include <execcred/json/documents.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/kube/provider_mapping.hpp>
+#include <execcred/yaml/documents.hpp>
 
 #include <string>
 

@@ -2,7 +2,7 @@
 #include "growth.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/json/yaml.hpp>
+#include <execcred/yaml/yaml.hpp>
 
 namespace execcred::yaml {
 namespace {

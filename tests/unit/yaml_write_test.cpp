@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/json/yaml.hpp>
-#include <execcred/json/yaml_write.hpp>
+#include <execcred/yaml/yaml.hpp>
+#include <execcred/yaml/yaml_write.hpp>
 
 #include <string>
 

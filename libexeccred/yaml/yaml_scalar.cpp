@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/json/yaml_scalar.hpp>
+#include <execcred/yaml/yaml_scalar.hpp>
 
 #include <execcred/base/text.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/json/documents.hpp>
+#include <execcred/yaml/documents.hpp>
 
 #include <execcred/base/text.hpp>
 #include <execcred/json/json_reader.hpp>
-#include <execcred/json/yaml.hpp>
+#include <execcred/yaml/yaml.hpp>
 
 #include <algorithm>
 #include <utility>

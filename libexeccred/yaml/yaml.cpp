@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/json/yaml.hpp>
+#include <execcred/yaml/yaml.hpp>
 
 #include <execcred/base/text.hpp>
-#include <execcred/json/yaml_scalar.hpp>
+#include <execcred/yaml/yaml_scalar.hpp>
 
 #include <yaml.h>
 
