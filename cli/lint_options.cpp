@@ -210,11 +210,13 @@ bool is_given(const ExecConfig& exec, const PluginOptions& options, std::string_
   return !values_of(exec, options, name).empty();
 }
 
+// Of a name that stands twice the last counts.
 std::string GivenInExec::variable(std::string_view name) const {
-  for (auto variable = exec_.env.rbegin(); variable != exec_.env.rend(); ++variable) {
-    if (variable->name == name) return variable->value;
+  std::string value;
+  for (const EnvironmentVariable& variable : exec_.env) {
+    if (variable.name == name) value = variable.value;
   }
-  return {};
+  return value;
 }
 
 void check_settings(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,

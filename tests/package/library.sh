@@ -4,7 +4,6 @@
 
 PACKAGE_TESTS=$EXECCRED_ROOT/tests/package
 WARNINGS=(-Wall -Wextra -Wpedantic -Werror)
-USER_OF_TOKEN=system:serviceaccount:fleet-system:fleet-controller
 
 pc() { PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig pkg-config "$@"; }
 
@@ -117,7 +116,7 @@ END
 controller_gets_credential() {
   local line token pattern
   token=$(cat "$2/volume/token")
-  pattern="^fleet/spoke-1 at https://spoke-1\.example\.com:6443 by token-file: $USER_OF_TOKEN until "
+  pattern="^fleet/spoke-1 at https://spoke-1\.example\.com:6443 by token-file until "
   line=$("$1" "$2/mapping.json" "$2/profiles.yaml") || return 1
   [[ $line =~ ${pattern}[0-9-]{10}T[0-9:]{8}Z$ && $line != *"$token"* ]] ||
     { echo "$line" && return 1; }

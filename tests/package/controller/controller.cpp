@@ -4,57 +4,42 @@
 //
 //   controller MAPPING PROFILES
 //
-// One line for each cluster: whose credential it got, and until when. The token is for the cluster
-// alone, and not printed.
-#include <execcred/base/rfc3339.hpp>
-#include <execcred/exec/jwt.hpp>
-#include <execcred/kube/access.hpp>
-#include <execcred/os/file.hpp>
+// One line for each cluster: its server, the provider, and when the credential ends. The credential
+// is for the cluster alone, and not printed.
+#include <execcred/base/error.hpp>
+#include <execcred/kube/credential_source.hpp>
 
+#include <chrono>
 #include <cstdio>
+#include <ctime>
+#include <memory>
 #include <string>
-#include <vector>
 
 namespace {
 
 using execcred::Error;
 using execcred::Result;
 
-Result<std::string> user_of(const execcred::Credential& credential) {
-  TRY_ASSIGN(const auto claims, execcred::unverified_claims(credential.token));
-  return claims ? claims->subject : std::string("(an opaque token)");
-}
-
 std::string end_of(const execcred::Credential& credential) {
   if (!credential.expires_at) return "an unknown time";
-  return execcred::format_rfc3339(std::chrono::floor<std::chrono::seconds>(*credential.expires_at));
+  const std::time_t seconds =
+      std::chrono::floor<std::chrono::seconds>(*credential.expires_at).time_since_epoch().count();
+  std::tm time = {};
+  std::string text(sizeof "2026-01-01T00:00:00Z", '\0');
+  gmtime_r(&seconds, &time);
+  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &time));
+  return text;
 }
 
 Result<std::string> connect(const execcred::ProviderMapping& mapping,
                             const execcred::ClusterProfile& profile) {
-  TRY_ASSIGN(const execcred::Access access, execcred::resolve_access(mapping, profile));
-  TRY_ASSIGN(const execcred::Credential credential,
-             execcred::get_credential(access, execcred::Environment::copy()));
-  TRY_ASSIGN(const std::string user, user_of(credential));
-  return profile.full_name() + " at " + access.cluster.server + " by " + access.provider + ": " +
-         user + " until " + end_of(credential);
-}
-
-Result<std::string> run(const std::string& mapping_path, const std::string& profiles_path) {
-  TRY_ASSIGN(const std::string mapping_text,
-             execcred::read_file(mapping_path, execcred::kMaxKubeconfig));
-  TRY_ASSIGN(const execcred::ProviderMapping mapping,
-             execcred::parse_provider_mapping(mapping_text));
-  TRY_ASSIGN(const std::string profiles_text,
-             execcred::read_untrusted_file(profiles_path, execcred::kMaxInventory));
-  TRY_ASSIGN(const std::vector<execcred::ClusterProfile> profiles,
-             execcred::parse_cluster_profiles(profiles_text));
-  std::string lines;
-  for (const execcred::ClusterProfile& profile : profiles) {
-    TRY_ASSIGN(const std::string line, connect(mapping, profile));
-    lines += line + "\n";
-  }
-  return lines;
+  const Result<execcred::Access> access = execcred::resolve_access(mapping, profile);
+  if (!access) return access.error();
+  execcred::CredentialSource source(*access, execcred::Environment::copy());
+  const Result<std::shared_ptr<const execcred::Credential>> credential = source.get();
+  if (!credential) return credential.error();
+  return profile.full_name() + " at " + access->cluster.server + " by " + access->provider +
+         " until " + end_of(**credential);
 }
 
 int fail(const Error& error) {
@@ -70,8 +55,19 @@ int main(int argc, char** argv) {
                  .message = "two files are needed",
                  .hint = "controller MAPPING PROFILES"});
   }
-  const Result<std::string> lines = run(argv[1], argv[2]);
-  if (!lines) return fail(lines.error());
-  std::fputs(lines->c_str(), stdout);
-  return 0;
+  const Result<execcred::ProviderMapping> mapping = execcred::load_mapping(argv[1]);
+  if (!mapping) return fail(mapping.error());
+  const Result<execcred::LoadedProfiles> loaded = execcred::load_profiles(argv[2]);
+  if (!loaded) return fail(loaded.error());
+  int status = 0;
+  for (const Error& problem : loaded->problems) status = fail(problem);
+  for (const execcred::ClusterProfile& profile : loaded->profiles) {
+    const Result<std::string> line = connect(*mapping, profile);
+    if (line) {
+      std::puts(line->c_str());
+    } else {
+      status = fail(line.error());
+    }
+  }
+  return status;
 }
