@@ -104,6 +104,9 @@ void CredentialSource::State::reject(const std::shared_ptr<const Credential>& cr
   if (credential == current_) current_.reset();
 }
 
+CredentialSource::CredentialSource(Access access, Environment environment)
+    : CredentialSource(std::move(access), std::move(environment), CredentialSourceOptions()) {}
+
 CredentialSource::CredentialSource(Access access, Environment environment,
                                    CredentialSourceOptions options)
     : state_(

@@ -37,7 +37,8 @@ struct CredentialSourceOptions {
 class CredentialSource {
  public:
   // The plugin gets this environment, as get_credential() says.
-  CredentialSource(Access access, Environment environment, CredentialSourceOptions options = {});
+  CredentialSource(Access access, Environment environment);
+  CredentialSource(Access access, Environment environment, CredentialSourceOptions options);
   CredentialSource(const CredentialSource&) = delete;
   CredentialSource& operator=(const CredentialSource&) = delete;
   // No thread may be within get().
