@@ -6,6 +6,7 @@
 #include <execcred/base/clock.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/cache/listing.hpp>
 
 #include <algorithm>
@@ -41,8 +42,8 @@ void Cache::add_options(CommandOptions& options) {
 }
 
 Result<Outcome> Cache::list() const {
-  TRY_ASSIGN(const std::optional<CacheDirectory> directory,
-             CacheDirectory::find(directory_, Environment::copy()).hint(std::string(kUnsafe)));
+  const std::optional<CacheDirectory> directory =
+      TRY(CacheDirectory::find(directory_, Environment::copy()).hint(std::string(kUnsafe)));
   const TimePoint now = SystemClock().now();
   const std::vector<CacheItem> items =
       directory ? list_cache(*directory) : std::vector<CacheItem>();
@@ -59,8 +60,8 @@ Result<Outcome> Cache::list() const {
 }
 
 Result<Outcome> Cache::clear() const {
-  TRY_ASSIGN(const std::optional<CacheDirectory> directory,
-             CacheDirectory::find(directory_, Environment::copy()).hint(std::string(kUnsafe)));
+  const std::optional<CacheDirectory> directory =
+      TRY(CacheDirectory::find(directory_, Environment::copy()).hint(std::string(kUnsafe)));
   if (!directory) return Outcome{.text = SecretString(kNoDirectory)};
   const TimePoint start = SystemClock().now();
   const std::size_t cleared = clear_cache(*directory);
@@ -80,9 +81,9 @@ Result<Outcome> Cache::clear() const {
 
 // Made if need be, as a plugin would: only then is it known that this is the one.
 Result<Outcome> Cache::path() const {
-  TRY_ASSIGN(const CacheDirectory directory, CacheDirectory::open(directory_, Environment::copy(),
-                                                                  CacheDirectory::IfMissing::create)
-                                                 .hint(std::string(kUnsafe)));
+  const CacheDirectory directory =
+      TRY(CacheDirectory::open(directory_, Environment::copy(), CacheDirectory::IfMissing::create)
+              .hint(std::string(kUnsafe)));
   return Outcome{.text = SecretString(printable(directory.path()) + "\n")};
 }
 

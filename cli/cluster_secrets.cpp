@@ -5,6 +5,7 @@
 #include "command.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/kube/kubeconfig_writer.hpp>
 #include <execcred/kube/stored_secret.hpp>
 
@@ -151,15 +152,15 @@ Result<SecretManifest> ClusterSecrets::argocd(const std::string& cluster, const 
 
 Status ClusterSecrets::add(const ClusterProfile& profile, const Access& access) {
   const bool is_istio = form_ == Form::istio;
-  TRY_ASSIGN(const std::string cluster,
-             cluster_name(profile, access, is_istio ? kIstioPrefix : kArgocdPrefix));
+  const std::string cluster =
+      TRY(cluster_name(profile, access, is_istio ? kIstioPrefix : kArgocdPrefix));
   if (!clusters_.insert(cluster).second && names_) {
     names_ =
         unusable(access, "a ClusterProfile before it is for cluster " + in_quotes(cluster) + " too",
                  "choose with --name: of two Secrets, one would replace the other");
   }
-  TRY_ASSIGN(const SecretManifest manifest,
-             is_istio ? istio(cluster, access) : argocd(cluster, access, profile.name));
+  const SecretManifest manifest =
+      TRY(is_istio ? istio(cluster, access) : argocd(cluster, access, profile.name));
   commands_.insert(in_quotes(access.exec.command));
   if (!text_.empty()) text_ += "---\n";
   text_ += to_text(manifest);

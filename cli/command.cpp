@@ -2,6 +2,7 @@
 #include "command.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/os/file.hpp>
 
 #include <algorithm>
@@ -40,7 +41,7 @@ Result<ProviderMapping> AccessOptions::mapping() const {
 }
 
 Status AccessOptions::for_each_profile(const ReceiveProfile& receive, Outcome& outcome) const {
-  TRY_ASSIGN(Inventory inventory, source_.for_each(name_, receive));
+  Inventory inventory = TRY(source_.for_each(name_, receive));
   conclude(std::move(inventory), source_, name_, may_be_empty_, outcome);
   return {};
 }

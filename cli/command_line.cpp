@@ -5,6 +5,7 @@
 #include "version.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -268,8 +269,8 @@ Status store_variable(const DeclaredOption& option, const Environment& environme
 Status store_arguments(const CommandLine::Entry& entry, const Parser& parser,
                        std::vector<const DeclaredOption*>& unset) {
   for (const DeclaredOption& option : entry.options.all()) {
-    TRY_ASSIGN(const std::vector<std::string> texts,
-               check_values(option, parser.values_of(entry, option)));
+    const std::vector<std::string> texts =
+        TRY(check_values(option, parser.values_of(entry, option)));
     if (texts.empty()) {
       unset.push_back(&option);
     } else {

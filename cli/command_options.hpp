@@ -7,6 +7,7 @@
 #pragma once
 
 #include <execcred/base/result.hpp>
+#include <execcred/base/try.hpp>
 
 #include <filesystem>
 #include <functional>
@@ -73,7 +74,7 @@ class CommandOptions {
     add({.name = name,
          .about = about,
          .store = [&target, parse](const std::vector<std::string>& texts) -> Status {
-           TRY_ASSIGN(target, parse(texts.front()));
+           target = TRY(parse(texts.front()));
            return {};
          }});
   }

@@ -6,6 +6,7 @@
 
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/provider.hpp>
 
@@ -121,8 +122,8 @@ Result<Credential> Get::run_plugin(const Access& access) const {
 
 Result<SecretString> Get::credential_text(const ProviderMapping& mapping,
                                           const ClusterProfile& profile) const {
-  TRY_ASSIGN(const Access access, resolve_access(mapping, profile, access_.provider()));
-  TRY_ASSIGN(const Credential credential, run_plugin(access));
+  const Access access = TRY(resolve_access(mapping, profile, access_.provider()));
+  const Credential credential = TRY(run_plugin(access));
   if (output_ == "token") return write_token("", credential);
   if (output_ == "header") return write_token("Authorization: Bearer ", credential);
   if (output_ == "json") return write_json(access, credential);
@@ -130,9 +131,9 @@ Result<SecretString> Get::credential_text(const ProviderMapping& mapping,
 }
 
 Result<Outcome> Get::run() {
-  TRY_ASSIGN(const ProviderMapping mapping, access_.mapping());
+  const ProviderMapping mapping = TRY(access_.mapping());
   Outcome outcome{.needs_reader = true};
-  TRY_ASSIGN(const std::optional<ClusterProfile> profile, access_.one_profile(outcome));
+  const std::optional<ClusterProfile> profile = TRY(access_.one_profile(outcome));
   if (!profile) return outcome;
   Result<SecretString> text = credential_text(mapping, *profile);
   if (text) {

@@ -4,6 +4,7 @@
 #include "command.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/os/deadline.hpp>
 
 #include <utility>
@@ -60,7 +61,7 @@ Status HubOptions::check() const {
 
 Result<HubClient> HubOptions::connect() const {
   deadline::start(kProgram, kLimit, "ask the hub for less: --namespace or --selector");
-  TRY_ASSIGN(Hub hub, find_hub(kubeconfig_, context_, Environment::copy()));
+  Hub hub = TRY(find_hub(kubeconfig_, context_, Environment::copy()));
   return HubClient(std::move(hub), {.deadline = std::chrono::steady_clock::now() + kLimit});
 }
 

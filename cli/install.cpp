@@ -4,6 +4,7 @@
 #include "install_directory.hpp"
 #include "install_files.hpp"
 
+#include <execcred/base/try.hpp>
 #include <execcred/os/deadline.hpp>
 
 #include <algorithm>
@@ -66,11 +67,11 @@ Result<Outcome> Install::run() {
                  .hint = "execcred install DIR, where DIR is there already"};
   }
   deadline::start(kProgram, kLimit, kTimeoutHint);
-  TRY_ASSIGN(const fs::path source, own_directory());
-  TRY_ASSIGN(const std::vector<std::string> names, choose_plugins(source, plugins_));
-  TRY_ASSIGN(const InstallDirectory target, InstallDirectory::open(directories_.front()));
+  const fs::path source = TRY(own_directory());
+  const std::vector<std::string> names = TRY(choose_plugins(source, plugins_));
+  const InstallDirectory target = TRY(InstallDirectory::open(directories_.front()));
   TRY(target.check_is_not(source));
-  TRY_ASSIGN(const std::vector<InstalledPlugin> done, install_plugins(source, names, target));
+  const std::vector<InstalledPlugin> done = TRY(install_plugins(source, names, target));
   return Outcome{.text = SecretString(report(done))};
 }
 

@@ -3,6 +3,7 @@
 
 #include <execcred/base/sha256.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/file_write.hpp>
 
@@ -86,8 +87,8 @@ Result<Present> inspect(const fs::path& path, std::size_t size, const Sha256Dige
 // Written, and read again from there.
 Result<NewFile> write_copy(const fs::path& path, std::string_view content,
                            const Sha256Digest& digest) {
-  TRY_ASSIGN(NewFile copy, NewFile::write(path, content, kMode));
-  TRY_ASSIGN(const Sha256Digest written, digest_of_file(copy.path()));
+  NewFile copy = TRY(NewFile::write(path, content, kMode));
+  const Sha256Digest written = TRY(digest_of_file(copy.path()));
   if (written != digest) {
     return Error{.kind = Error::Kind::unavailable,
                  .message = "the copy for " + in_quotes(path.native()) + " is not what was written",
@@ -102,10 +103,10 @@ struct Copy {
 };
 
 Result<Copy> make_copy(const fs::path& source, const fs::path& path) {
-  TRY_ASSIGN(const std::string content,
-             read_untrusted_file(source, kMaxPlugin).hint("let " + user() + " read it"));
+  const std::string content =
+      TRY(read_untrusted_file(source, kMaxPlugin).hint("let " + user() + " read it"));
   const Sha256Digest digest = sha256(content);
-  TRY_ASSIGN(const Present present, inspect(path, content.size(), digest));
+  const Present present = TRY(inspect(path, content.size(), digest));
   Copy copy{.plugin = {.name = path.filename().native(),
                        .size = content.size(),
                        .digest = to_hex(digest),
@@ -114,7 +115,7 @@ Result<Copy> make_copy(const fs::path& source, const fs::path& path) {
     copy.plugin.done = "unchanged";
     return copy;
   }
-  TRY_ASSIGN(NewFile file, write_copy(path, content, digest));
+  NewFile file = TRY(write_copy(path, content, digest));
   copy.file.emplace(std::move(file));
   return copy;
 }
@@ -188,7 +189,7 @@ Result<std::vector<InstalledPlugin>> install_plugins(const fs::path& source,
   const std::string needs = needs_of(source, names);
   std::vector<Copy> copies;
   for (const std::string& name : names) {
-    TRY_ASSIGN(Copy copy, make_copy(source / name, target.path() / name).hint(needs));
+    Copy copy = TRY(make_copy(source / name, target.path() / name).hint(needs));
     copies.push_back(std::move(copy));
   }
   std::vector<InstalledPlugin> done;

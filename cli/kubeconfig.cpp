@@ -2,6 +2,7 @@
 #include "kubeconfig.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/os/file_write.hpp>
 
 #include <map>
@@ -56,7 +57,7 @@ Result<Outcome> Kubeconfig::write(KubeconfigWriter& writer, Outcome outcome) con
     outcome.text = SecretString(text);
     return outcome;
   }
-  TRY_ASSIGN(const Written written, replace_file(output_, text));
+  const Written written = TRY(replace_file(output_, text));
   outcome.text = SecretString(
       in_quotes(output_) + (written == Written::replaced ? " has " : " is unchanged, with ") +
       std::to_string(clusters) + (clusters == 1 ? " cluster\n" : " clusters\n"));
@@ -65,7 +66,7 @@ Result<Outcome> Kubeconfig::write(KubeconfigWriter& writer, Outcome outcome) con
 
 Result<Outcome> Kubeconfig::run() {
   TRY(source_.check());
-  TRY_ASSIGN(const ProviderMapping mapping, read_mapping(mapping_path_));
+  const ProviderMapping mapping = TRY(read_mapping(mapping_path_));
   KubeconfigWriter writer;
   Members members;
   std::vector<Error> warnings;
@@ -75,12 +76,12 @@ Result<Outcome> Kubeconfig::run() {
       ++unhealthy;
       return {};
     }
-    TRY_ASSIGN(const Access access, resolve_access(mapping, profile));
+    const Access access = TRY(resolve_access(mapping, profile));
     TRY(writer.add(access));
     members.add(profile, warnings);
     return {};
   };
-  TRY_ASSIGN(Inventory inventory, source_.for_each({}, add));
+  Inventory inventory = TRY(source_.for_each({}, add));
   Outcome outcome = {.warnings = std::move(warnings)};
   conclude(std::move(inventory), source_, {}, may_be_empty_, outcome);
   const bool is_empty = writer.size() == 0 && !may_be_empty_;

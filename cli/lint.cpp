@@ -6,6 +6,7 @@
 #include "lint_files.hpp"
 #include "lint_remote_secrets.hpp"
 
+#include <execcred/base/try.hpp>
 #include <execcred/hub/profiles.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/os/deadline.hpp>
@@ -50,13 +51,13 @@ Status check_remote_secrets(HubClient& hub, const HubOptions& options, lint::Run
   const HubResource resource{
       .version = "v1", .resource = "secrets", .name_space = options.name_space()};
   lint::RemoteSecrets secrets;
-  Status read = hub.list(
-      resource, "istio/multiCluster=true", kSecretsPage, [&](json::Value item) -> Result<bool> {
-        TRY_ASSIGN(const StoredSecret secret, take_secret(std::move(item), true));
-        ++objects;
-        secrets.add(secret);
-        return true;
-      });
+  Status read = hub.list(resource, "istio/multiCluster=true", kSecretsPage,
+                         [&](json::Value item) -> Result<bool> {
+                           const StoredSecret secret = TRY(take_secret(std::move(item), true));
+                           ++objects;
+                           secrets.add(secret);
+                           return true;
+                         });
   secrets.tell(run);
   if (read || read.error().kind != Error::Kind::no_credential) return read;
   // Who may read ClusterProfiles need not be allowed to read Secrets.
@@ -100,7 +101,7 @@ void Lint::add_options(CommandOptions& options) {
 }
 
 Status Lint::check_hub(lint::Run& run, std::size_t& objects) const {
-  TRY_ASSIGN(HubClient hub, hub_.connect());
+  HubClient hub = TRY(hub_.connect());
   TRY(check_profiles(hub, hub_, run, objects));
   return check_remote_secrets(hub, hub_, run, objects);
 }

@@ -5,6 +5,7 @@
 #include "migrate/report.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/file_write.hpp>
@@ -53,9 +54,9 @@ Result<std::string> Migrate::read() const {
 }
 
 Result<Outcome> Migrate::run() {
-  TRY_ASSIGN(const std::string text, read());
-  TRY_ASSIGN(const migrate::Rewritten rewritten,
-             migrate::rewrite(text, plugin_dir_).context("reading " + in_quotes(files_.front())));
+  const std::string text = TRY(read());
+  const migrate::Rewritten rewritten =
+      TRY(migrate::rewrite(text, plugin_dir_).context("reading " + in_quotes(files_.front())));
   const std::string report = migrate::report(rewritten, plugin_dir_);
   Outcome outcome{.exit_code = migrate::is_complete(rewritten) ? 0 : 1};
   if (output_.empty() || output_ == "-") {
@@ -63,7 +64,7 @@ Result<Outcome> Migrate::run() {
     outcome.text = SecretString(rewritten.text);
     return outcome;
   }
-  TRY_ASSIGN(const Written written, replace_file(output_, rewritten.text));
+  const Written written = TRY(replace_file(output_, rewritten.text));
   outcome.text = SecretString(report + in_quotes(output_) +
                               (written == Written::replaced ? " is written\n" : " is unchanged\n"));
   return outcome;

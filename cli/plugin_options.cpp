@@ -2,6 +2,7 @@
 #include "plugin_options.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/exec/access_rules.hpp>
 #include <list.hpp>
 

@@ -2,6 +2,7 @@
 #include "profile_source.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/hub/profiles.hpp>
 #include <execcred/kube/profile_files.hpp>
 #include <execcred/os/deadline.hpp>
@@ -17,14 +18,14 @@ namespace {
 // Fails (configuration) where a path that was named cannot be read.
 Status read_path(const std::string& path, const ReceiveProfileOrError& receive) {
   if (path != "-") return read_profiles_in(path, receive);
-  TRY_ASSIGN(const std::string text, read_stream(STDIN_FILENO, kMaxInventory, "standard input"));
+  const std::string text = TRY(read_stream(STDIN_FILENO, kMaxInventory, "standard input"));
   read_profiles(text, "standard input", receive);
   return {};
 }
 
 Status read_hub(const HubOptions& options, std::string_view name,
                 const ReceiveProfileOrError& receive) {
-  TRY_ASSIGN(HubClient hub, options.connect());
+  HubClient hub = TRY(options.connect());
   const ProfileQuery query = {.name_space = options.name_space(),
                               .selector = options.selector(),
                               .name = std::string(name)};

@@ -4,6 +4,7 @@
 #include "cluster_secrets.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 
 #include <utility>
@@ -108,7 +109,7 @@ Result<Outcome> Resolve::for_each(const ProviderMapping& mapping, const Receive&
   Outcome outcome;
   TRY(access_.for_each_profile(
       [&](const ClusterProfile& profile) -> Status {
-        TRY_ASSIGN(const Access access, resolve_access(mapping, profile, access_.provider()));
+        const Access access = TRY(resolve_access(mapping, profile, access_.provider()));
         return receive(profile, access);
       },
       outcome));
@@ -118,10 +119,9 @@ Result<Outcome> Resolve::for_each(const ProviderMapping& mapping, const Receive&
 Result<Outcome> Resolve::write_secrets(const ProviderMapping& mapping) const {
   ClusterSecrets secrets(output_ == "istio-secret" ? ClusterSecrets::Form::istio
                                                    : ClusterSecrets::Form::argocd);
-  TRY_ASSIGN(Outcome outcome,
-             for_each(mapping, [&](const ClusterProfile& profile, const Access& access) {
-               return secrets.add(profile, access);
-             }));
+  Outcome outcome = TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) {
+    return secrets.add(profile, access);
+  }));
   TRY(secrets.check());
   if (secrets.text().empty()) return outcome;
   outcome.text = SecretString(secrets.text());
@@ -130,14 +130,13 @@ Result<Outcome> Resolve::write_secrets(const ProviderMapping& mapping) const {
 }
 
 Result<Outcome> Resolve::run() {
-  TRY_ASSIGN(const ProviderMapping mapping, access_.mapping());
+  const ProviderMapping mapping = TRY(access_.mapping());
   if (output_.ends_with("-secret")) return write_secrets(mapping);
   const bool was_asked = !access_.provider().empty();
   std::string text;
   json::Array items;
-  TRY_ASSIGN(
-      Outcome outcome,
-      for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
+  Outcome outcome =
+      TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
         if (output_ == "text") {
           text += (text.empty() ? "" : "\n") + to_text(mapping, {profile, access}, was_asked);
         } else if (output_ == "json") {

@@ -6,6 +6,7 @@
 #include "servers.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/yaml/documents.hpp>
@@ -48,14 +49,14 @@ Result<Document> read_kind(Document document, const std::string& text) {
   }
   // Two keys that its readers would store in one field are duplicates.
   document.keys = Keys::ignore_case;
-  TRY_ASSIGN(document.value, json::parse(text, {.bytes = kMaxInventory, .keys = document.keys}));
+  document.value = TRY(json::parse(text, {.bytes = kMaxInventory, .keys = document.keys}));
   return document;
 }
 
 Result<Document> read_document(const std::string& text) {
   Result<Value> as_json = json::parse(text, {.bytes = kMaxInventory});
   if (as_json) return read_kind({.value = std::move(as_json).value(), .is_json = true}, text);
-  TRY_ASSIGN(std::vector<Value> documents, parse_documents(text, kMaxInventory));
+  std::vector<Value> documents = TRY(parse_documents(text, kMaxInventory));
   if (documents.size() != 1) {
     return wrong("the file holds " + std::to_string(documents.size()) + " documents",
                  "migrate one kubeconfig or mapping file at a time");
@@ -102,7 +103,7 @@ std::optional<Migration> start(Value& exec, Keys keys, bool has_profile_argument
 Status rewrite_users(Document& document, const std::string& plugin_dir,
                      std::vector<Finding>& findings) {
   const Clusters clusters(document.value);  // of which nothing is changed below
-  TRY_ASSIGN(json::Array* const users, list_of(document, "users"));
+  json::Array* const users = TRY(list_of(document, "users"));
   if (users == nullptr) return {};
   for (std::size_t i = 0; i < users->size(); ++i) {
     Value& entry = (*users)[i];
@@ -134,7 +135,7 @@ void check_variables_policy(Value& entry, Keys keys, Migration& migration) {
 Status rewrite_providers(Document& document, const std::string& plugin_dir,
                          std::vector<Finding>& findings) {
   const Keys keys = document.keys;
-  TRY_ASSIGN(json::Array* const providers, list_of(document, "providers"));
+  json::Array* const providers = TRY(list_of(document, "providers"));
   for (std::size_t i = 0; i < providers->size(); ++i) {
     Value& entry = (*providers)[i];
     Value* exec = find_member(entry, "execConfig", keys);
@@ -163,7 +164,7 @@ bool has_comments(std::string_view text) {
 }  // namespace
 
 Result<Rewritten> rewrite(const std::string& text, const std::string& plugin_dir) {
-  TRY_ASSIGN(Document document, read_document(text));
+  Document document = TRY(read_document(text));
   Rewritten rewritten;
   TRY(document.is_mapping ? rewrite_providers(document, plugin_dir, rewritten.findings)
                           : rewrite_users(document, plugin_dir, rewritten.findings));

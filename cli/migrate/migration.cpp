@@ -5,6 +5,7 @@
 
 #include <execcred/base/environment.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/settings.hpp>
 

@@ -3,6 +3,7 @@
 
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
@@ -45,7 +46,7 @@ Result<std::string> member_of(const json::Value& object, std::string_view name) 
 }
 
 Result<SecretString> secret_member_of(const json::Value& object, std::string_view name) {
-  TRY_ASSIGN(std::string text, member_of(object, name));
+  std::string text = TRY(member_of(object, name));
   SecretString secret(text);
   wipe(text);
   return secret;
@@ -53,12 +54,12 @@ Result<SecretString> secret_member_of(const json::Value& object, std::string_vie
 
 Result<AwsCredentials> read_json(const json::Value& object, std::string_view token_member) {
   AwsCredentials credentials;
-  TRY_ASSIGN(credentials.access_key_id, member_of(object, "AccessKeyId"));
-  TRY_ASSIGN(credentials.secret_access_key, secret_member_of(object, "SecretAccessKey"));
-  TRY_ASSIGN(credentials.session_token, secret_member_of(object, token_member));
+  credentials.access_key_id = TRY(member_of(object, "AccessKeyId"));
+  credentials.secret_access_key = TRY(secret_member_of(object, "SecretAccessKey"));
+  credentials.session_token = TRY(secret_member_of(object, token_member));
   const json::Value* const end = object.find("Expiration");
   if (end != nullptr && !end->is_null()) {
-    TRY_ASSIGN(credentials.expires_at, parse_aws_expiration(*end).context("reading 'Expiration'"));
+    credentials.expires_at = TRY(parse_aws_expiration(*end).context("reading 'Expiration'"));
   }
   TRY(check_aws_credentials(credentials));
   return credentials;

@@ -3,6 +3,7 @@
 
 #include <execcred/aws/region.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/oauth/failure.hpp>
 #include <execcred/oauth/local_url.hpp>
@@ -71,11 +72,11 @@ Status AwsMetadata::get_token() {
   request.add_header("X-aws-ec2-metadata-token-ttl-seconds",
                      std::to_string(urls_.token_lifetime.count()));
   services_.debug("asking " + server_of(urls_.token) + " for a metadata token");
-  TRY_ASSIGN(const HttpResponse reply,
-             ask(std::move(request), services_, call_)
-                 .context("asking for a token of the instance metadata service")
-                 .hint("where this is an instance, its http-put-response-hop-limit must be 2 or "
-                       "more for containers"));
+  const HttpResponse reply =
+      TRY(ask(std::move(request), services_, call_)
+              .context("asking for a token of the instance metadata service")
+              .hint("where this is an instance, its http-put-response-hop-limit must be 2 or "
+                    "more for containers"));
   if (reply.status != 200) return status_failure(reply, server_of(urls_.token));
   SecretString token = reply.body.trimmed();
   if (token.empty() || !is_visible_ascii(token.reveal())) {
@@ -90,17 +91,17 @@ Result<SecretString> AwsMetadata::get(const std::string& url) {
   TRY(get_token());
   HttpRequest request = {.url = url};
   request.headers.push_back({.name = "X-aws-ec2-metadata-token", .value = token_.copy()});
-  TRY_ASSIGN(HttpResponse reply, ask(std::move(request), services_, call_));
+  HttpResponse reply = TRY(ask(std::move(request), services_, call_));
   if (reply.status != 200) return status_failure(reply, server_of(url));
   return std::move(reply.body);
 }
 
 Result<AwsCredentials> AwsMetadata::credentials() {
   const std::string doing = "asking the instance metadata service for credentials";
-  TRY_ASSIGN(const SecretString listed,
-             get(urls_.role)
-                 .context(doing)
-                 .hint("an instance has credentials when its instance profile has a role"));
+  const SecretString listed =
+      TRY(get(urls_.role)
+              .context(doing)
+              .hint("an instance has credentials when its instance profile has a role"));
   const std::string_view role = trim(listed.reveal());
   if (!is_role_name(role)) {
     return Result<AwsCredentials>(
@@ -108,8 +109,7 @@ Result<AwsCredentials> AwsMetadata::credentials() {
         .context(doing);
   }
   const std::string separator = urls_.role.ends_with('/') ? "" : "/";
-  TRY_ASSIGN(const SecretString body,
-             get(urls_.role + separator + std::string(role)).context(doing));
+  const SecretString body = TRY(get(urls_.role + separator + std::string(role)).context(doing));
   Result<json::Value> document = json::parse(body.reveal());
   if (!document) {
     return unfit("the JSON that " + server_of(urls_.role) + " answered " +
@@ -123,8 +123,8 @@ Result<AwsCredentials> AwsMetadata::credentials() {
 }
 
 Result<std::string> AwsMetadata::region() {
-  TRY_ASSIGN(const SecretString zone,
-             get(urls_.zone).context("asking the instance metadata service for the region"));
+  const SecretString zone =
+      TRY(get(urls_.zone).context("asking the instance metadata service for the region"));
   std::string region = aws_region_of_zone(trim(zone.reveal()));
   if (!region.empty()) return region;
   return unfit("what " + server_of(urls_.zone) + " answered is no availability zone");

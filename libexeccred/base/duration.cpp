@@ -2,6 +2,7 @@
 #include <execcred/base/duration.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <array>
 #include <cstdint>
@@ -117,7 +118,7 @@ Result<Duration> parse_duration(std::string_view text) {
 
 Result<Duration> parse_timeout(std::string_view text) {
   constexpr Duration kLongest = std::chrono::seconds(60);
-  TRY_ASSIGN(const Duration timeout, parse_duration(text));
+  const Duration timeout = TRY(parse_duration(text));
   if (timeout > Duration::zero() && timeout <= kLongest) return timeout;
   return Error{.kind = Error::Kind::configuration,
                .message = in_quotes(text) + " is not above 0 and at most 60s",

@@ -65,6 +65,7 @@ class [[nodiscard]] Result<void> {
 
   bool has_value() const { return !error_.has_value(); }
   explicit operator bool() const { return has_value(); }
+  void value() const {}
 
   Error& error() & { return *error_; }
   const Error& error() const& { return *error_; }
@@ -89,22 +90,17 @@ using Status = Result<void>;
 
 }  // namespace execcred
 
-#define EXECCRED_JOIN_INNER(a, b) a##b
+// const Url url = EXECCRED_TRY(parse_url(text)): the value, or the function returns the error. Also
+// a statement by itself; one in a statement. (A statement expression, which g++ and clang have.)
+#define EXECCRED_TRY(expression) \
+  EXECCRED_TRY_AS(EXECCRED_JOIN(execcred_result_, __COUNTER__), expression)
+
+// For EXECCRED_TRY alone.
+#define EXECCRED_TRY_AS(result, expression)                      \
+  __extension__({                                                \
+    auto result = (expression);                                  \
+    if (!(result).has_value()) return std::move(result).error(); \
+    std::move(result).value();                                   \
+  })
 #define EXECCRED_JOIN(a, b) EXECCRED_JOIN_INNER(a, b)
-// NOLINTBEGIN(bugprone-macro-parentheses): one argument is a declaration, one a new name
-#define EXECCRED_TRY_ASSIGN(result, declaration, expression)   \
-  auto result = (expression);                                  \
-  if (!(result).has_value()) return std::move(result).error(); \
-  declaration = std::move(result).value()
-// NOLINTEND(bugprone-macro-parentheses)
-
-// TRY_ASSIGN(const Url url, parse_url(text)): declares the value, or returns the error.
-#define TRY_ASSIGN(declaration, expression) \
-  EXECCRED_TRY_ASSIGN(EXECCRED_JOIN(try_result_, __LINE__), declaration, expression)
-
-// TRY(check(x)): goes on, or returns the error.
-#define TRY(expression)                                                \
-  do {                                                                 \
-    auto try_status = (expression);                                    \
-    if (!try_status.has_value()) return std::move(try_status).error(); \
-  } while (false)
+#define EXECCRED_JOIN_INNER(a, b) a##b

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base/shell_words.hpp>
 
+#include <execcred/base/try.hpp>
+
 #include <optional>
 #include <utility>
 

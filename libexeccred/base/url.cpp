@@ -2,6 +2,7 @@
 #include <execcred/base/url.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <arpa/inet.h>
 
@@ -108,10 +109,10 @@ Status parse_authority(std::string_view authority, Url& url) {
     port = authority.substr(colon + 1);
     has_port = true;
   }
-  TRY_ASSIGN(url.host, parse_host(host));
+  url.host = TRY(parse_host(host));
   if (has_port) {
     if (port.empty()) return wrong("has a ':' without a port");
-    TRY_ASSIGN(url.port, parse_port(port));
+    url.port = TRY(parse_port(port));
     return {};
   }
   url.port = default_port(url.scheme);

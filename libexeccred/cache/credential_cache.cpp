@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/cache/credential_cache.hpp>
 
+#include <execcred/base/try.hpp>
 #include <execcred/cache/options.hpp>
 #include <execcred/cache/run.hpp>
 
@@ -11,7 +12,7 @@ namespace {
 
 Result<Credential> ask_alone(const CacheOptions& options, const CredentialCache::Ask& ask) {
   ProviderCall call{.deadline = options.deadline};
-  TRY_ASSIGN(FreshCredential fresh, ask(call));
+  FreshCredential fresh = TRY(ask(call));
   return std::move(fresh.credential);
 }
 

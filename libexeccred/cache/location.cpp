@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which directory the cache is in, and whether it is safe.
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/cache/directory.hpp>
 
 #include <fcntl.h>
@@ -79,7 +80,7 @@ std::vector<CacheCandidate> candidates_for(std::string_view asked, const Environ
 Result<std::optional<CacheDirectory>> first_of(std::vector<CacheCandidate>& candidates,
                                                CacheDirectory::IfMissing if_missing) {
   for (CacheCandidate& candidate : candidates) {
-    TRY_ASSIGN(std::optional<CacheDirectory> directory, candidate.open(if_missing));
+    std::optional<CacheDirectory> directory = TRY(candidate.open(if_missing));
     if (directory) return directory;
   }
   return std::optional<CacheDirectory>();
@@ -154,7 +155,7 @@ Result<std::optional<CacheDirectory>> CacheCandidate::open(CacheDirectory::IfMis
 Result<CacheDirectory> CacheDirectory::open(std::string_view asked, const Environment& environment,
                                             IfMissing if_missing) {
   std::vector<CacheCandidate> candidates = candidates_for(asked, environment);
-  TRY_ASSIGN(std::optional<CacheDirectory> directory, first_of(candidates, if_missing));
+  std::optional<CacheDirectory> directory = TRY(first_of(candidates, if_missing));
   if (directory) return *std::move(directory);
   return Error{.kind = Error::Kind::configuration,
                .message = "there is no cache directory " + in_quotes(candidates.front().path()) +

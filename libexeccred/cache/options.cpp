@@ -2,6 +2,7 @@
 #include <execcred/cache/options.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <string>
 #include <string_view>
@@ -11,7 +12,7 @@ namespace execcred {
 namespace {
 
 Result<std::optional<Duration>> parse_refresh_before(const std::string& text) {
-  TRY_ASSIGN(const Duration before, parse_duration(text));
+  const Duration before = TRY(parse_duration(text));
   if (before >= Duration::zero()) return std::optional(before);
   return Error{.kind = Error::Kind::configuration,
                .message = in_quotes(text) + " is negative",

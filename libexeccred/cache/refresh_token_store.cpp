@@ -3,6 +3,7 @@
 
 #include <execcred/base/fingerprint.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/cache/entry.hpp>
 #include <execcred/cache/fields.hpp>
 #include <execcred/cache/key.hpp>

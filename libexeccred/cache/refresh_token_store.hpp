@@ -2,7 +2,7 @@
 // The refresh token that is good now, where a server gives a new one for each that is used (RFC
 // 6749, section 6; RFC 9700, section 4.14.2): the user's secret has the first, and this the last.
 //
-//   TRY_ASSIGN(auto store, RefreshTokenStore::open(directory, source, deadline, clock));
+//   auto store = TRY(RefreshTokenStore::open(directory, source, deadline, clock));
 //   …the request, with store.current()…
 //   TRY(store.keep(reply.refresh_token));
 //
@@ -15,6 +15,7 @@
 #include <execcred/base/clock.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/cache/directory.hpp>
 
 #include <chrono>

@@ -4,6 +4,7 @@
 #include <execcred/base/base64.hpp>
 #include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/os/file.hpp>
 
 #include <algorithm>
@@ -81,7 +82,7 @@ Status check_verified(const Cluster& cluster, std::string_view who) {
 // Every certificate that the client would trust must be one of the pinned ones.
 Status check_certificate_authority(const AccessRules& rules, const Cluster& cluster) {
   const std::string path = in_quotes(rules.server_ca_file.native());
-  TRY_ASSIGN(const std::string pinned_text, read_file(rules.server_ca_file, kMaxKubeconfig));
+  const std::string pinned_text = TRY(read_file(rules.server_ca_file, kMaxKubeconfig));
   const Result<std::vector<std::string>> pinned = parse_pem_certificates(pinned_text);
   if (!pinned) {
     return Error{.kind = Error::Kind::configuration,

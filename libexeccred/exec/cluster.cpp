@@ -3,6 +3,7 @@
 
 #include <execcred/base/base64.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <optional>
@@ -15,7 +16,7 @@ namespace {
 using json::ObjectReader;
 
 Result<std::string> string_or_empty(const ObjectReader& object, std::string_view name) {
-  TRY_ASSIGN(std::optional<std::string> text, object.optional_string(name));
+  std::optional<std::string> text = TRY(object.optional_string(name));
   return std::move(text).value_or(std::string());
 }
 
@@ -33,21 +34,21 @@ Result<std::string> certificate_authority_data(const ObjectReader& object) {
 
 Result<Cluster> parse_common(const ObjectReader& object) {
   Cluster cluster;
-  TRY_ASSIGN(cluster.server, object.required_string("server"));
-  TRY_ASSIGN(cluster.tls_server_name, string_or_empty(object, "tls-server-name"));
-  TRY_ASSIGN(cluster.insecure_skip_tls_verify, object.boolean_or_false("insecure-skip-tls-verify"));
-  TRY_ASSIGN(cluster.certificate_authority_data, certificate_authority_data(object));
-  TRY_ASSIGN(cluster.proxy_url, string_or_empty(object, "proxy-url"));
-  TRY_ASSIGN(cluster.disable_compression, object.boolean_or_false("disable-compression"));
+  cluster.server = TRY(object.required_string("server"));
+  cluster.tls_server_name = TRY(string_or_empty(object, "tls-server-name"));
+  cluster.insecure_skip_tls_verify = TRY(object.boolean_or_false("insecure-skip-tls-verify"));
+  cluster.certificate_authority_data = TRY(certificate_authority_data(object));
+  cluster.proxy_url = TRY(string_or_empty(object, "proxy-url"));
+  cluster.disable_compression = TRY(object.boolean_or_false("disable-compression"));
   return cluster;
 }
 
 Result<json::Value> exec_extension(const ObjectReader& object) {
-  TRY_ASSIGN(const std::vector<ObjectReader> extensions, object.objects("extensions"));
+  const std::vector<ObjectReader> extensions = TRY(object.objects("extensions"));
   std::set<std::string> names;
   json::Value config;
   for (const ObjectReader& extension : extensions) {
-    TRY_ASSIGN(const std::string name, extension.required_string("name"));
+    const std::string name = TRY(extension.required_string("name"));
     if (!names.insert(name).second) {
       return json::field_error(extension.path_of("name"),
                                "is " + in_quotes(name) + ", like that of another extension");
@@ -61,7 +62,7 @@ Result<json::Value> exec_extension(const ObjectReader& object) {
 }  // namespace
 
 Result<Cluster> parse_exec_cluster(const ObjectReader& object) {
-  TRY_ASSIGN(Cluster cluster, parse_common(object));
+  Cluster cluster = TRY(parse_common(object));
   if (const json::Value* config = object.find("config")) cluster.config = *config;
   return cluster;
 }
@@ -73,13 +74,13 @@ Result<Cluster> parse_kubeconfig_cluster(const ObjectReader& object) {
     error.hint = "put the certificates into certificate-authority-data";
     return error;
   }
-  TRY_ASSIGN(Cluster cluster, parse_common(object));
+  Cluster cluster = TRY(parse_common(object));
   const std::optional<std::string> pem = decode_base64(cluster.certificate_authority_data);
   if (!pem) {
     return json::field_error(object.path_of("certificate-authority-data"), "is no base64");
   }
   cluster.certificate_authority_data = encode_base64(*pem);
-  TRY_ASSIGN(cluster.config, exec_extension(object));
+  cluster.config = TRY(exec_extension(object));
   return cluster;
 }
 

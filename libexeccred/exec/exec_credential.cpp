@@ -4,6 +4,7 @@
 #include <execcred/base/byte_scan.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ constexpr std::size_t kMaxAnswer = 1024 * 1024;
 constexpr Duration kMargin = seconds(30);
 
 Result<ApiVersion> read_api_version(const ObjectReader& document, ApiVersion if_absent) {
-  TRY_ASSIGN(const std::optional<std::string> name, document.optional_string("apiVersion"));
+  const std::optional<std::string> name = TRY(document.optional_string("apiVersion"));
   if (!name || name->empty()) return if_absent;
   if (!name->starts_with(kGroup)) {
     return json::field_error(
@@ -103,8 +104,8 @@ Result<SecretString> take_secret(json::Value& status, std::string_view name) {
 }
 
 Status check_version(const ObjectReader& document, ApiVersion asked) {
-  TRY_ASSIGN(const std::string kind, document.required_string("kind"));
-  TRY_ASSIGN(const std::string version, document.required_string("apiVersion"));
+  const std::string kind = TRY(document.required_string("kind"));
+  const std::string version = TRY(document.required_string("apiVersion"));
   if (kind != "ExecCredential") return unusable("kind is " + in_quotes(kind));
   if (version != full_name(asked)) {
     return unusable("apiVersion is " + in_quotes(version) + ", asked was " +
@@ -130,13 +131,12 @@ Status check_complete(const Credential& credential) {
 Result<Credential> read_status(json::Value& status) {
   if (status.object() == nullptr) return unusable("status is " + std::string(status.kind()));
   Credential credential;
-  TRY_ASSIGN(credential.token, take_secret(status, "token"));
-  TRY_ASSIGN(credential.client_key, take_secret(status, "clientKeyData"));
-  TRY_ASSIGN(const SecretString certificate, take_secret(status, "clientCertificateData"));
+  credential.token = TRY(take_secret(status, "token"));
+  credential.client_key = TRY(take_secret(status, "clientKeyData"));
+  const SecretString certificate = TRY(take_secret(status, "clientCertificateData"));
   credential.client_certificate = certificate.reveal();
-  TRY_ASSIGN(const ObjectReader reader, ObjectReader::open(status, "status"));
-  TRY_ASSIGN(const std::optional<std::string> expiration,
-             reader.optional_string("expirationTimestamp"));
+  const ObjectReader reader = TRY(ObjectReader::open(status, "status"));
+  const std::optional<std::string> expiration = TRY(reader.optional_string("expirationTimestamp"));
   if (expiration) {
     const Result<TimePoint> time = parse_rfc3339(*expiration);
     if (!time) return unusable("status.expirationTimestamp " + time.error().message);
@@ -147,7 +147,7 @@ Result<Credential> read_status(json::Value& status) {
 }
 
 Result<Credential> read_answer(json::Value& document, ApiVersion asked) {
-  TRY_ASSIGN(const ObjectReader reader, ObjectReader::open(document, ""));
+  const ObjectReader reader = TRY(ObjectReader::open(document, ""));
   TRY(check_version(reader, asked));
   for (json::Member& member : *document.object()) {
     if (member.name == "status") return read_status(member.value);
@@ -173,19 +173,19 @@ Result<ApiVersion> parse_api_version(std::string_view text) {
 Result<ExecInfo> parse_exec_info(std::string_view text, ApiVersion version_if_absent) {
   const Result<json::Value> value = json::parse(text);
   if (!value) return json::field_error("", value.error().message);
-  TRY_ASSIGN(const ObjectReader document, ObjectReader::open(*value, ""));
-  TRY_ASSIGN(const std::optional<std::string> kind, document.optional_string("kind"));
+  const ObjectReader document = TRY(ObjectReader::open(*value, ""));
+  const std::optional<std::string> kind = TRY(document.optional_string("kind"));
   if (kind && !kind->empty() && *kind != "ExecCredential" && *kind != "ExecCredentials") {
     return json::field_error("kind", "is " + in_quotes(*kind) + ", not ExecCredential");
   }
   ExecInfo info;
-  TRY_ASSIGN(info.version, read_api_version(document, version_if_absent));
-  TRY_ASSIGN(const std::optional<ObjectReader> spec, document.optional_object("spec"));
+  info.version = TRY(read_api_version(document, version_if_absent));
+  const std::optional<ObjectReader> spec = TRY(document.optional_object("spec"));
   if (!spec) return info;
-  TRY_ASSIGN(info.interactive, spec->boolean_or_false("interactive"));
-  TRY_ASSIGN(const std::optional<ObjectReader> cluster, spec->optional_object("cluster"));
+  info.interactive = TRY(spec->boolean_or_false("interactive"));
+  const std::optional<ObjectReader> cluster = TRY(spec->optional_object("cluster"));
   if (cluster) {
-    TRY_ASSIGN(info.cluster, parse_exec_cluster(*cluster));
+    info.cluster = TRY(parse_exec_cluster(*cluster));
   }
   return info;
 }

@@ -4,6 +4,7 @@
 #include <execcred/base/base64.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
@@ -65,10 +66,10 @@ std::string text_or_empty(const json::Value& object, std::string_view name) {
 
 Result<UnverifiedClaims> read_claims(const json::Value& document) {
   UnverifiedClaims claims;
-  TRY_ASSIGN(claims.expires_at, numeric_date(document, "exp"));
-  TRY_ASSIGN(claims.not_before, numeric_date(document, "nbf"));
+  claims.expires_at = TRY(numeric_date(document, "exp"));
+  claims.not_before = TRY(numeric_date(document, "nbf"));
   if (const json::Value* audience = document.find("aud"); audience && !audience->is_null()) {
-    TRY_ASSIGN(claims.audiences, json::read_strings(*audience, "the token's 'aud' claim"));
+    claims.audiences = TRY(json::read_strings(*audience, "the token's 'aud' claim"));
   }
   claims.issuer = text_or_empty(document, "iss");
   claims.subject = text_or_empty(document, "sub");

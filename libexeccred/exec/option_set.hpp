@@ -187,7 +187,7 @@ OptionBuilder OptionSet::add_parsed(std::string_view name, T& target, std::strin
               .value_name = value_name,
               .help = help,
               .store = [&target, parse](const std::vector<std::string>& texts) -> Status {
-                TRY_ASSIGN(target, parse(texts.front()));
+                target = EXECCRED_TRY(parse(texts.front()));
                 return {};
               }});
 }
@@ -203,7 +203,7 @@ OptionBuilder OptionSet::add_parsed(std::string_view name, std::vector<T>& targe
               .store = [&target, parse](const std::vector<std::string>& texts) -> Status {
                 std::vector<T> values;
                 for (const std::string& text : texts) {
-                  TRY_ASSIGN(T value, parse(text));
+                  T value = EXECCRED_TRY(parse(text));
                   values.push_back(std::move(value));
                 }
                 target = std::move(values);

@@ -3,6 +3,7 @@
 
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/base/version.hpp>
 #include <execcred/exec/access_rules.hpp>
@@ -24,7 +25,7 @@ constexpr std::size_t kMaxExecInfo = 128 * 1024;
 constexpr Duration kShortestMaxAge = std::chrono::seconds(1);
 
 Result<Duration> parse_max_age(const std::string& text) {
-  TRY_ASSIGN(const Duration max_age, parse_duration(text));
+  const Duration max_age = TRY(parse_duration(text));
   if (max_age >= kShortestMaxAge) return max_age;
   return Error{.kind = Error::Kind::configuration,
                .message = in_quotes(text) + " is below 1s",
@@ -111,7 +112,7 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
 
 Result<SecretString> Run::credential(const DebugLog& debug) {
   CredentialRequest request;
-  TRY_ASSIGN(request.info, exec_info(debug));
+  request.info = TRY(exec_info(debug));
   TRY(read_config(request.info, debug));
   TRY(settings_.read_variables(environment_));
   TRY(settings_.store());
@@ -155,10 +156,9 @@ Result<SecretString> Run::ask_provider(const CredentialRequest& request, const D
   const Services services{
       .clock = clock_, .environment = environment_, .debug = debug, .deadline = deadline_};
   deadline::enter_phase("getting the credential");
-  TRY_ASSIGN(const Credential credential, provider_.get_credential(request, services));
-  TRY_ASSIGN(const std::chrono::sys_seconds expiration,
-             claimed_expiration(credential.expires_at, clock_.now(), common_.max_age,
-                                plugin_.is_cheap_to_ask));
+  const Credential credential = TRY(provider_.get_credential(request, services));
+  const std::chrono::sys_seconds expiration = TRY(claimed_expiration(
+      credential.expires_at, clock_.now(), common_.max_age, plugin_.is_cheap_to_ask));
   debug("got " + std::string(credential.token.empty() ? "a client certificate" : "a bearer token") +
         ", claimed until " + format_rfc3339(expiration));
   return write_exec_credential(request.info.version, credential, expiration);
@@ -176,7 +176,7 @@ Result<ExecInfo> Run::exec_info(const DebugLog& debug) const {
   std::string_view text = environment_.get("KUBERNETES_EXEC_INFO").value_or("");
   std::string read;
   if (!common_.exec_info.empty()) {
-    TRY_ASSIGN(read, read_exec_info());
+    read = TRY(read_exec_info());
     text = read;
   }
   if (text.empty() && common_.exec_info.empty()) return ExecInfo{.version = common_.api_version};
@@ -184,11 +184,10 @@ Result<ExecInfo> Run::exec_info(const DebugLog& debug) const {
                              : common_.exec_info == "-"
                                  ? "--exec-info from standard input"
                                  : "--exec-info " + in_quotes(common_.exec_info);
-  TRY_ASSIGN(
-      ExecInfo info,
-      parse_exec_info(text, common_.api_version)
-          .context("reading " + source)
-          .hint("it must be an ExecCredential of client.authentication.k8s.io/v1 or v1beta1"));
+  ExecInfo info =
+      TRY(parse_exec_info(text, common_.api_version)
+              .context("reading " + source)
+              .hint("it must be an ExecCredential of client.authentication.k8s.io/v1 or v1beta1"));
   debug((info.cluster ? "asked for " + redacted_url(info.cluster->server) : std::string("asked")) +
         " in " + std::string(full_name(info.version)) +
         (info.cluster ? "" : ", without cluster information"));

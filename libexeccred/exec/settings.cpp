@@ -2,6 +2,7 @@
 #include <execcred/exec/settings.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/exec/template.hpp>
 #include <execcred/json/json_reader.hpp>
 
@@ -67,9 +68,9 @@ Result<std::vector<std::string>> read_field(const Option& option, const json::Va
                                             const std::string& path) {
   std::vector<std::string> texts;
   if (option.is_repeatable) {
-    TRY_ASSIGN(texts, json::read_strings(value, path));
+    texts = TRY(json::read_strings(value, path));
   } else {
-    TRY_ASSIGN(std::string text, json::read_string(value, path));
+    std::string text = TRY(json::read_string(value, path));
     texts.push_back(std::move(text));
   }
   for (const std::string& text : texts) TRY(check_value(path, text));
@@ -200,7 +201,7 @@ Status Settings::read_environment(const Environment& environment) {
 Status Settings::take_variable(const Option& option, const std::string& name,
                                std::string_view value) {
   Setting& setting = of(option);
-  TRY_ASSIGN(std::vector<std::string> texts, read_variable(option, name, value));
+  std::vector<std::string> texts = TRY(read_variable(option, name, value));
   const bool is_from_profile = setting.origin == Setting::Origin::profile_argument;
   if (is_from_profile && !contains(texts, setting.texts.front())) {
     return wrong(option.flag() + " stands behind --from-profile, and " + name + " sets it already",
@@ -240,7 +241,7 @@ Status Settings::take_field(const json::Member& member) {
   }
   const bool is_second = setting.origin == Setting::Origin::profile_config;
   if (setting.origin != Setting::Origin::unset && !is_second) return {};
-  TRY_ASSIGN(std::vector<std::string> texts, read_field(*option, member.value, path));
+  std::vector<std::string> texts = TRY(read_field(*option, member.value, path));
   if (is_second && texts != setting.texts) {
     return wrong(path + " differs from " + where_from(option->name),
                  "both set " + option->flag() + "; leave one out");
@@ -262,7 +263,7 @@ Status Settings::read_shared_fields(const json::Value& config) {
       continue;
     }
     const std::string path = std::string(kConfigPath) + "." + option.shared_field;
-    TRY_ASSIGN(std::vector<std::string> texts, read_field(option, *value, path));
+    std::vector<std::string> texts = TRY(read_field(option, *value, path));
     Setting& setting = of(option);
     setting.origin = Setting::Origin::profile_config;
     setting.texts = std::move(texts);
@@ -279,7 +280,7 @@ Status Settings::read_variables(const Environment& environment) {
       const std::optional<std::string_view> value = environment.get(name);
       if (!value) continue;
       setting.variable = name;
-      TRY_ASSIGN(setting.texts, read_variable(option, std::string(name), *value));
+      setting.texts = TRY(read_variable(option, std::string(name), *value));
       setting.origin = Setting::Origin::variable;
     }
   }

@@ -2,6 +2,7 @@
 #include <execcred/exec/template.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/access_rules.hpp>
 
@@ -70,7 +71,7 @@ Result<std::string> expand_template(std::string_view text, std::string_view clus
                    "the placeholders are {clusterName} and {server.host}");
     }
     const std::string_view placeholder = text.substr(brace + 1, end - brace - 1);
-    TRY_ASSIGN(const std::string value, value_of(placeholder, cluster_name, info));
+    const std::string value = TRY(value_of(placeholder, cluster_name, info));
     if (!is_dns1123_subdomain(value)) {
       return wrong("the value of {" + std::string(placeholder) + "}, " + in_quotes(value) +
                        ", is no DNS name (RFC 1123: a-z, 0-9, '-' and '.')",

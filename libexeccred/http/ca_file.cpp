@@ -2,6 +2,7 @@
 #include <execcred/http/ca_file.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/os/file.hpp>
 
 #include <utility>
@@ -9,7 +10,7 @@
 namespace execcred {
 
 Result<std::string> read_ca_file(const std::filesystem::path& path) {
-  TRY_ASSIGN(std::string pem, read_file(path, kMaxKubeconfig));
+  std::string pem = TRY(read_file(path, kMaxKubeconfig));
   if (pem.find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
     return Error{.kind = Error::Kind::configuration,
                  .message = in_quotes(path.native()) + " holds no certificate in PEM",

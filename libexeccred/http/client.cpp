@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/version.hpp>
 #include <execcred/http/curl_options.hpp>
 #include <execcred/http/failure.hpp>
@@ -113,7 +114,7 @@ Status CurlClient::start() {
   if (curl_ != nullptr) return {};
   TRY(start_libraries());
   if (!settings_.proxy.url.empty()) {
-    TRY_ASSIGN(proxy_, parse_proxy(settings_.proxy.url));
+    proxy_ = TRY(parse_proxy(settings_.proxy.url));
   }
   if (!settings_.tls.server_name.empty()) {
     Result<Host> host = parse_host(settings_.tls.server_name);
@@ -129,7 +130,7 @@ Status CurlClient::start() {
 
 Status CurlClient::start_tls() {
   if (tls_ != nullptr) return {};
-  TRY_ASSIGN(tls_, Tls::make(settings_.tls));
+  tls_ = TRY(Tls::make(settings_.tls));
   return {};
 }
 
@@ -291,7 +292,7 @@ std::chrono::seconds CurlClient::retry_after() const {
 }
 
 Result<HttpResponse> CurlClient::send(const HttpRequest& request) {
-  TRY_ASSIGN(const Url url, parse_target(request));
+  const Url url = TRY(parse_target(request));
   TRY(check_request(request));
   TRY(start());
   uses_tls_ = url.scheme == "https";

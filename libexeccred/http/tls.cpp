@@ -2,6 +2,7 @@
 #include <execcred/http/tls.hpp>
 
 #include <execcred/base/pem.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/http/system_roots.hpp>
 
 #include <arpa/inet.h>
@@ -63,10 +64,10 @@ Result<X509Owner> parse_certificate(const std::string& der, const std::string& w
 }
 
 Result<std::vector<X509Owner>> parse_chain(std::string_view pem, const std::string& what) {
-  TRY_ASSIGN(const std::vector<std::string> ders, parse_pem(pem, what));
+  const std::vector<std::string> ders = TRY(parse_pem(pem, what));
   std::vector<X509Owner> chain;
   for (const std::string& der : ders) {
-    TRY_ASSIGN(X509Owner certificate, parse_certificate(der, what));
+    X509Owner certificate = TRY(parse_certificate(der, what));
     chain.push_back(std::move(certificate));
   }
   return chain;
@@ -185,7 +186,7 @@ Status Tls::set_roots(const std::string& pem) {
   X509_STORE_set_flags(store_.get(), X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
   uses_system_roots_ = pem.empty();
   if (pem.empty()) return add_roots(*store_, system_root_paths());
-  TRY_ASSIGN(roots_, parse_pem(pem, kCaPem));
+  roots_ = TRY(parse_pem(pem, kCaPem));
   return {};
 }
 
@@ -217,8 +218,8 @@ Status Tls::load_client_certificate(const TlsSettings& settings) {
   if (settings.client_certificate.empty() && settings.client_key.empty()) return {};
   if (settings.client_certificate.empty()) return unusable("a client key needs its certificate");
   if (settings.client_key.empty()) return unusable("a client certificate needs its key");
-  TRY_ASSIGN(chain_, parse_chain(settings.client_certificate, "the client's certificate"));
-  TRY_ASSIGN(key_, parse_key(settings.client_key));
+  chain_ = TRY(parse_chain(settings.client_certificate, "the client's certificate"));
+  key_ = TRY(parse_key(settings.client_key));
   if (X509_check_private_key(chain_.front().get(), key_.get()) == 1) return {};
   ERR_clear_error();
   return unusable("the client's key does not belong to its certificate");

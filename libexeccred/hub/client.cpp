@@ -2,6 +2,7 @@
 #include <execcred/hub/client.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/hub/failure.hpp>
 
@@ -120,11 +121,11 @@ Result<HttpResponse> HubClient::send(HttpRequest request) {
 
 Result<std::optional<json::Value>> HubClient::find(const HubResource& resource) {
   const auto answer = [&]() -> Result<std::optional<json::Value>> {
-    TRY_ASSIGN(const HttpResponse response,
-               send({.url = hub_.server + path_of(resource), .max_reply_bytes = kMaxObject}));
+    const HttpResponse response =
+        TRY(send({.url = hub_.server + path_of(resource), .max_reply_bytes = kMaxObject}));
     if (is_absent(response, resource)) return std::optional<json::Value>();
     if (response.status != 200) return hub_refusal(response, resource, "get", hub_);
-    TRY_ASSIGN(json::Value object, parse_reply(response, kMaxObject, hub_));
+    json::Value object = TRY(parse_reply(response, kMaxObject, hub_));
     return std::optional(std::move(object));
   };
   return answer().context("reading " + subject(resource) + " from the hub " +
@@ -136,8 +137,8 @@ Result<std::optional<json::Value>> HubClient::discover(const std::string& path,
   constexpr int kNotFound = 404;
   constexpr int kForbidden = 403;
   const auto answer = [&]() -> Result<std::optional<json::Value>> {
-    TRY_ASSIGN(const HttpResponse response,
-               send({.url = hub_.server + path, .max_reply_bytes = kMaxObject}));
+    const HttpResponse response =
+        TRY(send({.url = hub_.server + path, .max_reply_bytes = kMaxObject}));
     if (response.status == kNotFound) return std::optional<json::Value>();
     if (response.status != 200) {
       Error refusal = hub_refusal(response, {}, "get", hub_);
@@ -148,7 +149,7 @@ Result<std::optional<json::Value>> HubClient::discover(const std::string& path,
       }
       return refusal;
     }
-    TRY_ASSIGN(json::Value object, parse_reply(response, kMaxObject, hub_));
+    json::Value object = TRY(parse_reply(response, kMaxObject, hub_));
     if (text_of(object.find("kind")) != kind) {
       Error error = unusable("is no " + std::string(kind));
       error.hint = "is this a Kubernetes API server?";
@@ -161,14 +162,14 @@ Result<std::optional<json::Value>> HubClient::discover(const std::string& path,
 }
 
 Result<std::optional<std::vector<std::string>>> HubClient::versions(const std::string& group) {
-  TRY_ASSIGN(const std::optional<json::Value> object, discover("/apis/" + group, "APIGroup"));
+  const std::optional<json::Value> object = TRY(discover("/apis/" + group, "APIGroup"));
   if (!object) return std::optional<std::vector<std::string>>();
   return std::optional(members_of(*object, "versions", "version"));
 }
 
 Result<bool> HubClient::serves(const HubResource& resource) {
-  TRY_ASSIGN(const std::optional<json::Value> object,
-             discover("/apis/" + resource.group + "/" + resource.version, "APIResourceList"));
+  const std::optional<json::Value> object =
+      TRY(discover("/apis/" + resource.group + "/" + resource.version, "APIResourceList"));
   if (!object) return false;
   const std::vector<std::string> names = members_of(*object, "resources", "name");
   return std::find(names.begin(), names.end(), resource.resource) != names.end();
@@ -181,7 +182,7 @@ Result<json::Value> HubClient::create(const HubResource& resource, const json::V
                         .body = SecretString(json::to_text(body)),
                         .max_reply_bytes = kMaxObject};
     request.add_header("Content-Type", "application/json");
-    TRY_ASSIGN(const HttpResponse response, send(std::move(request)));
+    const HttpResponse response = TRY(send(std::move(request)));
     if (response.status != 200 && response.status != 201) {
       return hub_refusal(response, resource, "create", hub_);
     }
@@ -202,20 +203,20 @@ Status HubClient::list(const HubResource& resource, std::string_view label_selec
     const std::string query = token.empty() ? base : base + "&continue=" + percent_encoded(token);
     std::optional<json::Value> page;
     {
-      TRY_ASSIGN(const HttpResponse response, send({.url = hub_.server + path_of(resource) + query,
-                                                    .max_reply_bytes = kMaxPage}));
+      const HttpResponse response =
+          TRY(send({.url = hub_.server + path_of(resource) + query, .max_reply_bytes = kMaxPage}));
       if (std::string next = continued(response); !token.empty() && !next.empty()) {
         token = std::move(next);
         return true;
       }
       if (response.status != 200) return hub_refusal(response, resource, "list", hub_);
-      TRY_ASSIGN(page, parse_reply(response, kMaxPage, hub_));
+      page = TRY(parse_reply(response, kMaxPage, hub_));
     }
     if (!text_of(page->find("kind")).ends_with("List")) return unusable("is no list");
     const json::Value* metadata = page->find("metadata");
     token = metadata == nullptr ? std::string() : text_of(metadata->find("continue"));
     for (json::Value& item : take_items(*page)) {
-      TRY_ASSIGN(const bool goes_on, receive(std::move(item)));
+      const bool goes_on = TRY(receive(std::move(item)));
       if (!goes_on) return false;
     }
     return !token.empty();

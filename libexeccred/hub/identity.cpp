@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base/base64.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/http/ca_file.hpp>
@@ -33,9 +34,8 @@ Result<T> of_hub(Result<T> result, const std::string& origin) {
 Result<Kubeconfig> read_kubeconfig(const fs::path& path) {
   constexpr const char* kHint =
       "--kubeconfig, or else KUBECONFIG, names the file that says how to reach the hub";
-  TRY_ASSIGN(const SecretString text, read_secret_file(path, kMaxKubeconfig).hint(kHint));
-  TRY_ASSIGN(Kubeconfig config,
-             Kubeconfig::parse(text.reveal(), Kubeconfig::Source::hub).hint(kHint));
+  const SecretString text = TRY(read_secret_file(path, kMaxKubeconfig).hint(kHint));
+  Kubeconfig config = TRY(Kubeconfig::parse(text.reveal(), Kubeconfig::Source::hub).hint(kHint));
   std::error_code problem;
   const fs::path absolute = fs::absolute(path, problem);
   if (problem) return wrong("cannot read " + in_quotes(path.native()) + ": " + problem.message());
@@ -105,17 +105,16 @@ Status take_user(const KubeconfigUser& user, Hub& hub) {
   TRY(check_user(user));
   // client-go reads the file again and again, and so prefers it to the text.
   if (!user.token_file.empty()) {
-    TRY_ASSIGN(const SecretString content, read_secret_file(user.token_file));
-    TRY_ASSIGN(hub.token, bearer_token(content));
+    const SecretString content = TRY(read_secret_file(user.token_file));
+    hub.token = TRY(bearer_token(content));
   } else if (!user.token.empty()) {
-    TRY_ASSIGN(hub.token, bearer_token(user.token));
+    hub.token = TRY(bearer_token(user.token));
   }
   TlsSettings& tls = hub.http.tls;
-  TRY_ASSIGN(tls.client_certificate,
-             data_or_file(user.client_certificate_data, user.client_certificate,
-                          "client-certificate-data"));
-  TRY_ASSIGN(std::string key,
-             data_or_file(user.client_key_data.reveal(), user.client_key, "client-key-data"));
+  tls.client_certificate = TRY(data_or_file(user.client_certificate_data, user.client_certificate,
+                                            "client-certificate-data"));
+  std::string key =
+      TRY(data_or_file(user.client_key_data.reveal(), user.client_key, "client-key-data"));
   tls.client_key = SecretString(key);
   wipe(key);
   if (tls.client_certificate.empty() != tls.client_key.empty()) {
@@ -144,10 +143,9 @@ Status take_cluster(const KubeconfigCluster& entry, Hub& hub) {
   while (hub.server.ends_with('/')) hub.server.pop_back();
   const bool is_in_file =
       cluster.certificate_authority_data.empty() && !entry.certificate_authority.empty();
-  TRY_ASSIGN(hub.http.tls.ca_certificates, is_in_file
-                                               ? read_ca_file(entry.certificate_authority)
-                                               : data_or_file(cluster.certificate_authority_data,
-                                                              "", "certificate-authority-data"));
+  hub.http.tls.ca_certificates = TRY(is_in_file ? read_ca_file(entry.certificate_authority)
+                                                : data_or_file(cluster.certificate_authority_data,
+                                                               "", "certificate-authority-data"));
   hub.http.tls.server_name = cluster.tls_server_name;
   if (!cluster.proxy_url.empty()) hub.http.proxy = {.url = cluster.proxy_url};
   return {};
@@ -166,8 +164,8 @@ Result<KubeconfigContext> choose_context(const Kubeconfig& config,
 
 Result<Hub> hub_of_kubeconfig(Result<Kubeconfig> read, std::optional<std::string_view> context_name,
                               const std::string& origin, const Environment& environment) {
-  TRY_ASSIGN(const Kubeconfig config, of_hub(std::move(read), origin));
-  TRY_ASSIGN(const KubeconfigContext context, of_hub(choose_context(config, context_name), origin));
+  const Kubeconfig config = TRY(of_hub(std::move(read), origin));
+  const KubeconfigContext context = TRY(of_hub(choose_context(config, context_name), origin));
   Hub hub{.name_space = context.name_space, .http = {.proxy = proxy_of(environment)}};
   hub.origin = origin;
   TRY(of_hub(take_cluster(context.cluster, hub), origin));
@@ -185,8 +183,8 @@ Result<Hub> hub_of_pod(const Environment& environment) {
   }
   hub.http.proxy = proxy_of(environment);
   hub.name_space = in_cluster_namespace(environment);
-  TRY_ASSIGN(hub.token, in_cluster_token(environment));
-  TRY_ASSIGN(hub.http.tls.ca_certificates, read_ca_file(directory + "ca.crt"));
+  hub.token = TRY(in_cluster_token(environment));
+  hub.http.tls.ca_certificates = TRY(read_ca_file(directory + "ca.crt"));
   return hub;
 }
 
@@ -227,9 +225,9 @@ std::string in_cluster_server(const Environment& environment) {
 
 Result<SecretString> in_cluster_token(const Environment& environment) {
   if (!environment.get("KUBERNETES_SERVICE_HOST")) return wrong("this is no Pod");
-  TRY_ASSIGN(const SecretString content,
-             read_secret_file(std::string(kServiceAccount) + "token")
-                 .hint("the Pod needs automountServiceAccountToken: true, or --kubeconfig=PATH"));
+  const SecretString content =
+      TRY(read_secret_file(std::string(kServiceAccount) + "token")
+              .hint("the Pod needs automountServiceAccountToken: true, or --kubeconfig=PATH"));
   return bearer_token(content);
 }
 

@@ -2,6 +2,7 @@
 #include <execcred/hub/profiles.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/hub/hub.hpp>
 
 #include <algorithm>
@@ -76,7 +77,7 @@ std::string shown(const std::vector<std::string>& names) {
 // The versions that both sides know, the newest first.
 Result<std::vector<ProfileVersion>> served_versions(HubClient& hub) {
   const std::string group(kProfileGroup);
-  TRY_ASSIGN(const std::optional<std::vector<std::string>> served, hub.versions(group));
+  const std::optional<std::vector<std::string>> served = TRY(hub.versions(group));
   if (!served) {
     return Error{.kind = Error::Kind::configuration,
                  .message = "the hub does not serve the API group " + group,
@@ -114,7 +115,7 @@ json::Value with_version(json::Value object, ProfileVersion version) {
 Status find_one(HubClient& hub, const Wanted& wanted, HubResource resource,
                 const LabelSelector& selector, const ReceiveDocument& receive) {
   resource.name = wanted.name;
-  TRY_ASSIGN(std::optional<json::Value> object, hub.find(resource));
+  std::optional<json::Value> object = TRY(hub.find(resource));
   if (!object) return {};
   const bool is_asked = text_of(object->find("kind")) == "ClusterProfile" &&
                         metadata_of(*object, "namespace") == wanted.name_space &&
@@ -149,7 +150,7 @@ Status list_all(HubClient& hub, const Wanted& wanted, const HubResource& resourc
 // not find the resource, and the next older version counts.
 Status read_newest(HubClient& hub, const Wanted& wanted, const LabelSelector& selector,
                    const ReceiveDocument& receive) {
-  TRY_ASSIGN(const std::vector<ProfileVersion> versions, served_versions(hub));
+  const std::vector<ProfileVersion> versions = TRY(served_versions(hub));
   for (const ProfileVersion version : versions) {
     const HubResource resource = resource_of(wanted, version);
     bool was_received = false;
@@ -173,7 +174,7 @@ Status read_newest(HubClient& hub, const Wanted& wanted, const LabelSelector& se
 
 Status for_each_profile_of(HubClient& hub, const ProfileQuery& query,
                            const ReceiveDocument& receive) {
-  TRY_ASSIGN(const Wanted wanted, parse_name(query.name, query.name_space));
+  const Wanted wanted = TRY(parse_name(query.name, query.name_space));
   return read_newest(hub, wanted, query.selector, receive);
 }
 
@@ -193,8 +194,8 @@ Result<LoadedProfiles> list_cluster_profiles(const HubQuery& query,
                  .hint = "it must be a DNS-1123 label: [a-z0-9-], at most 63"};
   }
   ProfileQuery wanted = {.name_space = query.name_space};
-  TRY_ASSIGN(wanted.selector, LabelSelector::parse(query.label_selector));
-  TRY_ASSIGN(Hub found, find_hub(query.kubeconfig, query.context, environment));
+  wanted.selector = TRY(LabelSelector::parse(query.label_selector));
+  Hub found = TRY(find_hub(query.kubeconfig, query.context, environment));
   const auto deadline = std::chrono::steady_clock::now() + query.timeout;
   found.http.deadline = deadline;
   HubClient hub(std::move(found), {.deadline = deadline});

@@ -3,6 +3,7 @@
 
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/json/json_reader.hpp>
@@ -52,7 +53,7 @@ json::Value request_for(std::string_view audience) {
 }
 
 Result<UnverifiedClaims> claims_for(const SecretString& token, std::string_view audience) {
-  TRY_ASSIGN(std::optional<UnverifiedClaims> claims, unverified_claims(token));
+  std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
   if (!claims) return unfit("the hub's token is no JWT");
   const std::vector<std::string>& audiences = claims->audiences;
   if (std::find(audiences.begin(), audiences.end(), audience) == audiences.end()) {
@@ -63,22 +64,22 @@ Result<UnverifiedClaims> claims_for(const SecretString& token, std::string_view 
 }
 
 Result<ServiceAccountToken> read_token(const json::Value& reply, std::string_view audience) {
-  TRY_ASSIGN(const json::ObjectReader reader, json::ObjectReader::open(reply, ""));
-  TRY_ASSIGN(const std::string kind, reader.required_string("kind"));
+  const json::ObjectReader reader = TRY(json::ObjectReader::open(reply, ""));
+  const std::string kind = TRY(reader.required_string("kind"));
   if (kind != kKind) return unfit("it is a " + in_quotes(kind) + ", no " + std::string(kKind));
-  TRY_ASSIGN(const json::ObjectReader status, reader.required_object("status"));
-  TRY_ASSIGN(std::string text, status.required_string("token"));
+  const json::ObjectReader status = TRY(reader.required_object("status"));
+  std::string text = TRY(status.required_string("token"));
   const SecretString content(text);
   wipe(text);
   // Trimming would hide that it is not one word.
   if (!is_visible_ascii(content.reveal())) return unfit("its token is not one word");
   ServiceAccountToken found;
-  TRY_ASSIGN(found.token, bearer_token(content));
-  TRY_ASSIGN(const std::optional<std::string> end, status.optional_string("expirationTimestamp"));
+  found.token = TRY(bearer_token(content));
+  const std::optional<std::string> end = TRY(status.optional_string("expirationTimestamp"));
   if (end) {
-    TRY_ASSIGN(found.expires_at, parse_rfc3339(*end).context("reading status.expirationTimestamp"));
+    found.expires_at = TRY(parse_rfc3339(*end).context("reading status.expirationTimestamp"));
   }
-  TRY_ASSIGN(const UnverifiedClaims claims, claims_for(found.token, audience));
+  const UnverifiedClaims claims = TRY(claims_for(found.token, audience));
   if (claims.expires_at && (!found.expires_at || *claims.expires_at < *found.expires_at)) {
     found.expires_at = claims.expires_at;
   }
@@ -92,12 +93,12 @@ Result<ServiceAccountToken> request_service_account_token(HubClient& hub,
                                                           std::string_view name,
                                                           std::string_view audience) {
   TRY(check_names(name_space, name, audience));
-  TRY_ASSIGN(json::Value reply, hub.create({.version = "v1",
-                                            .resource = "serviceaccounts",
-                                            .name_space = std::string(name_space),
-                                            .name = std::string(name),
-                                            .subresource = "token"},
-                                           request_for(audience)));
+  json::Value reply = TRY(hub.create({.version = "v1",
+                                      .resource = "serviceaccounts",
+                                      .name_space = std::string(name_space),
+                                      .name = std::string(name),
+                                      .subresource = "token"},
+                                     request_for(audience)));
   Result<ServiceAccountToken> token = read_token(reply, audience);
   json::wipe(reply);
   // What is wrong with a reply is the hub's doing, and nobody's here.

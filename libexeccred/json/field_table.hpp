@@ -3,6 +3,7 @@
 #pragma once
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <array>
@@ -57,7 +58,7 @@ struct Choice {
 template <class T, std::size_t N>
 Result<T> read_choice(const ObjectReader& object, std::string_view field,
                       const std::array<Choice<T>, N>& choices) {
-  TRY_ASSIGN(const std::optional<std::string> text, object.optional_string(field));
+  const std::optional<std::string> text = TRY(object.optional_string(field));
   if (!text || text->empty()) return choices.front().value;
   std::vector<std::string> names;
   for (const Choice<T>& choice : choices) {

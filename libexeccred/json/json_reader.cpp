@@ -2,6 +2,7 @@
 #include <execcred/json/json_reader.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <utility>
 
@@ -23,7 +24,7 @@ Result<std::vector<std::string>> read_array(const Value& value, const std::strin
   std::vector<std::string> texts;
   texts.reserve(items->size());
   for (std::size_t i = 0; i < items->size(); ++i) {
-    TRY_ASSIGN(std::string text, read_string((*items)[i], element(path, i)));
+    std::string text = TRY(read_string((*items)[i], element(path, i)));
     texts.push_back(std::move(text));
   }
   return texts;
@@ -45,7 +46,7 @@ Result<std::string> read_string(const Value& value, const std::string& path) {
 
 Result<std::vector<std::string>> read_strings(const Value& value, const std::string& path) {
   if (value.string() == nullptr) return read_array(value, path, "a string or an array of strings");
-  TRY_ASSIGN(std::string text, read_string(value, path));
+  std::string text = TRY(read_string(value, path));
   return std::vector<std::string>{std::move(text)};
 }
 
@@ -70,7 +71,7 @@ const Value* ObjectReader::find(std::string_view name) const {
 Result<std::optional<std::string>> ObjectReader::optional_string(std::string_view name) const {
   const Value* value = find(name);
   if (value == nullptr) return std::optional<std::string>();
-  TRY_ASSIGN(std::string text, read_string(*value, path_of(name)));
+  std::string text = TRY(read_string(*value, path_of(name)));
   return std::optional(std::move(text));
 }
 
@@ -84,7 +85,7 @@ Result<bool> ObjectReader::boolean_or_false(std::string_view name) const {
 Result<std::optional<ObjectReader>> ObjectReader::optional_object(std::string_view name) const {
   const Value* value = find(name);
   if (value == nullptr) return std::optional<ObjectReader>();
-  TRY_ASSIGN(ObjectReader reader, open(*value, path_of(name), keys_));
+  ObjectReader reader = TRY(open(*value, path_of(name), keys_));
   return std::optional(std::move(reader));
 }
 
@@ -96,7 +97,7 @@ Result<std::vector<ObjectReader>> ObjectReader::objects(std::string_view name) c
   if (items == nullptr) return wrong_kind(path_of(name), "an array", *value);
   readers.reserve(items->size());
   for (std::size_t i = 0; i < items->size(); ++i) {
-    TRY_ASSIGN(ObjectReader reader, open((*items)[i], element(path_of(name), i), keys_));
+    ObjectReader reader = TRY(open((*items)[i], element(path_of(name), i), keys_));
     readers.push_back(std::move(reader));
   }
   return readers;
@@ -109,14 +110,14 @@ Result<std::vector<std::string>> ObjectReader::strings(std::string_view name) co
 }
 
 Result<std::string> ObjectReader::required_string(std::string_view name) const {
-  TRY_ASSIGN(std::optional<std::string> text, optional_string(name));
+  std::optional<std::string> text = TRY(optional_string(name));
   if (!text) return field_error(path_of(name), "is missing");
   if (text->empty()) return field_error(path_of(name), "is empty");
   return *std::move(text);
 }
 
 Result<ObjectReader> ObjectReader::required_object(std::string_view name) const {
-  TRY_ASSIGN(std::optional<ObjectReader> reader, optional_object(name));
+  std::optional<ObjectReader> reader = TRY(optional_object(name));
   if (!reader) return field_error(path_of(name), "is missing");
   return *std::move(reader);
 }

@@ -2,6 +2,7 @@
 #include <execcred/kube/access.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/json/json_reader.hpp>
 
@@ -89,9 +90,9 @@ struct Extension {
 
 Result<Extension> find_extension(const ObjectReader& cluster,
                                  const std::array<std::string_view, 2>& names) {
-  TRY_ASSIGN(const std::vector<ObjectReader> extensions, cluster.objects("extensions"));
+  const std::vector<ObjectReader> extensions = TRY(cluster.objects("extensions"));
   for (const ObjectReader& extension : extensions) {
-    TRY_ASSIGN(const std::string name, extension.required_string("name"));
+    const std::string name = TRY(extension.required_string("name"));
     if (std::find(names.begin(), names.end(), name) == names.end()) continue;
     return Extension{.value = extension.find("extension"), .path = extension.path_of("extension")};
   }
@@ -101,7 +102,7 @@ Result<Extension> find_extension(const ObjectReader& cluster,
 // The KEP's array, or an object with that array as "args", which is the only form that the CRD
 // of a real API server stores.
 Result<std::vector<std::string>> read_arguments(const ObjectReader& cluster) {
-  TRY_ASSIGN(const Extension extension, find_extension(cluster, kArgumentsExtensions));
+  const Extension extension = TRY(find_extension(cluster, kArgumentsExtensions));
   if (extension.value == nullptr) return std::vector<std::string>();
   if (extension.value->object() == nullptr && extension.value->array() == nullptr) {
     return json::field_error(
@@ -109,13 +110,13 @@ Result<std::vector<std::string>> read_arguments(const ObjectReader& cluster) {
   }
   if (extension.value->array() != nullptr)
     return json::read_strings(*extension.value, extension.path);
-  TRY_ASSIGN(const ObjectReader object, ObjectReader::open(*extension.value, extension.path));
+  const ObjectReader object = TRY(ObjectReader::open(*extension.value, extension.path));
   return object.strings("args");
 }
 
 // An object of names and values, in the names' order, or an array of {name, value}.
 Result<std::vector<EnvironmentVariable>> read_variables(const ObjectReader& cluster) {
-  TRY_ASSIGN(const Extension extension, find_extension(cluster, kVariablesExtensions));
+  const Extension extension = TRY(find_extension(cluster, kVariablesExtensions));
   std::vector<EnvironmentVariable> variables;
   if (extension.value == nullptr) return variables;
   const auto add = [&variables](const std::string& name, const Value& value,
@@ -123,21 +124,21 @@ Result<std::vector<EnvironmentVariable>> read_variables(const ObjectReader& clus
     if (name.empty() || has_control_character(name) || name.find('=') != std::string::npos) {
       return json::field_error(path, "has " + in_quotes(name) + ", no name of a variable");
     }
-    TRY_ASSIGN(std::string text, json::read_string(value, path + "." + name));
+    std::string text = TRY(json::read_string(value, path + "." + name));
     variables.push_back({.name = name, .value = std::move(text)});
     return {};
   };
   if (const json::Array* entries = extension.value->array()) {
     for (std::size_t i = 0; i < entries->size(); ++i) {
       const std::string path = extension.path + "[" + std::to_string(i) + "]";
-      TRY_ASSIGN(const ObjectReader entry, ObjectReader::open((*entries)[i], path));
-      TRY_ASSIGN(const std::string name, entry.required_string("name"));
+      const ObjectReader entry = TRY(ObjectReader::open((*entries)[i], path));
+      const std::string name = TRY(entry.required_string("name"));
       const Value* value = entry.find("value");
       TRY(add(name, value == nullptr ? Value("") : *value, path));
     }
     return variables;
   }
-  TRY_ASSIGN(const ObjectReader object, ObjectReader::open(*extension.value, extension.path));
+  const ObjectReader object = TRY(ObjectReader::open(*extension.value, extension.path));
   for (const json::Member& member : *extension.value->object()) {
     TRY(add(member.name, member.value, extension.path));
   }
@@ -173,11 +174,11 @@ void apply_variables(const std::vector<EnvironmentVariable>& given, bool replace
 
 Status apply_policies(const MappedProvider& mapped, const ObjectReader& cluster, ExecConfig& exec) {
   if (mapped.arguments_policy == ArgumentsPolicy::append) {
-    TRY_ASSIGN(const std::vector<std::string> arguments, read_arguments(cluster));
+    const std::vector<std::string> arguments = TRY(read_arguments(cluster));
     exec.args.insert(exec.args.end(), arguments.begin(), arguments.end());
   }
   if (mapped.variables_policy != VariablesPolicy::ignore) {
-    TRY_ASSIGN(const std::vector<EnvironmentVariable> variables, read_variables(cluster));
+    const std::vector<EnvironmentVariable> variables = TRY(read_variables(cluster));
     apply_variables(variables, mapped.variables_policy == VariablesPolicy::replace, exec.env);
   }
   return {};
@@ -226,7 +227,7 @@ Status check_policies(const MappedProvider& provider) {
 Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfile& profile,
                               std::string_view provider) {
   const std::string doing = "resolving ClusterProfile " + profile.full_name();
-  TRY_ASSIGN(const MappedProvider* mapped, choose(mapping, profile, provider).context(doing));
+  const MappedProvider* mapped = TRY(choose(mapping, profile, provider).context(doing));
   TRY(check_policies(*mapped).context(doing));
   const AccessProvider& listed = *find_listed(profile, mapped->name);
   const std::string path = listed.path + ".cluster";
@@ -237,8 +238,8 @@ Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfi
                 .cluster = {}};
   const Status resolved = [&]() -> Status {
     if (listed.cluster.is_null()) return json::field_error(path, "is missing");
-    TRY_ASSIGN(const ObjectReader cluster, ObjectReader::open(listed.cluster, path));
-    TRY_ASSIGN(access.cluster, parse_kubeconfig_cluster(cluster));
+    const ObjectReader cluster = TRY(ObjectReader::open(listed.cluster, path));
+    access.cluster = TRY(parse_kubeconfig_cluster(cluster));
     TRY(check_profile_cluster(cluster, profile.version));
     TRY(check_server_is_https(access.cluster.server, path + ".server"));
     TRY(check_verification(access.cluster, path));

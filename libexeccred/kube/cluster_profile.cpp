@@ -2,6 +2,7 @@
 #include <execcred/kube/cluster_profile.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/yaml/documents.hpp>
@@ -22,7 +23,7 @@ constexpr std::size_t kMaxProviders = 100'000;
 
 Result<std::vector<AccessProvider>> read_providers(const ObjectReader& status,
                                                    std::string_view field) {
-  TRY_ASSIGN(const std::vector<ObjectReader> entries, status.objects(field));
+  const std::vector<ObjectReader> entries = TRY(status.objects(field));
   if (entries.size() > kMaxProviders) {
     return json::field_error(status.path_of(field),
                              "has more than " + std::to_string(kMaxProviders) + " entries");
@@ -31,7 +32,7 @@ Result<std::vector<AccessProvider>> read_providers(const ObjectReader& status,
   providers.reserve(entries.size());
   std::unordered_set<std::string> names;
   for (const ObjectReader& entry : entries) {
-    TRY_ASSIGN(std::string name, entry.required_string("name"));
+    std::string name = TRY(entry.required_string("name"));
     if (!names.insert(name).second) {
       return json::field_error(entry.path_of("name"),
                                "is " + in_quotes(name) + ", like that of an entry before it");
@@ -49,22 +50,22 @@ std::string text_of(const Value* value) {
 }
 
 Status read_version(const ObjectReader& document, ClusterProfile& profile) {
-  TRY_ASSIGN(const std::optional<std::string> version, document.optional_string("apiVersion"));
+  const std::optional<std::string> version = TRY(document.optional_string("apiVersion"));
   if (!version) return {};
-  TRY_ASSIGN(profile.version, parse_profile_version(*version));
+  profile.version = TRY(parse_profile_version(*version));
   return {};
 }
 
 Status read_metadata(const ObjectReader& document, ClusterProfile& profile) {
-  TRY_ASSIGN(const ObjectReader metadata, document.required_object("metadata"));
+  const ObjectReader metadata = TRY(document.required_object("metadata"));
   const Value* labels = metadata.find("labels");
   if (labels != nullptr) profile.inventory_member_id = text_of(labels->find(kInventoryMemberLabel));
-  TRY_ASSIGN(profile.name, metadata.required_string("name"));
+  profile.name = TRY(metadata.required_string("name"));
   if (!is_dns1123_subdomain(profile.name)) {
     return json::field_error("metadata.name",
                              in_quotes(profile.name) + " is no DNS-1123 subdomain");
   }
-  TRY_ASSIGN(std::optional<std::string> name_space, metadata.optional_string("namespace"));
+  std::optional<std::string> name_space = TRY(metadata.optional_string("namespace"));
   profile.name_space = std::move(name_space).value_or("");
   if (profile.name_space.empty() || is_dns1123_label(profile.name_space)) return {};
   return json::field_error("metadata.namespace",
@@ -74,45 +75,44 @@ Status read_metadata(const ObjectReader& document, ClusterProfile& profile) {
 // The entry of a list of objects whose `key` is `name`.
 Result<std::optional<ObjectReader>> find_entry(const ObjectReader& status, std::string_view list,
                                                std::string_view key, std::string_view name) {
-  TRY_ASSIGN(const std::vector<ObjectReader> entries, status.objects(list));
+  const std::vector<ObjectReader> entries = TRY(status.objects(list));
   for (const ObjectReader& entry : entries) {
-    TRY_ASSIGN(const std::optional<std::string> entry_name, entry.optional_string(key));
+    const std::optional<std::string> entry_name = TRY(entry.optional_string(key));
     if (entry_name && *entry_name == name) return std::optional(entry);
   }
   return std::optional<ObjectReader>();
 }
 
 Status read_health(const ObjectReader& status, ClusterProfile& profile) {
-  TRY_ASSIGN(const std::optional<ObjectReader> condition,
-             find_entry(status, "conditions", "type", "ControlPlaneHealthy"));
+  const std::optional<ObjectReader> condition =
+      TRY(find_entry(status, "conditions", "type", "ControlPlaneHealthy"));
   if (!condition) return {};
-  TRY_ASSIGN(const std::optional<std::string> value, condition->optional_string("status"));
+  const std::optional<std::string> value = TRY(condition->optional_string("status"));
   profile.is_healthy = value.has_value() && *value == "True";
   return {};
 }
 
 Status read_cluster_id(const ObjectReader& status, ClusterProfile& profile) {
-  TRY_ASSIGN(const std::optional<ObjectReader> property,
-             find_entry(status, "properties", "name", "cluster.clusterset.k8s.io"));
+  const std::optional<ObjectReader> property =
+      TRY(find_entry(status, "properties", "name", "cluster.clusterset.k8s.io"));
   if (!property) return {};
-  TRY_ASSIGN(const std::optional<std::string> value, property->optional_string("value"));
+  const std::optional<std::string> value = TRY(property->optional_string("value"));
   if (value) profile.cluster_id = *value;
   return {};
 }
 
 Status read_status(const ObjectReader& document, ClusterProfile& profile) {
-  TRY_ASSIGN(const std::optional<ObjectReader> status, document.optional_object("status"));
+  const std::optional<ObjectReader> status = TRY(document.optional_object("status"));
   if (!status) return {};
   TRY(read_health(*status, profile));
   TRY(read_cluster_id(*status, profile));
-  TRY_ASSIGN(profile.access_providers, read_providers(*status, "accessProviders"));
+  profile.access_providers = TRY(read_providers(*status, "accessProviders"));
   if (profile.version != ProfileVersion::v1alpha1) {
     const Value* dropped = status->find("credentialProviders");
     profile.has_dropped_providers = dropped != nullptr && !dropped->is_null();
     return {};
   }
-  TRY_ASSIGN(std::vector<AccessProvider> deprecated,
-             read_providers(*status, "credentialProviders"));
+  std::vector<AccessProvider> deprecated = TRY(read_providers(*status, "credentialProviders"));
   std::unordered_set<std::string> names;
   for (const AccessProvider& provider : profile.access_providers) names.insert(provider.name);
   for (AccessProvider& provider : deprecated) {
@@ -154,13 +154,13 @@ Status read_items(const ObjectReader& list, const Kind& kind,
 }
 
 Result<Kind> read_kind(const ObjectReader& document) {
-  TRY_ASSIGN(const std::string kind, document.required_string("kind"));
-  TRY_ASSIGN(const std::string version, document.required_string("apiVersion"));
+  const std::string kind = TRY(document.required_string("kind"));
+  const std::string version = TRY(document.required_string("apiVersion"));
   if (kind == "List") return Kind{.is_list = true};
   const bool is_list = kind == "ClusterProfileList";
   Kind read{.is_list = is_list, .is_profile = is_list || kind == "ClusterProfile"};
   if (read.is_profile) {
-    TRY_ASSIGN(read.version, parse_profile_version(version));
+    read.version = TRY(parse_profile_version(version));
   }
   return read;
 }
@@ -179,7 +179,7 @@ Status read_document(const Value& document, const ReceiveClusterProfile& receive
 // The CRD's rule is isURL(self) && url(self).getHost() != ''. What parse_url() refuses beyond that,
 // no client of ours connects to. An empty field counts as absent.
 Result<std::optional<Url>> read_url(const ObjectReader& cluster, std::string_view field) {
-  TRY_ASSIGN(const std::optional<std::string> text, cluster.optional_string(field));
+  const std::optional<std::string> text = TRY(cluster.optional_string(field));
   if (!text || text->empty()) return std::optional<Url>();
   Result<Url> url = parse_url(*text);
   if (url) return std::optional(std::move(url).value());
@@ -219,7 +219,7 @@ std::string ClusterProfile::full_name() const {
 Result<ClusterProfile> parse_cluster_profile(const Value& document, ProfileVersion version) {
   ClusterProfile profile;
   profile.version = version;
-  TRY_ASSIGN(const ObjectReader reader, ObjectReader::open(document, ""));
+  const ObjectReader reader = TRY(ObjectReader::open(document, ""));
   TRY(read_version(reader, profile));
   TRY(read_metadata(reader, profile));
   TRY(read_status(reader, profile).context("reading ClusterProfile " + profile.full_name()));
@@ -229,7 +229,7 @@ Result<ClusterProfile> parse_cluster_profile(const Value& document, ProfileVersi
 Status check_profile_cluster(const ObjectReader& cluster, ProfileVersion version) {
   if (version == ProfileVersion::v1alpha1) return {};
   TRY(read_url(cluster, "server"));
-  TRY_ASSIGN(const std::optional<Url> proxy, read_url(cluster, "proxy-url"));
+  const std::optional<Url> proxy = TRY(read_url(cluster, "proxy-url"));
   if (!proxy || proxy->scheme == "http" || proxy->scheme == "https" || proxy->scheme == "socks5") {
     return {};
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/field_table.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/kube/provider_mapping.hpp>
@@ -27,7 +28,7 @@ Result<std::string> read_text(const ObjectReader& object, std::string_view field
 }
 
 Result<ApiVersion> read_version(const ObjectReader& exec, std::string_view field) {
-  TRY_ASSIGN(const std::string version, exec.required_string(field));
+  const std::string version = TRY(exec.required_string(field));
   for (const ApiVersion known : {ApiVersion::v1, ApiVersion::v1beta1}) {
     if (version == full_name(known)) return known;
   }
@@ -47,7 +48,7 @@ void read_arguments(const ObjectReader& exec, std::string_view field, ExecConfig
 }
 
 Result<std::string> read_variable_name(const ObjectReader& entry) {
-  TRY_ASSIGN(std::string name, entry.required_string("name"));
+  std::string name = TRY(entry.required_string("name"));
   if (name.find('=') == std::string::npos) return name;
   return json::field_error(entry.path_of("name"), "has a '='");
 }
@@ -65,7 +66,7 @@ void read_variables(const ObjectReader& exec, std::string_view field, ExecConfig
 Result<std::string> read_mode(const ObjectReader& exec, std::string_view field) {
   constexpr std::array<Choice<std::string_view>, 4> kModes = {
       {{"", ""}, {"Never", "Never"}, {"IfAvailable", "IfAvailable"}, {"Always", "Always"}}};
-  TRY_ASSIGN(const std::string_view mode, read_choice(exec, field, kModes));
+  const std::string_view mode = TRY(read_choice(exec, field, kModes));
   return std::string(mode);
 }
 

@@ -2,6 +2,7 @@
 #include <execcred/kube/kubeconfig.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -110,7 +111,7 @@ Result<const Kubeconfig::ContextEntry*> Kubeconfig::choose(std::string_view name
 }
 
 Result<KubeconfigContext> Kubeconfig::context(std::string_view name) const {
-  TRY_ASSIGN(const ContextEntry* entry, choose(name));
+  const ContextEntry* entry = TRY(choose(name));
   const std::string subject = "the kubeconfig's context " + in_quotes(entry->name) + " names ";
   const KubeconfigCluster* cluster = find_named(clusters_, entry->cluster);
   if (cluster == nullptr) {

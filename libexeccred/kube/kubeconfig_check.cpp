@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/kube/kubeconfig.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base/base64.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/kube/kubeconfig.hpp>
 #include <execcred/os/file.hpp>
@@ -99,7 +100,7 @@ Result<const std::string*> find_text(const ObjectReader& object, std::string_vie
 }
 
 Result<std::string> read_text(const ObjectReader& object, std::string_view name) {
-  TRY_ASSIGN(const std::string* text, find_text(object, name));
+  const std::string* text = TRY(find_text(object, name));
   if (text == nullptr) return std::string();
   if (has_control_character(*text)) {
     return json::field_error(object.path_of(name), "has a control character");
@@ -108,7 +109,7 @@ Result<std::string> read_text(const ObjectReader& object, std::string_view name)
 }
 
 Result<SecretString> read_secret_text(const ObjectReader& object, std::string_view name) {
-  TRY_ASSIGN(const std::string* text, find_text(object, name));
+  const std::string* text = TRY(find_text(object, name));
   return text == nullptr ? SecretString() : SecretString(*text);
 }
 
@@ -121,7 +122,7 @@ Status check_base64(const ObjectReader& object, std::string_view name, std::stri
 }
 
 Result<std::string> read_base64(const ObjectReader& object, std::string_view name) {
-  TRY_ASSIGN(const std::string* text, find_text(object, name));
+  const std::string* text = TRY(find_text(object, name));
   if (text == nullptr) return std::string();
   TRY(check_base64(object, name, *text));
   return *text;
@@ -140,39 +141,39 @@ bool is_set(const ObjectReader& object, std::string_view name) {
 Result<KubeconfigCluster> read_cluster(const ObjectReader& object) {
   KubeconfigCluster entry;
   Cluster& cluster = entry.cluster;
-  TRY_ASSIGN(cluster.server, read_text(object, "server"));
-  TRY_ASSIGN(cluster.tls_server_name, read_text(object, "tls-server-name"));
-  TRY_ASSIGN(cluster.insecure_skip_tls_verify, object.boolean_or_false("insecure-skip-tls-verify"));
-  TRY_ASSIGN(cluster.certificate_authority_data, read_base64(object, "certificate-authority-data"));
+  cluster.server = TRY(read_text(object, "server"));
+  cluster.tls_server_name = TRY(read_text(object, "tls-server-name"));
+  cluster.insecure_skip_tls_verify = TRY(object.boolean_or_false("insecure-skip-tls-verify"));
+  cluster.certificate_authority_data = TRY(read_base64(object, "certificate-authority-data"));
   cluster.certificate_authority_data =
       encode_base64(*decode_base64(cluster.certificate_authority_data));  // in one spelling
-  TRY_ASSIGN(cluster.proxy_url, read_text(object, "proxy-url"));
-  TRY_ASSIGN(cluster.disable_compression, object.boolean_or_false("disable-compression"));
-  TRY_ASSIGN(entry.certificate_authority, read_text(object, "certificate-authority"));
+  cluster.proxy_url = TRY(read_text(object, "proxy-url"));
+  cluster.disable_compression = TRY(object.boolean_or_false("disable-compression"));
+  entry.certificate_authority = TRY(read_text(object, "certificate-authority"));
   return entry;
 }
 
 Status read_auth_provider(const ObjectReader& object, KubeconfigUser& user) {
-  TRY_ASSIGN(const std::optional<ObjectReader> provider, object.optional_object("auth-provider"));
+  const std::optional<ObjectReader> provider = TRY(object.optional_object("auth-provider"));
   if (!provider) return {};
-  TRY_ASSIGN(user.auth_provider, read_text(*provider, "name"));
+  user.auth_provider = TRY(read_text(*provider, "name"));
   if (user.auth_provider.empty()) {
     return json::field_error(provider->path_of("name"), "is missing");
   }
-  TRY_ASSIGN(const std::optional<ObjectReader> config, provider->optional_object("config"));
+  const std::optional<ObjectReader> config = TRY(provider->optional_object("config"));
   if (!config || user.auth_provider != "oidc") return {};
-  TRY_ASSIGN(user.oidc_id_token, read_secret_text(*config, "id-token"));
+  user.oidc_id_token = TRY(read_secret_text(*config, "id-token"));
   return {};
 }
 
 Result<KubeconfigUser> read_user(const ObjectReader& object) {
   KubeconfigUser user;
-  TRY_ASSIGN(user.token, read_secret_text(object, "token"));
-  TRY_ASSIGN(user.token_file, read_text(object, "tokenFile"));
-  TRY_ASSIGN(user.client_certificate, read_text(object, "client-certificate"));
-  TRY_ASSIGN(user.client_certificate_data, read_base64(object, "client-certificate-data"));
-  TRY_ASSIGN(user.client_key, read_text(object, "client-key"));
-  TRY_ASSIGN(user.client_key_data, read_secret_text(object, "client-key-data"));
+  user.token = TRY(read_secret_text(object, "token"));
+  user.token_file = TRY(read_text(object, "tokenFile"));
+  user.client_certificate = TRY(read_text(object, "client-certificate"));
+  user.client_certificate_data = TRY(read_base64(object, "client-certificate-data"));
+  user.client_key = TRY(read_text(object, "client-key"));
+  user.client_key_data = TRY(read_secret_text(object, "client-key-data"));
   TRY(check_base64(object, "client-key-data", user.client_key_data.reveal()));
   TRY(read_auth_provider(object, user));
   user.has_password = is_set(object, "username") || is_set(object, "password");
@@ -190,15 +191,15 @@ Result<KubeconfigUser> read_user(const ObjectReader& object) {
 
 Result<Kubeconfig::ContextEntry> read_context(const ObjectReader& object) {
   Kubeconfig::ContextEntry entry;
-  TRY_ASSIGN(entry.cluster, read_text(object, "cluster"));
-  TRY_ASSIGN(entry.user, read_text(object, "user"));
-  TRY_ASSIGN(entry.name_space, read_text(object, "namespace"));
+  entry.cluster = TRY(read_text(object, "cluster"));
+  entry.user = TRY(read_text(object, "user"));
+  entry.name_space = TRY(read_text(object, "namespace"));
   return entry;
 }
 
 Result<std::string> read_name(const ObjectReader& entry, std::string_view kind,
                               std::set<std::string>& names) {
-  TRY_ASSIGN(std::string name, read_text(entry, "name"));
+  std::string name = TRY(read_text(entry, "name"));
   if (name.empty()) return json::field_error(entry.path_of("name"), "is missing or empty");
   if (!names.insert(name).second) {
     Error error =
@@ -215,19 +216,19 @@ template <class Entry>
 Result<std::vector<Entry>> read_list(const ObjectReader& document, std::string_view list,
                                      std::string_view kind,
                                      Result<Entry> (*read)(const ObjectReader&)) {
-  TRY_ASSIGN(const std::vector<ObjectReader> objects, document.objects(list));
+  const std::vector<ObjectReader> objects = TRY(document.objects(list));
   const Value nothing((json::Object()));
   std::set<std::string> names;
   std::vector<Entry> entries;
   entries.reserve(objects.size());
   for (const ObjectReader& object : objects) {
-    TRY_ASSIGN(std::string name, read_name(object, kind, names));
+    std::string name = TRY(read_name(object, kind, names));
     const Value* body = object.find(kind);
     const std::string doing = "reading the " + std::string(kind) + " " + in_quotes(name);
     Result<ObjectReader> reader =
         ObjectReader::open(body == nullptr ? nothing : *body, object.path_of(kind));
     if (!reader) return std::move(reader).context(doing).error();
-    TRY_ASSIGN(Entry entry, read(*reader).context(doing));
+    Entry entry = TRY(read(*reader).context(doing));
     entry.name = std::move(name);
     entries.push_back(std::move(entry));
   }
@@ -236,8 +237,8 @@ Result<std::vector<Entry>> read_list(const ObjectReader& document, std::string_v
 
 // Both may be missing: clientcmd assumes them.
 Status check_kind(const ObjectReader& document) {
-  TRY_ASSIGN(const std::string version, read_text(document, "apiVersion"));
-  TRY_ASSIGN(const std::string kind, read_text(document, "kind"));
+  const std::string version = TRY(read_text(document, "apiVersion"));
+  const std::string kind = TRY(read_text(document, "kind"));
   if ((version.empty() || version == "v1") && (kind.empty() || kind == "Config")) return {};
   return Error{.kind = Error::Kind::configuration,
                .message = "the kubeconfig is " + in_quotes(kind) + " of " + in_quotes(version) +
@@ -250,14 +251,14 @@ Result<Kubeconfig> Kubeconfig::parse(std::string_view text, Source source) {
   const auto read = [text, source]() -> Result<Kubeconfig> {
     SecretTree tree;
     TRY(tree.read(text));
-    TRY_ASSIGN(const ObjectReader document, ObjectReader::open(tree.root(), ""));
+    const ObjectReader document = TRY(ObjectReader::open(tree.root(), ""));
     TRY(check_kind(document));
     Kubeconfig config;
     config.source_ = source;
-    TRY_ASSIGN(config.current_context_, read_text(document, "current-context"));
-    TRY_ASSIGN(config.clusters_, read_list(document, "clusters", "cluster", read_cluster));
-    TRY_ASSIGN(config.users_, read_list(document, "users", "user", read_user));
-    TRY_ASSIGN(config.contexts_, read_list(document, "contexts", "context", read_context));
+    config.current_context_ = TRY(read_text(document, "current-context"));
+    config.clusters_ = TRY(read_list(document, "clusters", "cluster", read_cluster));
+    config.users_ = TRY(read_list(document, "users", "user", read_user));
+    config.contexts_ = TRY(read_list(document, "contexts", "context", read_context));
     return config;
   };
   Result<Kubeconfig> config = read();

@@ -2,6 +2,7 @@
 #include <execcred/kube/label_selector.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -57,7 +58,7 @@ Result<LabelSelector> LabelSelector::parse(std::string_view text) {
   LabelSelector selector;
   if (trim(text).empty()) return selector;
   for (const std::string_view part : split_requirements(text)) {
-    TRY_ASSIGN(Requirement requirement, parse_requirement(trim(part)));
+    Requirement requirement = TRY(parse_requirement(trim(part)));
     if (!is_label_key(requirement.key)) return malformed(part, "its key is no label's");
     for (const std::string& value : requirement.values) {
       if (!is_label_value(value)) return malformed(part, "its value is no label's");

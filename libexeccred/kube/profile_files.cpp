@@ -2,6 +2,7 @@
 #include <execcred/kube/profile_files.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/manifest_walk.hpp>
 #include <execcred/yaml/documents.hpp>
@@ -68,7 +69,7 @@ Status read_profiles_in(const fs::path& path, const ReceiveProfileOrError& recei
     read_folder(path, receive);
     return {};
   }
-  TRY_ASSIGN(const std::string text, read_untrusted_file(path, kMaxInventory));
+  const std::string text = TRY(read_untrusted_file(path, kMaxInventory));
   read_profiles(text, in_quotes(path.native()), receive);
   return {};
 }

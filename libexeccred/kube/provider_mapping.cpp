@@ -2,6 +2,7 @@
 #include <execcred/kube/provider_mapping.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/field_table.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/os/file.hpp>
@@ -101,7 +102,7 @@ Result<ProviderMapping> parse_provider_mapping(std::string_view text) {
 std::vector<std::string_view> mapped_provider_fields() { return names_of(kProviderFields); }
 
 Result<ProviderMapping> load_mapping(const std::filesystem::path& path) {
-  TRY_ASSIGN(const std::string text, read_file(path, kMaxMapping));
+  const std::string text = TRY(read_file(path, kMaxMapping));
   return parse_provider_mapping(text)
       .context("reading " + in_quotes(path.native()))
       .hint("the format is that of config/clusterprofile-provider-file.json");

@@ -3,6 +3,7 @@
 
 #include <execcred/base/base64.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -42,8 +43,8 @@ Result<StoredSecret> read(json::Value& document, bool is_item) {
   secret.name_space = text_of(metadata->find("namespace"));
   secret.name = text_of(metadata->find("name"));
   secret.type = text_of(document.find("type"));
-  TRY_ASSIGN(secret.labels, labels_of(*metadata, "labels"));
-  TRY_ASSIGN(secret.annotations, labels_of(*metadata, "annotations"));
+  secret.labels = TRY(labels_of(*metadata, "labels"));
+  secret.annotations = TRY(labels_of(*metadata, "annotations"));
   const json::Value* data = document.find("data");
   if (data == nullptr || data->is_null()) return secret;
   if (data->object() == nullptr) return no_secret("has data that is no object");

@@ -3,6 +3,7 @@
 
 #include <execcred/base/base64.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <sys/random.h>
 
@@ -97,7 +98,7 @@ Result<SecretString> make_assertion(const ClientAuthentication& client, TimePoin
   if (!client.private_key) return needs(client.method, "a private key");
   if (client.client_id.empty()) return needs(client.method, "a client id");
   if (client.assertion_audience.empty()) return needs(client.method, "an assertion audience");
-  TRY_ASSIGN(const std::string id, random_id());
+  const std::string id = TRY(random_id());
   json::Value claims;
   claims.add("iss", json::Value(client.client_id));
   claims.add("sub", json::Value(client.client_id));
@@ -128,7 +129,7 @@ Status add_credentials(const ClientAuthentication& client, TimePoint now, HttpRe
       form.add("client_secret", client.secret);
       return {};
     case ClientAuthMethod::private_key_jwt: {
-      TRY_ASSIGN(const SecretString assertion, make_assertion(client, now));
+      const SecretString assertion = TRY(make_assertion(client, now));
       add_assertion("jwt-bearer", assertion, form);
       return {};
     }

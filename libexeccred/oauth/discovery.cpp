@@ -2,6 +2,7 @@
 #include <execcred/oauth/discovery.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/oauth/failure.hpp>
@@ -28,22 +29,22 @@ Status check_endpoint(const std::string& url, const std::string& path) {
 }
 
 Result<DiscoveryDocument> read_document(const json::Value& value, std::string_view issuer) {
-  TRY_ASSIGN(const json::ObjectReader reader, json::ObjectReader::open(value, ""));
+  const json::ObjectReader reader = TRY(json::ObjectReader::open(value, ""));
   DiscoveryDocument document;
-  TRY_ASSIGN(document.issuer, reader.required_string("issuer"));
+  document.issuer = TRY(reader.required_string("issuer"));
   if (document.issuer != issuer) {
     return unfit("the discovery document is of the issuer " + in_quotes(document.issuer) +
                      ", not of " + in_quotes(issuer),
                  "write the issuer exactly as the server does, with or without '/' at its end");
   }
-  TRY_ASSIGN(document.token_endpoint, reader.required_string("token_endpoint"));
+  document.token_endpoint = TRY(reader.required_string("token_endpoint"));
   TRY(check_endpoint(document.token_endpoint, "token_endpoint"));
-  TRY_ASSIGN(document.token_endpoint_auth_methods,
-             reader.strings("token_endpoint_auth_methods_supported"));
-  TRY_ASSIGN(const std::optional<json::ObjectReader> aliases,
-             reader.optional_object("mtls_endpoint_aliases"));
+  document.token_endpoint_auth_methods =
+      TRY(reader.strings("token_endpoint_auth_methods_supported"));
+  const std::optional<json::ObjectReader> aliases =
+      TRY(reader.optional_object("mtls_endpoint_aliases"));
   if (!aliases) return document;
-  TRY_ASSIGN(std::optional<std::string> alias, aliases->optional_string("token_endpoint"));
+  std::optional<std::string> alias = TRY(aliases->optional_string("token_endpoint"));
   if (!alias) return document;
   TRY(check_endpoint(*alias, aliases->path_of("token_endpoint")));
   document.mtls_token_endpoint = *std::move(alias);
@@ -78,13 +79,13 @@ Result<DiscoveryDocument> parse_discovery(std::string_view document, std::string
 
 Result<DiscoveryDocument> discover(HttpClient& client, std::string_view issuer,
                                    const RetryPolicy& policy) {
-  TRY_ASSIGN(const std::string text, discovery_url(issuer));
-  TRY_ASSIGN(const Url url, parse_url(text));
+  const std::string text = TRY(discovery_url(issuer));
+  const Url url = TRY(parse_url(text));
   const std::string server = origin_of(url);
   HttpRequest request = {.url = text, .max_reply_bytes = kMaxDocument};
   request.add_header("Accept", "application/json");
   const auto ask = [&]() -> Result<DiscoveryDocument> {
-    TRY_ASSIGN(const HttpResponse reply, send_with_retries(client, request, policy));
+    const HttpResponse reply = TRY(send_with_retries(client, request, policy));
     if (reply.status != 200) return status_failure(reply, server);
     TRY(json_object_of(reply, server, {}));
     return parse_discovery(reply.body.reveal(), issuer);

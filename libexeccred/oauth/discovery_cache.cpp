@@ -2,6 +2,7 @@
 #include <execcred/oauth/discovery_cache.hpp>
 
 #include <execcred/base/sha256.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/cache/entry.hpp>
 #include <execcred/cache/fields.hpp>
@@ -85,7 +86,7 @@ Result<DiscoveryDocument> DiscoveryCache::get(HttpClient& client, const RetryPol
     policy.debug("the discovery document of " + redacted_url(issuer_) + " out of the cache");
     return *std::move(document);
   }
-  TRY_ASSIGN(DiscoveryDocument document, discover(client, issuer_, policy));
+  DiscoveryDocument document = TRY(discover(client, issuer_, policy));
   if (directory_ == nullptr) return document;
   const Status written = keep(document, clock.now());
   if (!written) policy.debug(written.error().message);

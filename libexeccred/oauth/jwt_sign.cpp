@@ -3,6 +3,7 @@
 
 #include <execcred/base/base64.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/x509/openssl_start.hpp>
 #include <execcred/x509/private_key.hpp>
 
@@ -120,7 +121,7 @@ Result<std::string> describe(const EVP_PKEY& key) {
 }
 
 Result<const Algorithm*> choose_algorithm(const EVP_PKEY& key, std::string_view wanted) {
-  TRY_ASSIGN(const std::string description, describe(key));
+  const std::string description = TRY(describe(key));
   if (!wanted.empty()) {
     const Algorithm* found = find_algorithm(wanted);
     if (found != nullptr && fits(*found, key)) return found;
@@ -186,8 +187,8 @@ Result<std::string> joined_coordinates(const std::string& der, int bytes) {
 Result<SigningKey> SigningKey::read(const SecretString& pem, std::string_view algorithm) {
   TRY(start_openssl());
   if (trim(pem.reveal()).empty()) return unfit("the private key is missing or empty");
-  TRY_ASSIGN(PrivateKey found, read_private_key(pem));
-  TRY_ASSIGN(const Algorithm* const chosen, choose_algorithm(*found.key, algorithm));
+  PrivateKey found = TRY(read_private_key(pem));
+  const Algorithm* const chosen = TRY(choose_algorithm(*found.key, algorithm));
   SigningKey key;
   key.key_ = std::shared_ptr<evp_pkey_st>(std::move(found.key));
   key.algorithm_ = chosen->name;
@@ -199,9 +200,9 @@ Result<SecretString> SigningKey::sign(std::string_view header, std::string_view 
   SecretString token = encode_base64url(header);
   token.append(".");
   token.append(encode_base64url(payload).reveal());
-  TRY_ASSIGN(std::string signature, signature_of(algorithm, *key_, token.reveal()));
+  std::string signature = TRY(signature_of(algorithm, *key_, token.reveal()));
   if (algorithm.family == Family::ec) {
-    TRY_ASSIGN(signature, joined_coordinates(signature, algorithm.coordinate_bytes));
+    signature = TRY(joined_coordinates(signature, algorithm.coordinate_bytes));
   }
   token.append(".");
   token.append(encode_base64url(signature).reveal());

@@ -3,6 +3,7 @@
 
 #include <execcred/base/form.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/oauth/failure.hpp>
@@ -32,7 +33,7 @@ bool is_metadata_address(const IpAddress& address) {
 
 Result<SecretString> member_of(const HttpResponse& reply, const std::string& server,
                                const std::string& field) {
-  TRY_ASSIGN(json::Value document, json_object_of(reply, server, {}));
+  json::Value document = TRY(json_object_of(reply, server, {}));
   const json::Value* const member = document.find(field);
   SecretString token;
   if (member != nullptr && member->string() != nullptr) token = SecretString(*member->string());
@@ -84,13 +85,13 @@ std::string query_encode(std::string_view text) {
 Result<HttpResponse> ask_local_url(HttpRequest request, TlsSettings tls, const Services& services,
                                    ProviderCall& call) {
   TRY(check_local_url(request.url));
-  TRY_ASSIGN(const Url url, parse_url(request.url));
+  const Url url = TRY(parse_url(request.url));
   const std::string server = origin_of(url);
   request.allow_plain_http = true;
   services.debug("asking " + server);
   ProviderHttp http = provider_http(
       {.tls = std::move(tls), .proxy = proxy_of(services.environment)}, services, call);
-  TRY_ASSIGN(HttpResponse reply, send_with_retries(*http.client, request, http.policy));
+  HttpResponse reply = TRY(send_with_retries(*http.client, request, http.policy));
   if (reply.status != 200) return status_failure(reply, server);
   return reply;
 }
@@ -99,7 +100,7 @@ Result<SecretString> token_of_reply(const HttpResponse& reply, const std::string
                                     const std::string& field) {
   SecretString content = reply.body.copy();
   if (!field.empty()) {
-    TRY_ASSIGN(content, member_of(reply, server, field));
+    content = TRY(member_of(reply, server, field));
   }
   return bearer_token(content).context("reading what " + server + " answered");
 }

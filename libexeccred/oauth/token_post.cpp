@@ -2,6 +2,7 @@
 #include <execcred/oauth/token_post.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/oauth/failure.hpp>
 
@@ -50,7 +51,7 @@ class PostSender final : public HttpClient {
                            .is_spent_by_sending = wanted.is_spent_by_sending};
     request.add_header("Content-Type", kFormType);
     request.add_header("Accept", "application/json");
-    TRY_ASSIGN(const Form form, post_.make_form(request));
+    const Form form = TRY(post_.make_form(request));
     request.body = form.encoded();
     secrets_.clear();
     for (const SecretString& secret : post_.secrets) add_secret(secret, secrets_);
@@ -82,12 +83,9 @@ Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post,
                             (url ? "is no https URL" : url.error().message)};
   }
   PostSender sender(client, post, origin_of(*url));
-  TRY_ASSIGN(
-      const HttpResponse reply,
-      send_with_retries(
-          sender,
-          {.method = "POST", .url = post.url, .is_spent_by_sending = post.is_spent_by_sending},
-          policy));
+  const HttpResponse reply = TRY(send_with_retries(
+      sender, {.method = "POST", .url = post.url, .is_spent_by_sending = post.is_spent_by_sending},
+      policy));
   return parse_token_reply(reply, {.token = post.token,
                                    .now = clock.now(),
                                    .server = origin_of(*url),

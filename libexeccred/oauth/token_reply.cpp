@@ -2,6 +2,7 @@
 #include <execcred/oauth/token_reply.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/json/json_reader.hpp>
@@ -56,14 +57,14 @@ Result<SecretString> secret_member(const json::Value& document, std::string_view
 }
 
 Result<std::string> text_member(const json::Value& document, std::string_view name) {
-  TRY_ASSIGN(const json::ObjectReader reader, json::ObjectReader::open(document, ""));
+  const json::ObjectReader reader = TRY(json::ObjectReader::open(document, ""));
   Result<std::optional<std::string>> text = reader.optional_string(name);
   if (!text) return unfit("the reply's " + text.error().message);
   return std::move(*text).value_or("");
 }
 
 Status check_token_type(const json::Value& document, const SecretTexts& secrets) {
-  TRY_ASSIGN(const std::string type, text_member(document, "token_type"));
+  const std::string type = TRY(text_member(document, "token_type"));
   const std::string lower = ascii_lower(type);
   if (lower.empty() || lower == "bearer" || lower == "n_a") return {};
   return unfit("the reply's token is of the type '" + shown_text(type, secrets, kMaxType) +
@@ -89,7 +90,7 @@ Result<std::optional<seconds>> lifetime_of(const json::Value& document) {
 Result<SecretString> chosen_token(const json::Value& document, ReplyToken wanted) {
   const bool is_id_token = wanted == ReplyToken::id_token;
   const std::string_view name = is_id_token ? "id_token" : "access_token";
-  TRY_ASSIGN(const SecretString text, secret_member(document, name));
+  const SecretString text = TRY(secret_member(document, name));
   if (text.empty()) {
     return unfit(
         "the reply has no " + in_quotes(name),
@@ -100,10 +101,10 @@ Result<SecretString> chosen_token(const json::Value& document, ReplyToken wanted
 
 Result<std::optional<TimePoint>> end_of(const SecretString& token, const json::Value& document,
                                         const TokenReplyRules& rules) {
-  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(token));
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
   std::optional<TimePoint> end;
   if (rules.token == ReplyToken::access_token) {
-    TRY_ASSIGN(const std::optional<seconds> lifetime, lifetime_of(document));
+    const std::optional<seconds> lifetime = TRY(lifetime_of(document));
     if (lifetime) end = rules.now + *lifetime;
   } else if (!claims || !claims->expires_at) {
     return unfit(claims ? "the reply's 'id_token' has no 'exp'"
@@ -120,10 +121,10 @@ Result<std::optional<TimePoint>> end_of(const SecretString& token, const json::V
 Result<TokenReply> read_reply(const json::Value& document, const TokenReplyRules& rules) {
   if (rules.token == ReplyToken::access_token) TRY(check_token_type(document, rules.secrets));
   TokenReply reply;
-  TRY_ASSIGN(reply.token, chosen_token(document, rules.token));
-  TRY_ASSIGN(reply.expires_at, end_of(reply.token, document, rules));
-  TRY_ASSIGN(reply.refresh_token, secret_member(document, "refresh_token"));
-  TRY_ASSIGN(reply.issued_token_type, text_member(document, "issued_token_type"));
+  reply.token = TRY(chosen_token(document, rules.token));
+  reply.expires_at = TRY(end_of(reply.token, document, rules));
+  reply.refresh_token = TRY(secret_member(document, "refresh_token"));
+  reply.issued_token_type = TRY(text_member(document, "issued_token_type"));
   return reply;
 }
 
@@ -133,7 +134,7 @@ Result<TokenReply> parse_token_reply(const HttpResponse& reply, const TokenReply
   if (std::optional<Error> error = oauth_failure(reply, rules.server, rules.secrets)) {
     return *std::move(error);
   }
-  TRY_ASSIGN(json::Value parsed, json_object_of(reply, rules.server, rules.secrets));
+  json::Value parsed = TRY(json_object_of(reply, rules.server, rules.secrets));
   const WipedDocument document(std::move(parsed));
   return read_reply(document.value(), rules).context("reading the reply of " + rules.server);
 }

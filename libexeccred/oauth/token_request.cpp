@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/oauth/token_request.hpp>
 
+#include <execcred/base/try.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/oauth/token_post.hpp>
 
@@ -27,7 +28,7 @@ Result<TokenReply> request_token(HttpClient& client, const std::string& token_ur
                     .is_spent_by_sending = is_spent_by_sending(request, authentication),
                     .token = request.token};
   post.make_form = [&](HttpRequest& http) -> Result<Form> {
-    TRY_ASSIGN(Form form, token_form(request));
+    Form form = TRY(token_form(request));
     TRY(authenticate_client(authentication, clock.now(), http, form));
     return form;
   };

@@ -2,6 +2,7 @@
 #include <execcred/os/file.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/os/file_walk.hpp>
 
 #include <fcntl.h>
@@ -68,8 +69,8 @@ Result<Contents> read_names(const fs::path& directory, const std::vector<std::st
                             std::size_t max_bytes) {
   Contents contents;
   for (const std::string& name : names) {
-    TRY_ASSIGN(std::optional<SecretString> content,
-               read_secret_file_if_there(directory / name, max_bytes));
+    std::optional<SecretString> content =
+        TRY(read_secret_file_if_there(directory / name, max_bytes));
     contents.push_back(std::move(content));
   }
   return contents;
@@ -94,7 +95,7 @@ Result<std::optional<SecretString>> read_secret_file_if_there(const fs::path& pa
   fs::path absent_from;
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     Walk walk(path);
-    TRY_ASSIGN(const std::optional<OpenFile> file, walk.open_file());
+    const std::optional<OpenFile> file = TRY(walk.open_file());
     if (walk.is_absent()) {
       // A directory that a symlink led to may have been swapped away before it was emptied: then
       // the next walk ends in another one.
@@ -106,7 +107,7 @@ Result<std::optional<SecretString>> read_secret_file_if_there(const fs::path& pa
     }
     is_missing = !file.has_value();
     if (!is_missing) {
-      TRY_ASSIGN(std::optional<SecretString> content, read_whole(*file, path, max_bytes));
+      std::optional<SecretString> content = TRY(read_whole(*file, path, max_bytes));
       if (content) return content;
     }
     nanosleep(&kPause, nullptr);
@@ -118,7 +119,7 @@ Result<std::optional<SecretString>> read_secret_file_if_there(const fs::path& pa
 }
 
 Result<SecretString> read_secret_file(const fs::path& path, std::size_t max_bytes) {
-  TRY_ASSIGN(std::optional<SecretString> content, read_secret_file_if_there(path, max_bytes));
+  std::optional<SecretString> content = TRY(read_secret_file_if_there(path, max_bytes));
   if (content) return *std::move(content);
   return cannot_read(path, system_message(ENOENT));
 }
@@ -144,7 +145,7 @@ Result<std::vector<std::optional<SecretString>>> read_secret_directory(
 }
 
 Result<std::string> read_file(const fs::path& path, std::size_t max_bytes) {
-  TRY_ASSIGN(const SecretString content, read_secret_file(path, max_bytes));
+  const SecretString content = TRY(read_secret_file(path, max_bytes));
   return std::string(content.reveal());
 }
 

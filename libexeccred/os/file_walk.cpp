@@ -2,6 +2,7 @@
 #include <execcred/os/file_walk.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -189,7 +190,7 @@ Result<std::optional<OpenFile>> Walk::open_file() {
   TRY(start());
   while (!names_.empty()) {
     OpenFile file;
-    TRY_ASSIGN(const Step step, this->step(file));
+    const Step step = TRY(this->step(file));
     if (step == Step::swapped) return std::optional<OpenFile>();
     if (step == Step::opened) return std::optional(std::move(file));
   }

@@ -2,6 +2,7 @@
 #include <execcred/os/file_write.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/os/file.hpp>
 
 #include <fcntl.h>
@@ -118,7 +119,7 @@ Result<Written> replace_file(const fs::path& path, std::string_view content) {
     if (current && *current == content) return Written::unchanged;
   }
   const SignalsHeld held;
-  TRY_ASSIGN(NewFile file, NewFile::write(path, content, S_IRUSR | S_IWUSR));
+  NewFile file = TRY(NewFile::write(path, content, S_IRUSR | S_IWUSR));
   TRY(file.take_place());
   return Written::replaced;
 }

@@ -2,6 +2,7 @@
 #include <execcred/os/process.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/process_signals.hpp>
 
@@ -296,8 +297,8 @@ class Collector {
 }  // namespace
 
 Result<Finished> run_command(const Command& command) {
-  TRY_ASSIGN(Pipe output, make_pipe());
-  TRY_ASSIGN(Pipe error_output, make_pipe());
+  Pipe output = TRY(make_pipe());
+  Pipe error_output = TRY(make_pipe());
   std::vector<std::string> arguments = {command.path};
   arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
   std::vector<std::string> environment = command.environment;

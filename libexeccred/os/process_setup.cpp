@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/os/process_setup.hpp>
 
+#include <execcred/base/try.hpp>
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -89,7 +91,7 @@ Status set_up_process() {
 }
 
 Status write_to_stdout(std::string_view text) {
-  TRY_ASSIGN(const bool is_whole, write_while_read(text));
+  const bool is_whole = TRY(write_while_read(text));
   return is_whole ? Status() : cannot_write("its reader is gone");
 }
 

@@ -2,6 +2,7 @@
 #include <execcred/sources/google_metadata.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/oauth/local_url.hpp>
 
@@ -34,7 +35,7 @@ Result<HttpResponse> ask_google_metadata(std::string_view path, const Services& 
   TRY(check_host(host));
   HttpRequest request = {.url = "http://" + host + std::string(kPath).append(path)};
   request.add_header("Metadata-Flavor", kFlavor);
-  TRY_ASSIGN(HttpResponse reply, ask_local_url(std::move(request), {}, services, call));
+  HttpResponse reply = TRY(ask_local_url(std::move(request), {}, services, call));
   if (reply.header("metadata-flavor") == kFlavor) return reply;
   return Error{.kind = Error::Kind::no_credential,
                .message = in_quotes(host) + " is no metadata server of Google's",

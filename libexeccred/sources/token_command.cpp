@@ -3,6 +3,7 @@
 
 #include <execcred/base/fingerprint.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/os/process.hpp>
@@ -87,12 +88,12 @@ Result<SecretString> run_token_command(const TokenCommand& command,
                                        std::vector<std::string> environment,
                                        const Services& services, const ProviderCall& call) {
   services.debug("running " + in_quotes(command.program));
-  TRY_ASSIGN(Finished finished, run_command({.path = command.program,
-                                             .arguments = command.arguments,
-                                             .environment = std::move(environment),
-                                             .limit = limit_of(call),
-                                             .max_output = kMaxSecretFile,
-                                             .ends_with_signals = true}));
+  Finished finished = TRY(run_command({.path = command.program,
+                                       .arguments = command.arguments,
+                                       .environment = std::move(environment),
+                                       .limit = limit_of(call),
+                                       .max_output = kMaxSecretFile,
+                                       .ends_with_signals = true}));
   if (finished.signal != 0 || finished.exit_code != 0) return failed(finished, command.program);
   return std::move(finished.output);
 }

@@ -2,6 +2,7 @@
 #include <execcred/spiffe/grpc_message.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -3,6 +3,7 @@
 
 #include <execcred/base/base64.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/spiffe/spiffe_id.hpp>
@@ -57,7 +58,7 @@ Status check_audiences(const UnverifiedClaims& claims, const std::vector<std::st
 
 // JWT-SVID section 3: the JSON serialisations of RFC 7515 are not allowed.
 Result<UnverifiedClaims> read_claims(const SecretString& token) {
-  TRY_ASSIGN(std::optional<UnverifiedClaims> claims, unverified_claims(token));
+  std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
   const std::string_view text = token.reveal();
   const std::string_view signature = text.substr(text.rfind('.') + 1);
   if (!claims || signature.empty() || !decode_base64url(signature)) {
@@ -68,7 +69,7 @@ Result<UnverifiedClaims> read_claims(const SecretString& token) {
 
 Result<JwtSvid> check(JwtSvidMessage message, const std::vector<std::string>& audiences,
                       TimePoint now) {
-  TRY_ASSIGN(const UnverifiedClaims claims, read_claims(message.svid));
+  const UnverifiedClaims claims = TRY(read_claims(message.svid));
   TRY(check_header(claims));
   TRY(check_subject(claims, message.spiffe_id));
   TRY(check_audiences(claims, audiences));
@@ -89,14 +90,13 @@ Result<JwtSvid> check_jwt_svid(JwtSvidMessage message, const std::vector<std::st
 
 Result<JwtSvid> fetch_jwt_svid(const WorkloadApi& api, const std::vector<std::string>& audiences,
                                const SvidChoice& choice, const Clock& clock) {
-  TRY_ASSIGN(std::vector<JwtSvidMessage> messages,
-             api.fetch_jwt_svids(audiences, choice.spiffe_id));
+  std::vector<JwtSvidMessage> messages = TRY(api.fetch_jwt_svids(audiences, choice.spiffe_id));
   std::vector<SvidCandidate> candidates;
   candidates.reserve(messages.size());
   for (const JwtSvidMessage& message : messages) {
     candidates.push_back({.spiffe_id = message.spiffe_id, .hint = message.hint});
   }
-  TRY_ASSIGN(const std::size_t chosen, choose_svid(candidates, choice));
+  const std::size_t chosen = TRY(choose_svid(candidates, choice));
   return check_jwt_svid(std::move(messages[chosen]), audiences, clock.now());
 }
 

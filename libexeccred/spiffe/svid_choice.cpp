@@ -2,6 +2,7 @@
 #include <execcred/spiffe/svid_choice.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/spiffe/spiffe_id.hpp>
 
 #include <algorithm>
@@ -123,8 +124,7 @@ Result<std::size_t> find(const Candidates& candidates, const SvidChoice& choice,
 
 Result<std::size_t> choose_svid(const std::vector<SvidCandidate>& candidates,
                                 const SvidChoice& choice, const CertifiedUserOf& user_of) {
-  TRY_ASSIGN(const std::size_t chosen,
-             find(Candidates(candidates, user_of), choice, user_of != nullptr));
+  const std::size_t chosen = TRY(find(Candidates(candidates, user_of), choice, user_of != nullptr));
   if (choice.trust_domain.empty()) return chosen;
   const std::string& id = candidates[chosen].spiffe_id;
   const Result<SpiffeId> parsed = SpiffeId::parse(id);

@@ -3,6 +3,7 @@
 
 #include <execcred/base/duration.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/spiffe/grpc_call.hpp>
 #include <execcred/spiffe/workload_messages.hpp>
@@ -132,7 +133,7 @@ class RetriedCall {
     ++attempts_;
     const bool is_short = end_ - steady_clock::now() <= short_attempt_;
     deadline::enter_phase("connecting to the SPIFFE Workload API");
-    TRY_ASSIGN(const FileDescriptor socket, connect_to(endpoint_, end_));
+    const FileDescriptor socket = TRY(connect_to(endpoint_, end_));
     tell("connected to " + in_quotes(endpoint_.text));
     deadline::enter_phase("waiting for the SPIFFE Workload API's answer");
     GrpcReply reply = call_grpc(socket.get(), request_, end_);
@@ -187,17 +188,17 @@ Result<std::vector<JwtSvidMessage>> WorkloadApi::fetch_jwt_svids(
   request.message = encode_jwt_svid_request(audiences, spiffe_id);
   std::string doing = "asking for a JWT-SVID";
   if (!spiffe_id.empty()) doing += " of " + in_quotes(spiffe_id);
-  TRY_ASSIGN(const SecretString answer,
-             RetriedCall(endpoint_, policy_, std::move(request)).run().context(std::move(doing)));
+  const SecretString answer =
+      TRY(RetriedCall(endpoint_, policy_, std::move(request)).run().context(std::move(doing)));
   return decode_jwt_svid_response(answer.reveal()).context("reading the agent's JWT-SVIDs");
 }
 
 Result<std::vector<X509SvidMessage>> WorkloadApi::fetch_x509_svids() const {
   GrpcRequest request = request_for("FetchX509SVID", policy_);
   request.takes_first = true;
-  TRY_ASSIGN(const SecretString answer, RetriedCall(endpoint_, policy_, std::move(request))
-                                            .run()
-                                            .context("asking for an X.509-SVID"));
+  const SecretString answer = TRY(RetriedCall(endpoint_, policy_, std::move(request))
+                                      .run()
+                                      .context("asking for an X.509-SVID"));
   return decode_x509_svid_response(answer.reveal()).context("reading the agent's X.509-SVIDs");
 }
 

@@ -2,6 +2,7 @@
 #include <execcred/spiffe/x509_svid.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/spiffe/spiffe_id.hpp>
 #include <execcred/x509/certificate_fields.hpp>
 #include <execcred/x509/openssl_start.hpp>
@@ -92,7 +93,7 @@ std::optional<CertifiedUser> user_of(const X509SvidMessage& message) {
 }
 
 Result<std::string> find_uri(const X509& leaf) {
-  TRY_ASSIGN(const NamesOwner names, find_extension<NamesOwner>(leaf, NID_subject_alt_name));
+  const NamesOwner names = TRY(find_extension<NamesOwner>(leaf, NID_subject_alt_name));
   std::string uri;
   int count = 0;
   for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
@@ -109,7 +110,7 @@ Result<std::string> find_uri(const X509& leaf) {
 }
 
 Status check_id(const X509& leaf, const std::string& spiffe_id) {
-  TRY_ASSIGN(const std::string uri, find_uri(leaf));
+  const std::string uri = TRY(find_uri(leaf));
   const Result<SpiffeId> id = SpiffeId::parse(uri);
   if (!id) return unfit("is of no SPIFFE ID: " + id.error().message);
   if (uri == spiffe_id) return {};
@@ -118,7 +119,7 @@ Status check_id(const X509& leaf, const std::string& spiffe_id) {
 
 // X509-SVID section 4.3, of a leaf.
 Status check_key_usage(const X509& leaf) {
-  TRY_ASSIGN(const BitsOwner usage, find_extension<BitsOwner>(leaf, NID_key_usage));
+  const BitsOwner usage = TRY(find_extension<BitsOwner>(leaf, NID_key_usage));
   if (!usage || ASN1_BIT_STRING_get_bit(usage.get(), kDigitalSignature) == 0) {
     return unfit("has no key usage digitalSignature, so it authenticates nobody");
   }
@@ -131,7 +132,7 @@ Status check_key_usage(const X509& leaf) {
 
 Status check_leaf(const X509& leaf, const std::string& spiffe_id, TimePoint now,
                   ClientCertificate& checked) {
-  TRY_ASSIGN(const bool is_ca, is_authority(leaf));
+  const bool is_ca = TRY(is_authority(leaf));
   if (is_ca) return unfit("is a CA's, and a CA's key must never leave");
   TRY(check_id(leaf, spiffe_id));
   TRY(check_key_usage(leaf));
@@ -140,9 +141,9 @@ Status check_leaf(const X509& leaf, const std::string& spiffe_id, TimePoint now,
 }
 
 Status check_issuer(const X509& issuer) {
-  TRY_ASSIGN(const bool is_ca, is_authority(issuer));
+  const bool is_ca = TRY(is_authority(issuer));
   if (!is_ca) return unfit("is no CA's");
-  TRY_ASSIGN(const BitsOwner usage, find_extension<BitsOwner>(issuer, NID_key_usage));
+  const BitsOwner usage = TRY(find_extension<BitsOwner>(issuer, NID_key_usage));
   if (usage && ASN1_BIT_STRING_get_bit(usage.get(), kKeyCertSign) != 0) return {};
   return unfit("has no key usage keyCertSign");
 }
@@ -163,8 +164,8 @@ Status check_key(const X509& leaf, std::string_view der) {
 
 Result<X509Svid> check(const X509SvidMessage& message, TimePoint now) {
   TRY(start_openssl());
-  TRY_ASSIGN(const std::vector<Certificate> chain,
-             read_certificates(message.certificates, kMaxChain, "the X.509-SVID"));
+  const std::vector<Certificate> chain =
+      TRY(read_certificates(message.certificates, kMaxChain, "the X.509-SVID"));
   X509Svid svid;
   const X509& leaf = *chain.front().x509;
   TRY(name_certificate(check_leaf(leaf, message.spiffe_id, now, svid.pair), kLeaf, leaf));
@@ -191,15 +192,14 @@ Result<X509Svid> check_x509_svid(const X509SvidMessage& message, TimePoint now) 
 
 Result<X509Svid> fetch_x509_svid(const WorkloadApi& api, const SvidChoice& choice,
                                  const Clock& clock) {
-  TRY_ASSIGN(const std::vector<X509SvidMessage> messages, api.fetch_x509_svids());
+  const std::vector<X509SvidMessage> messages = TRY(api.fetch_x509_svids());
   std::vector<SvidCandidate> candidates;
   candidates.reserve(messages.size());
   for (const X509SvidMessage& message : messages) {
     candidates.push_back({.spiffe_id = message.spiffe_id, .hint = message.hint});
   }
-  TRY_ASSIGN(const std::size_t chosen,
-             choose_svid(candidates, choice,
-                         [&messages](std::size_t place) { return user_of(messages[place]); }));
+  const std::size_t chosen = TRY(choose_svid(
+      candidates, choice, [&messages](std::size_t place) { return user_of(messages[place]); }));
   return check_x509_svid(messages[chosen], clock.now());
 }
 

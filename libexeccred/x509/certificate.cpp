@@ -3,6 +3,7 @@
 
 #include <execcred/base/base64.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/x509/certificate_fields.hpp>
 #include <execcred/x509/openssl_start.hpp>
 #include <execcred/x509/pem_block.hpp>
@@ -44,7 +45,7 @@ Result<Certificate> read_certificate(std::string_view der) {
 Result<std::vector<Certificate>> read_certificates(std::string_view text) {
   std::vector<Certificate> found;
   if (!looks_like_pem(text)) {
-    TRY_ASSIGN(Certificate certificate, read_certificate(text));
+    Certificate certificate = TRY(read_certificate(text));
     found.push_back(std::move(certificate));
     return found;
   }
@@ -52,7 +53,7 @@ Result<std::vector<Certificate>> read_certificates(std::string_view text) {
   if (!blocks) return wrong("the certificate " + blocks.error().message, blocks.error().hint);
   for (const PemBlock& block : *blocks) {
     if (block.label != "CERTIFICATE") continue;
-    TRY_ASSIGN(Certificate certificate, read_certificate(block.der.reveal()));
+    Certificate certificate = TRY(read_certificate(block.der.reveal()));
     found.push_back(std::move(certificate));
   }
   if (found.empty()) {
@@ -85,7 +86,7 @@ Status sort_chain(std::vector<Certificate>& certificates, const EVP_PKEY& key) {
 }
 
 Status check_leaf(const X509& leaf, TimePoint now, ClientCertificate& checked) {
-  TRY_ASSIGN(const bool is_ca, is_authority(leaf));
+  const bool is_ca = TRY(is_authority(leaf));
   if (is_ca) {
     return wrong("is a CA's, and a CA's key must never leave", std::string(kNameAnother));
   }
@@ -98,10 +99,10 @@ Status check_leaf(const X509& leaf, TimePoint now, ClientCertificate& checked) {
 Result<ClientCertificate> check_client_certificate(std::string_view certificates,
                                                    const SecretString& private_key, TimePoint now) {
   TRY(start_openssl());
-  TRY_ASSIGN(const SecretString certificate_text, unwrap(certificates, "the certificate"));
-  TRY_ASSIGN(const SecretString key_text, unwrap(private_key.reveal(), "the private key"));
-  TRY_ASSIGN(std::vector<Certificate> chain, read_certificates(certificate_text.reveal()));
-  TRY_ASSIGN(PrivateKey key, read_private_key(key_text));
+  const SecretString certificate_text = TRY(unwrap(certificates, "the certificate"));
+  const SecretString key_text = TRY(unwrap(private_key.reveal(), "the private key"));
+  std::vector<Certificate> chain = TRY(read_certificates(certificate_text.reveal()));
+  PrivateKey key = TRY(read_private_key(key_text));
   TRY(sort_chain(chain, *key.key));
 
   const X509& leaf = *chain.front().x509;

@@ -4,6 +4,7 @@
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/secret.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/x509/pem_block.hpp>
 
 #include <algorithm>
@@ -104,14 +105,14 @@ Error malformed_extension(int nid) {
 }
 
 Result<bool> is_authority(const X509& certificate) {
-  TRY_ASSIGN(const BasicConstraintsOwner constraints,
-             find_extension<BasicConstraintsOwner>(certificate, NID_basic_constraints));
+  const BasicConstraintsOwner constraints =
+      TRY(find_extension<BasicConstraintsOwner>(certificate, NID_basic_constraints));
   return constraints && constraints->ca != 0;
 }
 
 // RFC 5280 section 4.2.1.12.
 Status check_is_for_clients(const X509& leaf) {
-  TRY_ASSIGN(const UsageOwner usages, find_extension<UsageOwner>(leaf, NID_ext_key_usage));
+  const UsageOwner usages = TRY(find_extension<UsageOwner>(leaf, NID_ext_key_usage));
   if (!usages) return {};
   std::vector<std::string> names;
   for (int i = 0; i < sk_ASN1_OBJECT_num(usages.get()); ++i) {
@@ -125,8 +126,8 @@ Status check_is_for_clients(const X509& leaf) {
 }
 
 Status check_validity(const X509& leaf, TimePoint now, ClientCertificate& checked) {
-  TRY_ASSIGN(const sys_seconds begin, read_time(X509_get0_notBefore(&leaf)));
-  TRY_ASSIGN(const sys_seconds end, read_time(X509_get0_notAfter(&leaf)));
+  const sys_seconds begin = TRY(read_time(X509_get0_notBefore(&leaf)));
+  const sys_seconds end = TRY(read_time(X509_get0_notAfter(&leaf)));
   checked.not_before = bounded(begin);
   checked.not_after = bounded(end);
   if (checked.not_after <= now) {

@@ -3,6 +3,7 @@
 
 #include <execcred/base/base64.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <optional>
 #include <utility>

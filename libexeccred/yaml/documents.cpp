@@ -2,6 +2,7 @@
 #include <execcred/yaml/documents.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/yaml/yaml.hpp>
 

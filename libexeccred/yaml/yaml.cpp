@@ -2,6 +2,7 @@
 #include <execcred/yaml/yaml.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/yaml/yaml_scalar.hpp>
 
 #include <yaml.h>

@@ -2,6 +2,7 @@
 #include <execcred/yaml/yaml_scalar.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <yaml.h>
 
@@ -134,7 +135,7 @@ Result<Value> resolve_plain(std::string_view text) {
 Result<Value> resolve_scalar(std::string_view text, bool is_plain, std::string_view tag) {
   if (tag == YAML_STR_TAG || (tag == "!" && !is_plain)) return Value(text);
   if (tag.empty() || tag == "!") return is_plain ? resolve_plain(text) : Value(text);
-  TRY_ASSIGN(Value value, resolve_plain(text));
+  Value value = TRY(resolve_plain(text));
   const json::Number* number = value.number();
   const bool is_whole = number != nullptr && number->text.find_first_of(".eE") == std::string::npos;
   const bool fits = (tag == YAML_NULL_TAG && value.is_null()) ||

@@ -2,6 +2,7 @@
 #include "config_file.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <algorithm>
 #include <cstddef>

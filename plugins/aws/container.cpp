@@ -3,6 +3,7 @@
 
 #include <execcred/base/fingerprint.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/cache/token_identity.hpp>
 #include <execcred/oauth/failure.hpp>
@@ -48,7 +49,7 @@ Status check_url(const std::string& text) {
 Result<SecretString> token_of(const ContainerEndpoint& endpoint) {
   if (endpoint.token_file.empty()) return endpoint.token.copy();
   const auto read = [&]() -> Result<SecretString> {
-    TRY_ASSIGN(const SecretString content, read_secret_file(endpoint.token_file));
+    const SecretString content = TRY(read_secret_file(endpoint.token_file));
     SecretString token = content.trimmed();
     if (!token.empty() && !has_control_character(token.reveal())) return token;
     return Error{.kind = Error::Kind::no_credential,
@@ -89,12 +90,12 @@ Result<std::optional<ContainerEndpoint>> container_endpoint(const Environment& e
 }
 
 Status identify_container(const ContainerEndpoint& endpoint, CacheKey& key) {
-  TRY_ASSIGN(const Url url, parse_url(endpoint.url));
+  const Url url = TRY(parse_url(endpoint.url));
   // In ECS, a path is as good as a password.
   key.add("source", "container").add("container", origin_of(url));
   key.add("container.fingerprint", fingerprint("container", endpoint.url));
   if (!endpoint.token_file.empty()) key.add("container.token-file", endpoint.token_file.native());
-  TRY_ASSIGN(const SecretString token, token_of(endpoint));
+  const SecretString token = TRY(token_of(endpoint));
   add_token_identity("container.token", token, key);
   return {};
 }
@@ -102,9 +103,9 @@ Status identify_container(const ContainerEndpoint& endpoint, CacheKey& key) {
 Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, const Services& services,
                                      ProviderCall& call) {
   deadline::enter_phase("asking the container's agent for credentials");
-  TRY_ASSIGN(const Url url, parse_url(endpoint.url));
+  const Url url = TRY(parse_url(endpoint.url));
   const std::string server = origin_of(url);
-  TRY_ASSIGN(SecretString token, token_of(endpoint));
+  SecretString token = TRY(token_of(endpoint));
   HttpRequest request = {.url = endpoint.url, .allow_plain_http = true};
   request.add_header("Accept", "application/json");
   SecretTexts secrets;
@@ -114,15 +115,15 @@ Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, const Se
   }
   services.debug("asking " + server + " for the container's credentials");
   ProviderHttp http = provider_http({.proxy = proxy_of(services.environment)}, services, call);
-  TRY_ASSIGN(const HttpResponse reply,
-             send_with_retries(*http.client, request, http.policy)
-                 .context("asking " + server + " for the container's credentials"));
+  const HttpResponse reply =
+      TRY(send_with_retries(*http.client, request, http.policy)
+              .context("asking " + server + " for the container's credentials"));
   if (reply.status != 200) {
     Error failure = status_failure(reply, server);
     failure.hint = "the agent refuses the container's token, or has no role for it";
     return failure;
   }
-  TRY_ASSIGN(json::Value document, json_object_of(reply, server, secrets));
+  json::Value document = TRY(json_object_of(reply, server, secrets));
   Result<AwsCredentials> credentials = aws_credentials_of_json(document, "Token");
   json::wipe(document);
   return std::move(credentials).context("reading what " + server + " answered");

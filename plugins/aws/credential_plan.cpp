@@ -5,6 +5,7 @@
 
 #include <execcred/aws/metadata.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -95,25 +96,24 @@ Result<MaybeSource> Planner::web_identity(const Profile* profile, bool with_envi
     if (value) return std::string(*value);
     return profile == nullptr ? Result<std::string>(std::string()) : profile->text(name);
   };
-  TRY_ASSIGN(const std::string file,
-             setting("AWS_WEB_IDENTITY_TOKEN_FILE", "web_identity_token_file"));
+  const std::string file = TRY(setting("AWS_WEB_IDENTITY_TOKEN_FILE", "web_identity_token_file"));
   if (file.empty()) return MaybeSource();
   WebIdentity identity = {.token_file = expand_home(file, environment_)};
-  TRY_ASSIGN(const std::string arn, setting("AWS_ROLE_ARN", "role_arn"));
+  const std::string arn = TRY(setting("AWS_ROLE_ARN", "role_arn"));
   if (arn.empty()) {
     return wrong("a web identity is there, and no role for it",
                  "AWS_ROLE_ARN, or role_arn in the profile, names the role");
   }
-  TRY_ASSIGN(identity.role.arn, parse_role_arn(arn));
-  TRY_ASSIGN(std::string session, setting("AWS_ROLE_SESSION_NAME", "role_session_name"));
+  identity.role.arn = TRY(parse_role_arn(arn));
+  std::string session = TRY(setting("AWS_ROLE_SESSION_NAME", "role_session_name"));
   if (!session.empty()) {
-    TRY_ASSIGN(identity.role.session_name, parse_session_name(session));
+    identity.role.session_name = TRY(parse_session_name(session));
   }
   return MaybeSource(std::move(identity));
 }
 
 Result<MaybeSource> Planner::of_profile(const Profile& profile) const {
-  TRY_ASSIGN(MaybeSource source, web_identity(&profile, false));
+  MaybeSource source = TRY(web_identity(&profile, false));
   if (source) return source;
   for (const std::string_view name : {"sso_session", "sso_start_url", "sso_account_id"}) {
     if (profile.has(name)) return person_needed(profile, "IAM Identity Center");
@@ -122,23 +122,23 @@ Result<MaybeSource> Planner::of_profile(const Profile& profile) const {
   const ConfigSection* const config = profile.config();
   constexpr std::string_view kKey = "aws_access_key_id";
   if (credentials != nullptr && credentials->find(kKey) != nullptr) {
-    TRY_ASSIGN(source, keys_of(*credentials, profile.name()));
+    source = TRY(keys_of(*credentials, profile.name()));
     return source;
   }
   if (profile.has("login_session")) return person_needed(profile, "a login of the aws command");
-  TRY_ASSIGN(const std::string process, profile.text("credential_process"));
+  const std::string process = TRY(profile.text("credential_process"));
   if (!process.empty()) {
-    TRY_ASSIGN(TokenCommand command, parse_credential_process(process));
+    TokenCommand command = TRY(parse_credential_process(process));
     return MaybeSource(std::move(command));
   }
   if (config != nullptr && config->find(kKey) != nullptr) {
-    TRY_ASSIGN(source, keys_of(*config, profile.name()));
+    source = TRY(keys_of(*config, profile.name()));
   }
   return source;
 }
 
 Result<MaybeSource> Planner::container() const {
-  TRY_ASSIGN(std::optional<ContainerEndpoint> endpoint, container_endpoint(environment_));
+  std::optional<ContainerEndpoint> endpoint = TRY(container_endpoint(environment_));
   return endpoint ? MaybeSource(*std::move(endpoint)) : MaybeSource();
 }
 
@@ -153,19 +153,19 @@ Result<CredentialPlan::Source> Planner::instance() const {
 Result<Role> Planner::role_of(const Profile& profile) const {
   TRY(refuse_interactive(profile));
   Role role;
-  TRY_ASSIGN(const std::string arn, profile.text("role_arn"));
-  TRY_ASSIGN(role.arn, parse_role_arn(arn));
-  TRY_ASSIGN(const std::string session, profile.text("role_session_name"));
+  const std::string arn = TRY(profile.text("role_arn"));
+  role.arn = TRY(parse_role_arn(arn));
+  const std::string session = TRY(profile.text("role_session_name"));
   if (!session.empty()) {
-    TRY_ASSIGN(role.session_name, parse_session_name(session));
+    role.session_name = TRY(parse_session_name(session));
   }
-  TRY_ASSIGN(const std::string external_id, profile.text("external_id"));
+  const std::string external_id = TRY(profile.text("external_id"));
   if (!external_id.empty()) {
-    TRY_ASSIGN(role.external_id, parse_external_id(external_id));
+    role.external_id = TRY(parse_external_id(external_id));
   }
-  TRY_ASSIGN(const std::string duration, profile.text("duration_seconds"));
+  const std::string duration = TRY(profile.text("duration_seconds"));
   if (!duration.empty()) {
-    TRY_ASSIGN(role.duration, parse_session_duration(duration).context("reading duration_seconds"));
+    role.duration = TRY(parse_session_duration(duration).context("reading duration_seconds"));
   }
   return role;
 }
@@ -173,12 +173,12 @@ Result<Role> Planner::role_of(const Profile& profile) const {
 Result<CredentialPlan::Source> Planner::named_source(const std::string& name) const {
   const std::string lower = ascii_lower(name);
   if (lower == "environment") {
-    TRY_ASSIGN(std::optional<AwsCredentials> keys, aws_credentials_of_environment(environment_));
+    std::optional<AwsCredentials> keys = TRY(aws_credentials_of_environment(environment_));
     if (keys) return CredentialPlan::Source(*std::move(keys));
     return wrong("credential_source is Environment, and AWS_ACCESS_KEY_ID is not set");
   }
   if (lower == "ecscontainer") {
-    TRY_ASSIGN(MaybeSource source, container());
+    MaybeSource source = TRY(container());
     if (source) return *std::move(source);
     return wrong("credential_source is EcsContainer, and no variable names such an endpoint",
                  "AWS_CONTAINER_CREDENTIALS_FULL_URI or _RELATIVE_URI does");
@@ -190,7 +190,7 @@ Result<CredentialPlan::Source> Planner::named_source(const std::string& name) co
 
 Result<CredentialPlan::Source> Planner::source_profile(const Profile& profile,
                                                        std::vector<Role>& roles) {
-  TRY_ASSIGN(const std::string name, profile.text("source_profile"));
+  const std::string name = TRY(profile.text("source_profile"));
   const std::optional<Profile> source = profiles_.find(name);
   if (!source) {
     return wrong("the source_profile " + in_quotes(name) + " is not there",
@@ -202,7 +202,7 @@ Result<CredentialPlan::Source> Planner::source_profile(const Profile& profile,
     return wrong("the source_profile " + in_quotes(name) + " leads back to itself");
   }
   if (!has_keys(*source) && has_role(*source)) return role_source(*source, roles);
-  TRY_ASSIGN(MaybeSource found, of_profile(*source));
+  MaybeSource found = TRY(of_profile(*source));
   if (found) return *std::move(found);
   return wrong("the source_profile " + in_quotes(name) + " has no credentials");
 }
@@ -211,13 +211,13 @@ Result<CredentialPlan::Source> Planner::role_source(const Profile& profile,
                                                     std::vector<Role>& roles) {
   visited_.push_back(profile.name());
   const auto find = [&]() -> Result<CredentialPlan::Source> {
-    TRY_ASSIGN(Role role, role_of(profile));
-    TRY_ASSIGN(const std::string named, profile.text("credential_source"));
+    Role role = TRY(role_of(profile));
+    const std::string named = TRY(profile.text("credential_source"));
     if (named.empty() != profile.has("source_profile")) {
       return wrong("a role needs either source_profile or credential_source");
     }
-    TRY_ASSIGN(CredentialPlan::Source source,
-               named.empty() ? source_profile(profile, roles) : named_source(named));
+    CredentialPlan::Source source =
+        TRY(named.empty() ? source_profile(profile, roles) : named_source(named));
     roles.push_back(std::move(role));
     return source;
   };
@@ -234,19 +234,19 @@ Result<CredentialPlan> Planner::plan() {
   CredentialPlan plan;
   MaybeSource source;
   if (profile && has_role(*profile)) {
-    TRY_ASSIGN(source, role_source(*profile, plan.roles));
+    source = TRY(role_source(*profile, plan.roles));
   }
   if (!source) {
-    TRY_ASSIGN(source, web_identity(profile ? &*profile : nullptr, !options_.is_profile_chosen));
+    source = TRY(web_identity(profile ? &*profile : nullptr, !options_.is_profile_chosen));
   }
   if (!source && profile) {
-    TRY_ASSIGN(source, of_profile(*profile));
+    source = TRY(of_profile(*profile));
   }
   if (!source) {
-    TRY_ASSIGN(source, container());
+    source = TRY(container());
   }
   if (!source) {
-    TRY_ASSIGN(source, instance());
+    source = TRY(instance());
   }
   plan.source = *std::move(source);
   return plan;
@@ -266,10 +266,10 @@ Result<CredentialPlan> plan_credentials(const Options& options, const Environmen
                                         const Profiles* profiles) {
   CredentialPlan plan;
   if (has_environment_keys(options, environment)) {
-    TRY_ASSIGN(std::optional<AwsCredentials> keys, aws_credentials_of_environment(environment));
+    std::optional<AwsCredentials> keys = TRY(aws_credentials_of_environment(environment));
     if (keys) plan.source = *std::move(keys);
   } else {
-    TRY_ASSIGN(plan, Planner(options, environment, *profiles).plan());
+    plan = TRY(Planner(options, environment, *profiles).plan());
   }
   if (options.role_arn.empty()) return plan;
   Role role = {.arn = options.role_arn, .external_id = options.external_id};

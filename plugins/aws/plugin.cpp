@@ -15,6 +15,7 @@
 #include "session.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json.hpp>
 
 #include <memory>
@@ -42,14 +43,13 @@ class Aws final : public Provider {
                                     const Services& services) override {
     std::optional<Profiles> profiles;
     if (!has_environment_keys(options_, services.environment) || options_.region.empty()) {
-      TRY_ASSIGN(profiles, Profiles::load(services.environment));
+      profiles = TRY(Profiles::load(services.environment));
     }
     const Profiles* const files = profiles ? &*profiles : nullptr;
-    TRY_ASSIGN(const CredentialPlan plan, plan_credentials(options_, services.environment, files));
+    const CredentialPlan plan = TRY(plan_credentials(options_, services.environment, files));
     const CacheOptions cache = cache_options(request, services);
-    TRY_ASSIGN(const std::string region, token_region(options_, files, cache, services));
-    TRY_ASSIGN(const AwsCredentials credentials,
-               credentials_of(plan, files, region, cache, services));
+    const std::string region = TRY(token_region(options_, files, cache, services));
+    const AwsCredentials credentials = TRY(credentials_of(plan, files, region, cache, services));
     services.debug("signing as " + credentials.access_key_id + " for " + options_.cluster_id +
                    " in " + region);
     return sign_eks_token({.cluster_id = options_.cluster_id,
@@ -100,15 +100,15 @@ Result<AwsCredentials> Aws::credentials_of(const CredentialPlan& plan, const Pro
   if (plan.is_local()) return std::get<AwsCredentials>(plan.source).copy();
   StsTarget sts;
   if (plan.asks_sts()) {
-    TRY_ASSIGN(sts.region, sts_region(options_, has_own_region_, profiles, region, services));
+    sts.region = TRY(sts_region(options_, has_own_region_, profiles, region, services));
     TRY(check_partition(plan, sts.region));
-    TRY_ASSIGN(sts.url, sts_url(sts.region, services.environment));
+    sts.url = TRY(sts_url(sts.region, services.environment));
   }
-  TRY_ASSIGN(const CacheKey key, session_key(plan, sts, services.environment));
+  const CacheKey key = TRY(session_key(plan, sts, services.environment));
   const auto ask = [&](ProviderCall& call) { return new_session(plan, sts, services, call); };
-  TRY_ASSIGN(const Credential session,
-             CredentialCache(cache, services.environment, services.clock).get(key, ask));
-  TRY_ASSIGN(json::Value document, json::parse(session.token.reveal()));
+  const Credential session =
+      TRY(CredentialCache(cache, services.environment, services.clock).get(key, ask));
+  json::Value document = TRY(json::parse(session.token.reveal()));
   Result<AwsCredentials> credentials = aws_credentials_of_json(document, "SessionToken");
   json::wipe(document);
   return credentials;

@@ -4,6 +4,7 @@
 #include <execcred/base/fingerprint.hpp>
 #include <execcred/base/shell_words.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/cache/machine_identity.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/os/deadline.hpp>
@@ -58,10 +59,9 @@ Result<AwsCredentials> run_credential_process(const TokenCommand& command, const
                                               const ProviderCall& call) {
   deadline::enter_phase("running credential_process");
   const std::string doing = "reading what " + in_quotes(command.program) + " printed";
-  TRY_ASSIGN(
-      const SecretString output,
-      run_token_command(command, environment_of_command(services.environment), services, call)
-          .context("running credential_process"));
+  const SecretString output =
+      TRY(run_token_command(command, environment_of_command(services.environment), services, call)
+              .context("running credential_process"));
   Result<json::Value> document = json::parse(output.reveal());
   if (!document) {
     return Result<AwsCredentials>(Error{.kind = Error::Kind::no_credential,

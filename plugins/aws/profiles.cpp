@@ -2,6 +2,7 @@
 #include "profiles.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/os/file.hpp>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ Result<std::vector<ConfigSection>> read(const SharedFile& file) {
     if (!file.is_named && !std::filesystem::exists(file.path, unknown)) {
       return std::vector<ConfigSection>();
     }
-    TRY_ASSIGN(const SecretString content, read_secret_file(file.path, kMaxFile));
+    const SecretString content = TRY(read_secret_file(file.path, kMaxFile));
     return parse_config_file(content.reveal());
   };
   return read_it()
@@ -92,8 +93,8 @@ Result<Profiles> Profiles::load(const Environment& environment) {
   Profiles profiles;
   profiles.places_ =
       in_quotes(config.path.native()) + " and " + in_quotes(credentials.path.native());
-  TRY_ASSIGN(profiles.credentials_, read(credentials));
-  TRY_ASSIGN(std::vector<ConfigSection> sections, read(config));
+  profiles.credentials_ = TRY(read(credentials));
+  std::vector<ConfigSection> sections = TRY(read(config));
   for (ConfigSection& section : sections) {
     section.name = profile_of_config(section.name);
     if (section.name.empty()) continue;

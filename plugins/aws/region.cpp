@@ -8,6 +8,7 @@
 #include <execcred/aws/metadata.hpp>
 #include <execcred/aws/region.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/cache/machine_identity.hpp>
 
 #include <utility>
@@ -36,7 +37,7 @@ Result<std::optional<Found>> region_of_profile(const Options& options, const Pro
   if (profiles == nullptr) return std::optional<Found>();
   const std::optional<Profile> profile = profiles->find(profile_name(options));
   if (!profile) return std::optional<Found>();
-  TRY_ASSIGN(std::string region, profile->text("region"));
+  std::string region = TRY(profile->text("region"));
   if (region.empty()) return std::optional<Found>();
   return std::optional(Found{.region = std::move(region), .where = "the profile's region"});
 }
@@ -55,15 +56,15 @@ Result<std::string> region_of_instance(const CacheOptions& cache, const Services
   key.add("plugin", "aws").add("what", "region").add("instance", urls.zone);
   identify_machine(key);
   const auto ask = [&](ProviderCall& call) -> Result<FreshCredential> {
-    TRY_ASSIGN(const std::string region, AwsMetadata(urls, services, call).region());
+    const std::string region = TRY(AwsMetadata(urls, services, call).region());
     FreshCredential fresh = {.identity = "this instance", .target = "its region"};
     fresh.credential.token = SecretString(region);
     return fresh;
   };
-  TRY_ASSIGN(const Credential kept, CredentialCache(cache, services.environment, services.clock)
-                                        .get(key, ask)
-                                        .context("looking for the region, which nothing else names")
-                                        .hint(std::string(kHint)));
+  const Credential kept = TRY(CredentialCache(cache, services.environment, services.clock)
+                                  .get(key, ask)
+                                  .context("looking for the region, which nothing else names")
+                                  .hint(std::string(kHint)));
   return checked({.region = std::string(kept.token.reveal()), .where = "the instance's region"});
 }
 
@@ -72,7 +73,7 @@ Result<std::string> region_of_instance(const CacheOptions& cache, const Services
 Result<std::string> token_region(const Options& options, const Profiles* profiles,
                                  const CacheOptions& cache, const Services& services) {
   if (!options.region.empty()) return options.region;
-  TRY_ASSIGN(const std::optional<Found> found, region_of_profile(options, profiles));
+  const std::optional<Found> found = TRY(region_of_profile(options, profiles));
   if (found) return checked(*found);
   if (!is_aws_metadata_disabled(services.environment)) return region_of_instance(cache, services);
   return Error{.kind = Error::Kind::configuration,
@@ -85,10 +86,10 @@ Result<std::string> sts_region(const Options& options, bool is_own, const Profil
   if (is_own) return token_region;
   std::optional<Found> found = region_of_environment(services.environment);
   if (!found) {
-    TRY_ASSIGN(found, region_of_profile(options, profiles));
+    found = TRY(region_of_profile(options, profiles));
   }
   if (!found) return token_region;
-  TRY_ASSIGN(std::string region, checked(*found));
+  std::string region = TRY(checked(*found));
   return are_in_one_partition(region, token_region) ? region : token_region;
 }
 

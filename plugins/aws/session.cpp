@@ -8,6 +8,7 @@
 #include <execcred/aws/metadata.hpp>
 #include <execcred/base/fingerprint.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/cache/machine_identity.hpp>
 #include <execcred/cache/token_identity.hpp>
@@ -25,7 +26,7 @@ namespace {
 
 Result<SecretString> read_web_identity(const WebIdentity& identity) {
   const auto read = [&]() -> Result<SecretString> {
-    TRY_ASSIGN(const SecretString content, read_secret_file(identity.token_file));
+    const SecretString content = TRY(read_secret_file(identity.token_file));
     return bearer_token(content);
   };
   return read()
@@ -54,7 +55,7 @@ void identify_keys(const AwsCredentials& keys, CacheKey& key) {
 
 Status identify_web_identity(const WebIdentity& identity, CacheKey& key) {
   key.add("source", "web-identity").add("token-file", identity.token_file.native());
-  TRY_ASSIGN(const SecretString token, read_web_identity(identity));
+  const SecretString token = TRY(read_web_identity(identity));
   add_token_identity("token", token, key);
   identify_role(identity.role, "token.role", key);
   return {};
@@ -106,16 +107,16 @@ class Journey {
 Status Journey::read_ca() {
   const auto path = services_.environment.get("AWS_CA_BUNDLE");
   if (!path || !endpoint_.tls.ca_certificates.empty()) return {};
-  TRY_ASSIGN(endpoint_.tls.ca_certificates,
-             read_ca_file(std::string(*path))
-                 .context("reading AWS_CA_BUNDLE " + in_quotes(*path))
-                 .hint("it names CA certificates for STS, instead of the system's"));
+  endpoint_.tls.ca_certificates =
+      TRY(read_ca_file(std::string(*path))
+              .context("reading AWS_CA_BUNDLE " + in_quotes(*path))
+              .hint("it names CA certificates for STS, instead of the system's"));
   return {};
 }
 
 Result<RoleSession> Journey::with_web_identity(const WebIdentity& identity) {
-  TRY_ASSIGN(const SecretString token, read_web_identity(identity));
-  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(token));
+  const SecretString token = TRY(read_web_identity(identity));
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
   if (claims) {
     Status checked = check_lifetime(*claims, services_.clock.now());
     if (!checked) checked.error().is_local = true;
@@ -144,11 +145,11 @@ Result<RoleSession> Journey::begin(const CredentialPlan::Source& source) {
   if (const auto* identity = std::get_if<WebIdentity>(&source)) return with_web_identity(*identity);
   RoleSession session;
   if (const auto* command = std::get_if<TokenCommand>(&source)) {
-    TRY_ASSIGN(session.credentials, run_credential_process(*command, services_, call_));
+    session.credentials = TRY(run_credential_process(*command, services_, call_));
   } else if (const auto* endpoint = std::get_if<ContainerEndpoint>(&source)) {
-    TRY_ASSIGN(session.credentials, ask_container(*endpoint, services_, call_));
+    session.credentials = TRY(ask_container(*endpoint, services_, call_));
   } else {
-    TRY_ASSIGN(session.credentials, of_instance());
+    session.credentials = TRY(of_instance());
   }
   return session;
 }
@@ -198,10 +199,10 @@ Result<CacheKey> session_key(const CredentialPlan& plan, const StsTarget& sts,
 Result<FreshCredential> new_session(const CredentialPlan& plan, const StsTarget& sts,
                                     const Services& services, ProviderCall& call) {
   Journey journey(sts, services, call);
-  TRY_ASSIGN(RoleSession session, journey.begin(plan.source));
+  RoleSession session = TRY(journey.begin(plan.source));
   TRY(check_end(session.credentials, services.clock.now()));
   for (const Role& role : plan.roles) {
-    TRY_ASSIGN(session, journey.assume(role, session.credentials));
+    session = TRY(journey.assume(role, session.credentials));
   }
   FreshCredential fresh;
   fresh.credential.token = write_aws_credentials(session.credentials);
@@ -209,7 +210,7 @@ Result<FreshCredential> new_session(const CredentialPlan& plan, const StsTarget&
   fresh.identity = session.arn.empty() ? session.credentials.access_key_id : session.arn;
   fresh.target = "EKS tokens";
   if (plan.asks_sts()) {
-    TRY_ASSIGN(const Url url, parse_url(sts.url));
+    const Url url = TRY(parse_url(sts.url));
     fresh.target += " at " + origin_of(url);
   }
   return fresh;

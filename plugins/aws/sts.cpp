@@ -6,6 +6,7 @@
 #include <execcred/aws/signature.hpp>
 #include <execcred/base/form.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/oauth/provider_http.hpp>
 #include <execcred/os/deadline.hpp>
@@ -48,7 +49,7 @@ Form form_of(const std::string& action, const Role& role) {
 }
 
 Result<HttpRequest> request_of(const StsEndpoint& endpoint, const Form& form) {
-  TRY_ASSIGN(const AwsRequest target, aws_request("POST", endpoint.url));
+  const AwsRequest target = TRY(aws_request("POST", endpoint.url));
   HttpRequest request = {
       .method = "POST", .url = "https://" + target.host + target.path, .body = form.encoded()};
   request.add_header("Accept", "application/json");
@@ -63,8 +64,8 @@ Result<RoleSession> StsClient::assume_role(const Role& role, const AwsCredential
   Form form = form_of(action, role);
   if (!role.external_id.empty()) form.add("ExternalId", SecretString(role.external_id));
   if (role.duration) form.add("DurationSeconds", std::to_string(role.duration->count()));
-  TRY_ASSIGN(HttpRequest request, request_of(endpoint_, form));
-  TRY_ASSIGN(AwsRequest to_sign, aws_request("POST", request.url));
+  HttpRequest request = TRY(request_of(endpoint_, form));
+  AwsRequest to_sign = TRY(aws_request("POST", request.url));
   to_sign.headers = {{"Content-Type", std::string(kFormType)}};
   to_sign.body = request.body.reveal();
   for (HttpHeader& header : sign_aws_request(to_sign, credentials, {.region = endpoint_.region},
@@ -83,7 +84,7 @@ Result<RoleSession> StsClient::assume_role_with_web_identity(const Role& role,
   const std::string action = "AssumeRoleWithWebIdentity";
   Form form = form_of(action, role);
   form.add("WebIdentityToken", token);
-  TRY_ASSIGN(HttpRequest request, request_of(endpoint_, form));
+  HttpRequest request = TRY(request_of(endpoint_, form));
   SecretTexts secrets;
   secrets.push_back(token.copy());
   return ask(std::move(request), action, secrets)
@@ -93,15 +94,15 @@ Result<RoleSession> StsClient::assume_role_with_web_identity(const Role& role,
 Result<RoleSession> StsClient::ask(HttpRequest request, const std::string& action,
                                    const SecretTexts& secrets) {
   deadline::enter_phase("asking STS for a session");
-  TRY_ASSIGN(const Url url, parse_url(request.url));
+  const Url url = TRY(parse_url(request.url));
   const std::string server = origin_of(url);
   services_.debug("asking " + server + ": " + action);
   ProviderHttp http = provider_http({.tls = {.ca_certificates = endpoint_.tls.ca_certificates},
                                      .proxy = proxy_of(services_.environment)},
                                     services_, call_);
   ThrottlingObserver client(std::move(http.client));
-  TRY_ASSIGN(const HttpResponse reply, send_with_retries(client, request, http.policy));
-  TRY_ASSIGN(RoleSession session, read_sts_reply(reply, action, server, secrets));
+  const HttpResponse reply = TRY(send_with_retries(client, request, http.policy));
+  RoleSession session = TRY(read_sts_reply(reply, action, server, secrets));
   const auto end = session.credentials.expires_at;
   if (end && *end <= services_.clock.now()) {
     return Error{.kind = Error::Kind::no_credential,

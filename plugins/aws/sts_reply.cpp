@@ -4,6 +4,7 @@
 #include "xml.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json.hpp>
 
 #include <algorithm>
@@ -124,7 +125,7 @@ Result<RoleSession> session_in(const json::Value& document, const std::string& a
   const json::Value* const found = find_at(document, {response, result, "Credentials"});
   if (found == nullptr) return unfit("it has no credentials of " + action);
   RoleSession session;
-  TRY_ASSIGN(session.credentials, aws_credentials_of_json(*found, "SessionToken"));
+  session.credentials = TRY(aws_credentials_of_json(*found, "SessionToken"));
   if (session.credentials.session_token.empty() || !session.credentials.expires_at) {
     return unfit("its credentials lack a session token, or an end");
   }

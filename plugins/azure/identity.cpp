@@ -4,6 +4,8 @@
 #include "managed_identity.hpp"
 #include "workload_identity.hpp"
 
+#include <execcred/base/try.hpp>
+
 namespace execcred::azure {
 namespace {
 
@@ -25,7 +27,7 @@ Result<IdentityKind> chosen_kind(const Options& options) {
 Result<std::unique_ptr<Identity>> open_identity(const Options& options,
                                                 const CredentialRequest& request,
                                                 const Services& services) {
-  TRY_ASSIGN(const IdentityKind kind, chosen_kind(options));
+  const IdentityKind kind = TRY(chosen_kind(options));
   if (kind == IdentityKind::managed) return open_managed_identity(options, services);
   return open_workload_identity(options, request.info, services);
 }

@@ -2,6 +2,7 @@
 #include "managed_endpoint.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/oauth/local_url.hpp>
 
@@ -27,7 +28,7 @@ Error unsupported(std::string_view variable, std::string_view platform) {
 
 Status check_endpoint(std::string_view variable, const std::string& text) {
   TRY(check_local_url(text).context("reading the variable " + std::string(variable)));
-  TRY_ASSIGN(const Url url, parse_url(text));
+  const Url url = TRY(parse_url(text));
   if (url.query.empty()) return {};
   return wrong(std::string(variable) + " has a query");
 }

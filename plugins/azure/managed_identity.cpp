@@ -7,6 +7,7 @@
 
 #include <execcred/base/fingerprint.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/cache/machine_identity.hpp>
 #include <execcred/oauth/local_url.hpp>
@@ -46,8 +47,8 @@ class ManagedIdentity final : public Identity {
 };
 
 Status ManagedIdentity::open() {
-  TRY_ASSIGN(endpoint_, managed_endpoint(services_.environment));
-  TRY_ASSIGN(const Url url, parse_url(endpoint_.url));
+  endpoint_ = TRY(managed_endpoint(services_.environment));
+  const Url url = TRY(parse_url(endpoint_.url));
   server_ = origin_of(url);
   return select();
 }
@@ -110,7 +111,7 @@ Result<HttpResponse> ManagedIdentity::send(ProviderCall& call) const {
   if (call.may_retry) http.policy.attempts = kAttempts;
   JudgingClient client(
       *http.client, [this](const HttpResponse& reply) { return managed_failure(reply, rules()); });
-  TRY_ASSIGN(HttpResponse reply, send_with_retries(client, request(), http.policy));
+  HttpResponse reply = TRY(send_with_retries(client, request(), http.policy));
   if (client.failure()) return *client.failure();
   return reply;
 }
@@ -121,9 +122,9 @@ Result<FreshCredential> ManagedIdentity::ask(ProviderCall& call) const {
                   (selector_.name.empty() ? std::string("its managed identity")
                                           : "the managed identity with " + selector_.name + " " +
                                                 in_quotes(selector_.value)));
-  TRY_ASSIGN(const HttpResponse response,
-             send(call).context("asking the endpoint of managed identities"));
-  TRY_ASSIGN(TokenReply reply, parse_managed_reply(response, rules()));
+  const HttpResponse response =
+      TRY(send(call).context("asking the endpoint of managed identities"));
+  TokenReply reply = TRY(parse_managed_reply(response, rules()));
   FreshCredential fresh;
   fresh.credential = {.token = std::move(reply.token), .expires_at = reply.expires_at};
   fresh.identity = selector_.name.empty() ? "the machine's managed identity"

@@ -3,6 +3,7 @@
 
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json.hpp>
 
 #include <algorithm>
@@ -81,7 +82,7 @@ Result<TimePoint> parse_expires_on(const json::Value& value) {
 Status bound_end(const json::Value& document, TimePoint now, TokenReply& reply) {
   const json::Value* const value = document.find("expires_on");
   if (value == nullptr || value->is_null()) return {};
-  TRY_ASSIGN(const TimePoint end, parse_expires_on(*value));
+  const TimePoint end = TRY(parse_expires_on(*value));
   if (end <= now) {
     return unfit("the reply's token has ended already, by its 'expires_on'",
                  "check this machine's clock");
@@ -107,7 +108,7 @@ Result<TokenReply> read_reply(const json::Value& document, const HttpResponse& r
                               const ManagedReplyRules& rules) {
   TokenReplyRules token_rules = {.now = rules.now, .server = rules.server};
   for (const SecretString& secret : rules.secrets) token_rules.secrets.push_back(secret.copy());
-  TRY_ASSIGN(TokenReply reply, parse_token_reply(response, token_rules));
+  TokenReply reply = TRY(parse_token_reply(response, token_rules));
   TRY(check_identity(document, rules).context("reading the reply of " + rules.server));
   TRY(bound_end(document, rules.now, reply).context("reading the reply of " + rules.server));
   return reply;

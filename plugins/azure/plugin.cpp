@@ -10,6 +10,7 @@
 #include "options.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/options.hpp>
 
@@ -65,8 +66,7 @@ class Azure final : public Provider {
   Result<Credential> get_credential(const CredentialRequest& request,
                                     const Services& services) override {
     options_.is_tenant_of_profile = settings_->get("tenant-id").is_from_profile();
-    TRY_ASSIGN(const std::unique_ptr<Identity> identity,
-               open_identity(options_, request, services));
+    const std::unique_ptr<Identity> identity = TRY(open_identity(options_, request, services));
     CacheKey key;
     key.add("plugin", "azure").add("server-id", options_.server_id);
     identity->identify(key);

@@ -2,6 +2,7 @@
 #include "tenant.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ Result<std::string> tenant_of_config(const ExecInfo& info) {
   const json::Value* const value = info.cluster->config.find(kField);
   if (value == nullptr || value->is_null()) return std::string();
   const std::string path = std::string("spec.cluster.config.") + kField;
-  TRY_ASSIGN(const std::string text, json::read_string(*value, path));
+  const std::string text = TRY(json::read_string(*value, path));
   if (text.empty()) return text;  // as Settings has it
   return parse_tenant(text).context("reading " + path);
 }
@@ -58,9 +59,9 @@ Result<std::string> chosen_tenant(const Options& options, const ExecInfo& info,
   std::string profiles;
   if (options.is_tenant_of_profile) {
     std::swap(own, profiles);
-    TRY_ASSIGN(own, tenant_of_variable(environment));
+    own = TRY(tenant_of_variable(environment));
   } else {
-    TRY_ASSIGN(profiles, tenant_of_config(info));
+    profiles = TRY(tenant_of_config(info));
   }
   if (profiles.empty() && own.empty()) {
     return Error{.kind = Error::Kind::configuration,

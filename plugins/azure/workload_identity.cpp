@@ -7,6 +7,7 @@
 
 #include <execcred/base/form.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/cache/token_identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/jwt.hpp>
@@ -68,16 +69,16 @@ Status WorkloadIdentity::read_settings(const ExecInfo& info) {
   if (options_.federated_token_file.empty()) {
     return unset("federated token file", "--federated-token-file=PATH", kTokenFileVariable);
   }
-  TRY_ASSIGN(tenant_, chosen_tenant(options_, info, services_.environment));
+  tenant_ = TRY(chosen_tenant(options_, info, services_.environment));
   return {};
 }
 
 // A file without a token must not become a request without an assertion, and what is no token must
 // not be sent at all.
 Status WorkloadIdentity::read_assertion() {
-  TRY_ASSIGN(const SecretString content, read_secret_file(options_.federated_token_file));
-  TRY_ASSIGN(assertion_, bearer_token(content));
-  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(assertion_));
+  const SecretString content = TRY(read_secret_file(options_.federated_token_file));
+  assertion_ = TRY(bearer_token(content));
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(assertion_));
   if (claims) return {};
   return Error{.kind = Error::Kind::no_credential,
                .message = "the federated token is no JWT",
@@ -99,7 +100,7 @@ void WorkloadIdentity::identify(CacheKey& key) const {
 
 // Not before it is sent: what was got for it outlives it.
 Status WorkloadIdentity::check_assertion() const {
-  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(assertion_));
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(assertion_));
   return claims ? check_lifetime(*claims, services_.clock.now()) : Status();
 }
 
@@ -117,9 +118,9 @@ Form WorkloadIdentity::form() const {
 Result<TokenReply> WorkloadIdentity::post(ProviderCall& call) const {
   TlsSettings tls;
   if (!options_.ca_file.empty()) {
-    TRY_ASSIGN(tls.ca_certificates,
-               read_ca_file(options_.ca_file)
-                   .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
+    tls.ca_certificates =
+        TRY(read_ca_file(options_.ca_file)
+                .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
   }
   ProviderHttp http = provider_http(
       {.tls = std::move(tls), .proxy = proxy_of(services_.environment)}, services_, call);
@@ -145,8 +146,8 @@ Result<FreshCredential> WorkloadIdentity::ask(ProviderCall& call) const {
           .hint("check that the kubelet still renews the token, and this machine's clock"));
   deadline::enter_phase("asking Entra for a token");
   services_.debug("asking " + options_.authority_host + " for a token of the tenant " + tenant_);
-  TRY_ASSIGN(TokenReply reply,
-             post(call).context("asking for a token of the tenant " + in_quotes(tenant_)));
+  TokenReply reply =
+      TRY(post(call).context("asking for a token of the tenant " + in_quotes(tenant_)));
   FreshCredential fresh;
   fresh.credential = {.token = std::move(reply.token), .expires_at = reply.expires_at};
   fresh.identity = options_.client_id + " of " + tenant_;

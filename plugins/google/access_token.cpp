@@ -2,6 +2,7 @@
 #include "access_token.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/os/deadline.hpp>
 
 #include <utility>
@@ -15,11 +16,11 @@ Result<AccessToken> AccessTokenSource::get(const TokenWish& wish, ProviderCall& 
   const auto& impersonations = credentials_.impersonations;
   // What is only meant to impersonate need not be good for more.
   const TokenWish only_iam = {.scopes = {"https://www.googleapis.com/auth/iam"}};
-  TRY_ASSIGN(AccessToken token, first(impersonations.empty() ? wish : only_iam, http, call));
+  AccessToken token = TRY(first(impersonations.empty() ? wish : only_iam, http, call));
   for (std::size_t i = 0; i < impersonations.size(); ++i) {
     const bool is_last = i + 1 == impersonations.size();
-    TRY_ASSIGN(token, impersonate(impersonations[i], token, is_last ? wish.scopes : only_iam.scopes,
-                                  http, services_));
+    token = TRY(impersonate(impersonations[i], token, is_last ? wish.scopes : only_iam.scopes, http,
+                            services_));
   }
   return token;
 }
@@ -27,7 +28,7 @@ Result<AccessToken> AccessTokenSource::get(const TokenWish& wish, ProviderCall& 
 Result<AccessToken> AccessTokenSource::first(const TokenWish& wish, ProviderHttp& http,
                                              ProviderCall& call) const {
   if (const auto* account = std::get_if<ExternalAccount>(&credentials_.source)) {
-    TRY_ASSIGN(const SecretString token, subject_.get(tls_, call));
+    const SecretString token = TRY(subject_.get(tls_, call));
     return exchange_subject(*account, token, wish.scopes, http, services_);
   }
   if (const auto* key = std::get_if<ServiceAccountKey>(&credentials_.source)) {

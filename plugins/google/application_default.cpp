@@ -3,6 +3,7 @@
 
 #include <execcred/base/fingerprint.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/cache/machine_identity.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/sources/google_metadata.hpp>
@@ -46,8 +47,8 @@ Place find_file(const Options& options, const Environment& environment) {
 Status impersonate(const std::vector<std::string>& accounts, const Endpoints& endpoints,
                    GoogleCredentials& credentials) {
   if (accounts.empty()) return {};
-  TRY_ASSIGN(Impersonation impersonation,
-             impersonation_of(accounts.back(), credentials.universe_domain, endpoints));
+  Impersonation impersonation =
+      TRY(impersonation_of(accounts.back(), credentials.universe_domain, endpoints));
   if (accounts.size() > 1) {
     impersonation.delegates.emplace();
     for (std::size_t i = 0; i + 1 < accounts.size(); ++i) {
@@ -74,7 +75,7 @@ Status use_provider(const std::string& provider, GoogleCredentials& credentials)
 }
 
 Result<GoogleCredentials> read_file(const Place& place, const Endpoints& endpoints, CacheKey& key) {
-  TRY_ASSIGN(const SecretString content, read_secret_file(place.path));
+  const SecretString content = TRY(read_secret_file(place.path));
   key.add("credentials.fingerprint", fingerprint("google-credentials", content.reveal()));
   return parse_google_credentials(content.reveal(), endpoints);
 }
@@ -90,9 +91,9 @@ Result<ApplicationDefault> load_application_default(const Options& options,
     key.add("metadata", google_metadata_host(environment));
     identify_machine(key);
   } else {
-    TRY_ASSIGN(found.credentials,
-               read_file(place, endpoints, key)
-                   .context("reading " + place.named_by + " " + in_quotes(place.path.native())));
+    found.credentials =
+        TRY(read_file(place, endpoints, key)
+                .context("reading " + place.named_by + " " + in_quotes(place.path.native())));
   }
   TRY(use_provider(options.workload_identity_provider, found.credentials));
   TRY(impersonate(options.impersonate.accounts, endpoints, found.credentials));

@@ -2,6 +2,7 @@
 #include "credential_reader.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <charconv>
@@ -27,13 +28,13 @@ Result<SecretString> required_secret(const json::ObjectReader& reader, std::stri
 
 Result<SecretString> optional_secret(const json::ObjectReader& reader, std::string_view name) {
   if (reader.find(name) == nullptr) return SecretString();
-  TRY_ASSIGN(SecretString secret, required_secret(reader, name));
+  SecretString secret = TRY(required_secret(reader, name));
   if (!has_control_character(secret.reveal())) return secret;
   return json::field_error(reader.path_of(name), "has a control character");
 }
 
 Result<std::string> text_or_empty(const json::ObjectReader& reader, std::string_view name) {
-  TRY_ASSIGN(std::optional<std::string> text, reader.optional_string(name));
+  std::optional<std::string> text = TRY(reader.optional_string(name));
   return std::move(text).value_or("");
 }
 

@@ -5,6 +5,7 @@
 #include "options.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/json/json_reader.hpp>
 
@@ -44,7 +45,7 @@ Result<Impersonation> parse_impersonation_url(const std::string& text, std::stri
                                               const Endpoints& endpoints) {
   Impersonation impersonation = {.url = with_encoded_at(text)};
   TRY(endpoints.check(Service::iam_credentials, impersonation.url, field));
-  TRY_ASSIGN(const Url url, parse_url(impersonation.url));
+  const Url url = TRY(parse_url(impersonation.url));
   std::string_view path = url.path;
   if (path.starts_with(kAccountsPath) && path.ends_with(kAction) && url.query.empty()) {
     path.remove_prefix(kAccountsPath.size());
@@ -60,11 +61,11 @@ Result<Impersonation> parse_impersonation_url(const std::string& text, std::stri
 Status read_lifetime(const json::ObjectReader& reader, Impersonation& impersonation) {
   constexpr int kShortest = 600;
   constexpr int kLongest = 43200;
-  TRY_ASSIGN(const std::optional<json::ObjectReader> options,
-             reader.optional_object("service_account_impersonation"));
+  const std::optional<json::ObjectReader> options =
+      TRY(reader.optional_object("service_account_impersonation"));
   if (!options) return {};
-  TRY_ASSIGN(const std::optional<int> seconds,
-             optional_number(*options, "token_lifetime_seconds", kShortest, kLongest));
+  const std::optional<int> seconds =
+      TRY(optional_number(*options, "token_lifetime_seconds", kShortest, kLongest));
   if (seconds) impersonation.lifetime = std::chrono::seconds(*seconds);
   return {};
 }
@@ -74,8 +75,7 @@ Result<std::vector<std::string>> read_scopes(const json::ObjectReader& reader) {
   std::vector<std::string> scopes;
   const json::Value* const value = reader.find("scopes");
   if (value == nullptr) return scopes;
-  TRY_ASSIGN(const std::vector<std::string> texts,
-             json::read_strings(*value, reader.path_of("scopes")));
+  const std::vector<std::string> texts = TRY(json::read_strings(*value, reader.path_of("scopes")));
   for (const std::string& text : texts) {
     for (const std::string_view scope : split(text, ' ')) {
       if (!scope.empty()) scopes.emplace_back(scope);
@@ -86,10 +86,10 @@ Result<std::vector<std::string>> read_scopes(const json::ObjectReader& reader) {
 
 Result<ServiceAccountKey> parse_key(const json::ObjectReader& reader, const Endpoints& endpoints) {
   ServiceAccountKey key;
-  TRY_ASSIGN(key.email, reader.required_string("client_email"));
-  TRY_ASSIGN(key.private_key, required_secret(reader, "private_key"));
-  TRY_ASSIGN(key.key_id, text_or_empty(reader, "private_key_id"));
-  TRY_ASSIGN(key.token_url, text_or_empty(reader, "token_uri"));
+  key.email = TRY(reader.required_string("client_email"));
+  key.private_key = TRY(required_secret(reader, "private_key"));
+  key.key_id = TRY(text_or_empty(reader, "private_key_id"));
+  key.token_url = TRY(text_or_empty(reader, "token_uri"));
   if (key.token_url.empty()) key.token_url = kOauthUrl;
   TRY(endpoints.check(Service::oauth, key.token_url, reader.path_of("token_uri")));
   return key;
@@ -97,11 +97,11 @@ Result<ServiceAccountKey> parse_key(const json::ObjectReader& reader, const Endp
 
 Result<AuthorizedUser> parse_user(const json::ObjectReader& reader, const std::string& universe) {
   AuthorizedUser user;
-  TRY_ASSIGN(user.client_id, reader.required_string("client_id"));
-  TRY_ASSIGN(user.client_secret, required_secret(reader, "client_secret"));
-  TRY_ASSIGN(user.refresh_token, required_secret(reader, "refresh_token"));
-  TRY_ASSIGN(user.reauthentication, optional_secret(reader, "rapt_token"));
-  TRY_ASSIGN(user.scopes, read_scopes(reader));
+  user.client_id = TRY(reader.required_string("client_id"));
+  user.client_secret = TRY(required_secret(reader, "client_secret"));
+  user.refresh_token = TRY(required_secret(reader, "refresh_token"));
+  user.reauthentication = TRY(optional_secret(reader, "rapt_token"));
+  user.scopes = TRY(read_scopes(reader));
   if (universe == kDefaultUniverse) return user;
   return wrong_credentials(reader.path_of("universe_domain") + " is " + in_quotes(universe) +
                                ", but authorized_user credentials are of " +
@@ -110,7 +110,7 @@ Result<AuthorizedUser> parse_user(const json::ObjectReader& reader, const std::s
 }
 
 Status read_universe(const json::ObjectReader& reader, std::string& universe) {
-  TRY_ASSIGN(const std::string named, text_or_empty(reader, "universe_domain"));
+  const std::string named = TRY(text_or_empty(reader, "universe_domain"));
   if (named.empty()) return {};
   if (!is_dns1123_subdomain(named) || named.find('.') == std::string::npos) {
     return json::field_error(reader.path_of("universe_domain"), "is no domain");
@@ -132,25 +132,23 @@ Error unsupported(const std::string& path, const std::string& type) {
 
 Status parse_source(const json::ObjectReader& reader, const Endpoints& endpoints,
                     GoogleCredentials& credentials) {
-  TRY_ASSIGN(credentials.type, reader.required_string("type"));
+  credentials.type = TRY(reader.required_string("type"));
   TRY(read_universe(reader, credentials.universe_domain));
   if (credentials.type == "service_account") {
-    TRY_ASSIGN(credentials.source, parse_key(reader, endpoints));
+    credentials.source = TRY(parse_key(reader, endpoints));
     return {};
   }
   if (credentials.type == "authorized_user") {
-    TRY_ASSIGN(credentials.source, parse_user(reader, credentials.universe_domain));
+    credentials.source = TRY(parse_user(reader, credentials.universe_domain));
     return {};
   }
   if (credentials.type != "external_account") {
     return unsupported(reader.path_of("type"), credentials.type);
   }
-  TRY_ASSIGN(credentials.source,
-             parse_external_account(reader, credentials.universe_domain, endpoints));
-  TRY_ASSIGN(const std::string url, text_or_empty(reader, "service_account_impersonation_url"));
+  credentials.source = TRY(parse_external_account(reader, credentials.universe_domain, endpoints));
+  const std::string url = TRY(text_or_empty(reader, "service_account_impersonation_url"));
   if (url.empty()) return {};
-  TRY_ASSIGN(
-      Impersonation impersonation,
+  Impersonation impersonation = TRY(
       parse_impersonation_url(url, reader.path_of("service_account_impersonation_url"), endpoints));
   TRY(read_lifetime(reader, impersonation));
   std::get<ExternalAccount>(credentials.source).impersonated = impersonation.account;
@@ -160,17 +158,17 @@ Status parse_source(const json::ObjectReader& reader, const Endpoints& endpoints
 
 Status parse_impersonated(const json::ObjectReader& reader, const Endpoints& endpoints,
                           GoogleCredentials& credentials) {
-  TRY_ASSIGN(const json::ObjectReader source, reader.required_object("source_credentials"));
+  const json::ObjectReader source = TRY(reader.required_object("source_credentials"));
   TRY(parse_source(source, endpoints, credentials));
   credentials.type = "impersonated_service_account";
   TRY(read_universe(reader, credentials.universe_domain));
-  TRY_ASSIGN(credentials.scopes, read_scopes(reader));
+  credentials.scopes = TRY(read_scopes(reader));
   constexpr std::string_view kField = "service_account_impersonation_url";
-  TRY_ASSIGN(const std::string url, reader.required_string(kField));
-  TRY_ASSIGN(Impersonation impersonation,
-             parse_impersonation_url(url, reader.path_of(kField), endpoints));
+  const std::string url = TRY(reader.required_string(kField));
+  Impersonation impersonation =
+      TRY(parse_impersonation_url(url, reader.path_of(kField), endpoints));
   if (reader.find("delegates") != nullptr) {
-    TRY_ASSIGN(impersonation.delegates, reader.strings("delegates"));
+    impersonation.delegates = TRY(reader.strings("delegates"));
   }
   credentials.impersonations.push_back(std::move(impersonation));
   return {};
@@ -178,8 +176,8 @@ Status parse_impersonated(const json::ObjectReader& reader, const Endpoints& end
 
 Status parse_document(const json::Value& document, const Endpoints& endpoints,
                       GoogleCredentials& credentials) {
-  TRY_ASSIGN(const json::ObjectReader reader, json::ObjectReader::open(document, ""));
-  TRY_ASSIGN(const std::string type, reader.required_string("type"));
+  const json::ObjectReader reader = TRY(json::ObjectReader::open(document, ""));
+  const std::string type = TRY(reader.required_string("type"));
   return type == "impersonated_service_account" ? parse_impersonated(reader, endpoints, credentials)
                                                 : parse_source(reader, endpoints, credentials);
 }

@@ -5,6 +5,7 @@
 #include <execcred/aws/region.hpp>
 #include <execcred/base/shell_words.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/json/json_reader.hpp>
 
@@ -19,9 +20,9 @@ constexpr std::string_view kAwsTokenType = "urn:ietf:params:aws:token-type:aws4_
 
 // The member of the JSON that holds the token; empty where the whole text is it.
 Result<std::string> parse_format(const json::ObjectReader& source) {
-  TRY_ASSIGN(const std::optional<json::ObjectReader> format, source.optional_object("format"));
+  const std::optional<json::ObjectReader> format = TRY(source.optional_object("format"));
   if (!format) return std::string();
-  TRY_ASSIGN(const std::string type, text_or_empty(*format, "type"));
+  const std::string type = TRY(text_or_empty(*format, "type"));
   if (type.empty() || type == "text") return std::string();
   if (type == "json") return format->required_string("subject_token_field_name");
   return json::field_error(format->path_of("type"), "is neither text nor json");
@@ -29,9 +30,9 @@ Result<std::string> parse_format(const json::ObjectReader& source) {
 
 Result<FileSource> parse_file(const json::ObjectReader& source) {
   FileSource file;
-  TRY_ASSIGN(const std::string path, source.required_string("file"));
+  const std::string path = TRY(source.required_string("file"));
   file.path = path;
-  TRY_ASSIGN(file.field, parse_format(source));
+  file.field = TRY(parse_format(source));
   return file;
 }
 
@@ -44,17 +45,17 @@ bool is_header_name(std::string_view text) {
 
 Result<UrlSource> parse_url_source(const json::ObjectReader& source, const Endpoints& endpoints) {
   UrlSource url;
-  TRY_ASSIGN(url.url, source.required_string("url"));
+  url.url = TRY(source.required_string("url"));
   TRY(endpoints.check(Service::subject, url.url, source.path_of("url")));
-  TRY_ASSIGN(url.field, parse_format(source));
-  TRY_ASSIGN(const std::optional<json::ObjectReader> headers, source.optional_object("headers"));
+  url.field = TRY(parse_format(source));
+  const std::optional<json::ObjectReader> headers = TRY(source.optional_object("headers"));
   if (!headers) return url;
   for (const json::Member& member : *headers->value().object()) {
     if (!is_header_name(member.name)) {
       return json::field_error(headers->path(),
                                "has " + in_quotes(member.name) + ", which is no name of a header");
     }
-    TRY_ASSIGN(SecretString value, optional_secret(*headers, member.name));
+    SecretString value = TRY(optional_secret(*headers, member.name));
     url.headers.push_back({.name = member.name, .value = std::move(value)});
   }
   return url;
@@ -63,9 +64,9 @@ Result<UrlSource> parse_url_source(const json::ObjectReader& source, const Endpo
 Result<ExecutableSource> parse_executable(const json::ObjectReader& source) {
   constexpr int kShortest = 5'000;
   constexpr int kLongest = 120'000;
-  TRY_ASSIGN(const json::ObjectReader reader, source.required_object("executable"));
+  const json::ObjectReader reader = TRY(source.required_object("executable"));
   ExecutableSource executable;
-  TRY_ASSIGN(const SecretString command, required_secret(reader, "command"));
+  const SecretString command = TRY(required_secret(reader, "command"));
   Result<std::vector<std::string>> words = split_shell_words(command.reveal());
   const std::string path = reader.path_of("command");
   if (!words) return json::field_error(path, words.error().message);
@@ -76,10 +77,10 @@ Result<ExecutableSource> parse_executable(const json::ObjectReader& source) {
   executable.program = std::move(words->front());
   executable.arguments.assign(std::make_move_iterator(words->begin() + 1),
                               std::make_move_iterator(words->end()));
-  TRY_ASSIGN(const std::optional<int> timeout,
-             optional_number(reader, "timeout_millis", kShortest, kLongest));
+  const std::optional<int> timeout =
+      TRY(optional_number(reader, "timeout_millis", kShortest, kLongest));
   if (timeout) executable.timeout = std::chrono::milliseconds(*timeout);
-  TRY_ASSIGN(const std::string output, text_or_empty(reader, "output_file"));
+  const std::string output = TRY(text_or_empty(reader, "output_file"));
   executable.output_file = output;
   return executable;
 }
@@ -135,23 +136,23 @@ Result<AwsSource> parse_aws(const json::ObjectReader& source, const std::string&
   }
   AwsSource aws;
   const auto read = [&](std::string_view name, std::string& url) -> Status {
-    TRY_ASSIGN(url, text_or_empty(source, name));
+    url = TRY(text_or_empty(source, name));
     return url.empty() ? Status() : endpoints.check(Service::subject, url, source.path_of(name));
   };
   TRY(read("region_url", aws.region_url));
   TRY(read("url", aws.credentials_url));
   TRY(read("imdsv2_session_token_url", aws.session_token_url));
   constexpr std::string_view kVerification = "regional_cred_verification_url";
-  TRY_ASSIGN(aws.verification_url, source.required_string(kVerification));
+  aws.verification_url = TRY(source.required_string(kVerification));
   TRY(check_verification_url(aws.verification_url, source.path_of(kVerification)));
   return aws;
 }
 
 Status parse_source(const json::ObjectReader& source, const Endpoints& endpoints,
                     ExternalAccount& account) {
-  TRY_ASSIGN(const std::string id, text_or_empty(source, "environment_id"));
+  const std::string id = TRY(text_or_empty(source, "environment_id"));
   if (!id.empty() || account.subject_token_type == kAwsTokenType) {
-    TRY_ASSIGN(account.source, parse_aws(source, id, endpoints));
+    account.source = TRY(parse_aws(source, id, endpoints));
     return {};
   }
   int count = 0;
@@ -163,11 +164,11 @@ Status parse_source(const json::ObjectReader& source, const Endpoints& endpoints
                                                 " of file, url, executable and environment_id");
   }
   if (source.find("file") != nullptr) {
-    TRY_ASSIGN(account.source, parse_file(source));
+    account.source = TRY(parse_file(source));
   } else if (source.find("url") != nullptr) {
-    TRY_ASSIGN(account.source, parse_url_source(source, endpoints));
+    account.source = TRY(parse_url_source(source, endpoints));
   } else if (source.find("executable") != nullptr) {
-    TRY_ASSIGN(account.source, parse_executable(source));
+    account.source = TRY(parse_executable(source));
   } else {
     return json::field_error(source.path_of("certificate"), "is not supported");
   }
@@ -184,7 +185,7 @@ bool is_workforce_pool(std::string_view audience, const std::string& universe) {
 Status read_user_project(const json::ObjectReader& reader, const std::string& universe,
                          ExternalAccount& account) {
   constexpr std::string_view kField = "workforce_pool_user_project";
-  TRY_ASSIGN(account.user_project, text_or_empty(reader, kField));
+  account.user_project = TRY(text_or_empty(reader, kField));
   if (account.user_project.empty()) return {};
   if (!is_workforce_pool(account.audience, universe)) {
     return json::field_error(reader.path_of(kField),
@@ -202,15 +203,15 @@ Result<ExternalAccount> parse_external_account(const json::ObjectReader& reader,
                                                const std::string& universe_domain,
                                                const Endpoints& endpoints) {
   ExternalAccount account;
-  TRY_ASSIGN(account.audience, reader.required_string("audience"));
-  TRY_ASSIGN(account.subject_token_type, reader.required_string("subject_token_type"));
-  TRY_ASSIGN(account.token_url, text_or_empty(reader, "token_url"));
+  account.audience = TRY(reader.required_string("audience"));
+  account.subject_token_type = TRY(reader.required_string("subject_token_type"));
+  account.token_url = TRY(text_or_empty(reader, "token_url"));
   if (account.token_url.empty()) account.token_url = "https://sts." + universe_domain + "/v1/token";
   TRY(endpoints.check(Service::sts, account.token_url, reader.path_of("token_url")));
-  TRY_ASSIGN(account.client_id, text_or_empty(reader, "client_id"));
-  TRY_ASSIGN(account.client_secret, optional_secret(reader, "client_secret"));
+  account.client_id = TRY(text_or_empty(reader, "client_id"));
+  account.client_secret = TRY(optional_secret(reader, "client_secret"));
   TRY(read_user_project(reader, universe_domain, account));
-  TRY_ASSIGN(const json::ObjectReader source, reader.required_object("credential_source"));
+  const json::ObjectReader source = TRY(reader.required_object("credential_source"));
   TRY(parse_source(source, endpoints, account));
   return account;
 }

@@ -3,6 +3,7 @@
 
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/http/retry.hpp>
@@ -74,7 +75,7 @@ Result<AccessToken> read_reply(const json::Value& document, TimePoint now) {
   wipe(text);
   if (secret.empty()) return unfit("the reply has no string 'accessToken'");
   AccessToken token;
-  TRY_ASSIGN(token.token, bearer_token(secret));
+  token.token = TRY(bearer_token(secret));
   const Result<TimePoint> end = parse_rfc3339(text_of(document, "expireTime"));
   if (!end) return unfit("the reply has no time 'expireTime'");
   if (*end <= now) return unfit("the reply's token has ended already, by its 'expireTime'");
@@ -85,7 +86,7 @@ Result<AccessToken> read_reply(const json::Value& document, TimePoint now) {
 Result<AccessToken> post(const Impersonation& impersonation, const AccessToken& as,
                          const std::vector<std::string>& scopes, ProviderHttp& http,
                          const Services& services) {
-  TRY_ASSIGN(const Url url, parse_url(impersonation.url));
+  const Url url = TRY(parse_url(impersonation.url));
   const std::string server = origin_of(url);
   HttpRequest request = {.method = "POST", .url = impersonation.url};
   request.add_header("Content-Type", "application/json");
@@ -95,11 +96,11 @@ Result<AccessToken> post(const Impersonation& impersonation, const AccessToken& 
   request.headers.push_back({.name = "Authorization", .value = std::move(authorization)});
   request.body = SecretString(body_of(impersonation, scopes));
   services.debug("asking " + server + " to act as " + in_quotes(impersonation.account));
-  TRY_ASSIGN(const HttpResponse reply, send_with_retries(*http.client, request, http.policy));
+  const HttpResponse reply = TRY(send_with_retries(*http.client, request, http.policy));
   SecretTexts secrets;
   secrets.push_back(as.token.copy());
   if (reply.status != 200) return api_failure(reply, server, secrets);
-  TRY_ASSIGN(json::Value document, json_object_of(reply, server, secrets));
+  json::Value document = TRY(json_object_of(reply, server, secrets));
   Result<AccessToken> token = read_reply(document, services.clock.now());
   json::wipe(document);
   return std::move(token).context("reading the reply of " + server);

@@ -2,6 +2,7 @@
 #include "access_token.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/oauth/local_url.hpp>
 #include <execcred/oauth/token_reply.hpp>
 #include <execcred/os/deadline.hpp>
@@ -30,8 +31,7 @@ Result<AccessToken> ask_metadata_server(const std::vector<std::string>& scopes,
                                         const Services& services, ProviderCall& call) {
   deadline::enter_phase("asking the metadata server");
   const auto ask = [&]() -> Result<TokenReply> {
-    TRY_ASSIGN(
-        const HttpResponse reply,
+    const HttpResponse reply = TRY(
         ask_google_metadata(std::string(kPath) + query_encode(join(scopes, ",")), services, call));
     return parse_token_reply(reply, {.now = services.clock.now(), .server = "the metadata server"});
   };

@@ -14,6 +14,7 @@
 #include "subject.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/http/ca_file.hpp>
@@ -101,14 +102,13 @@ class Google final : public Provider {
     CacheKey key;
     key.add("plugin", "google");
     options_.credentials_named_by = settings_->where_from(kCredentialsOption);
-    TRY_ASSIGN(const ApplicationDefault found,
-               load_application_default(options_, services.environment, key));
+    const ApplicationDefault found =
+        TRY(load_application_default(options_, services.environment, key));
     TRY(check_provider(request, found.credentials));
     const TokenWish wish = wish_of(options_, found.credentials);
     add_to_key(wish, key);
-    TRY_ASSIGN(
-        const Subject subject,
-        Subject::open(std::get_if<ExternalAccount>(&found.credentials.source), services, key));
+    const Subject subject =
+        TRY(Subject::open(std::get_if<ExternalAccount>(&found.credentials.source), services, key));
     const auto ask = [&](ProviderCall& call) {
       return obtain(found, subject, wish, services, call);
     };
@@ -156,12 +156,12 @@ class Google final : public Provider {
                                  ProviderCall& call) const {
     TlsSettings tls;
     if (!options_.ca_file.empty()) {
-      TRY_ASSIGN(tls.ca_certificates,
-                 read_ca_file(options_.ca_file)
-                     .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
+      tls.ca_certificates =
+          TRY(read_ca_file(options_.ca_file)
+                  .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
     }
-    TRY_ASSIGN(AccessToken token,
-               AccessTokenSource(found.credentials, subject, tls, services).get(wish, call));
+    AccessToken token =
+        TRY(AccessTokenSource(found.credentials, subject, tls, services).get(wish, call));
     return FreshCredential{
         .credential = {.token = std::move(token.token), .expires_at = token.expires_at},
         .identity = identity_of(found),

@@ -2,6 +2,7 @@
 #include "subject.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/cache/machine_identity.hpp>
 #include <execcred/cache/token_identity.hpp>
@@ -37,7 +38,7 @@ Result<SecretString> member_of(const SecretString& text, const std::string& fiel
 }
 
 Status check_jwt(const SecretString& token, TimePoint now) {
-  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(token));
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
   return claims ? check_lifetime(*claims, now) : Status();
 }
 
@@ -48,9 +49,8 @@ Result<SecretString> fetch_url(const UrlSource& source, const std::string& type,
   for (const SourceHeader& header : source.headers) {
     request.headers.push_back({.name = header.name, .value = header.value.copy()});
   }
-  TRY_ASSIGN(const Url url, parse_url(source.url));
-  TRY_ASSIGN(
-      const HttpResponse reply,
+  const Url url = TRY(parse_url(source.url));
+  const HttpResponse reply = TRY(
       ask_local_url(std::move(request), {.ca_certificates = tls.ca_certificates}, services, call));
   return subject_token_of(reply.body, source.field, type)
       .context("reading what " + origin_of(url) + " answered");
@@ -62,7 +62,7 @@ Result<SecretString> subject_token_of(const SecretString& text, const std::strin
                                       const std::string& type) {
   SecretString content = text.trimmed();
   if (!field.empty()) {
-    TRY_ASSIGN(content, member_of(content, field));
+    content = TRY(member_of(content, field));
   }
   if (type != kSaml) return bearer_token(content);
   if (content.empty() || content.reveal().find('\0') != std::string_view::npos) {
@@ -81,11 +81,10 @@ Result<Subject> Subject::open(const ExternalAccount* account, const Services& se
 Status Subject::identify(CacheKey& key) {
   if (const auto* file = std::get_if<FileSource>(&account_->source)) {
     const auto read = [&]() -> Result<SecretString> {
-      TRY_ASSIGN(const SecretString content, read_secret_file(file->path));
+      const SecretString content = TRY(read_secret_file(file->path));
       return subject_token_of(content, file->field, account_->subject_token_type);
     };
-    TRY_ASSIGN(token_,
-               read().context("reading the subject token in " + in_quotes(file->path.native())));
+    token_ = TRY(read().context("reading the subject token in " + in_quotes(file->path.native())));
     add_token_identity("subject", token_, key);
   } else if (std::holds_alternative<UrlSource>(account_->source)) {
     identify_machine(key);
@@ -114,7 +113,7 @@ Result<SecretString> Subject::fetch(const TlsSettings& tls, ProviderCall& call) 
 
 Result<SecretString> Subject::get(const TlsSettings& tls, ProviderCall& call) const {
   deadline::enter_phase("getting the subject token");
-  TRY_ASSIGN(SecretString token, fetch(tls, call).context("getting the subject token"));
+  SecretString token = TRY(fetch(tls, call).context("getting the subject token"));
   Status checked = check_jwt(token, services_->clock.now());
   if (!checked) checked.error().is_local = !token_.empty();
   TRY(std::move(checked)

@@ -6,6 +6,7 @@
 #include <execcred/aws/region.hpp>
 #include <execcred/aws/signature.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/cache/machine_identity.hpp>
 #include <execcred/json/json.hpp>
@@ -32,7 +33,7 @@ Result<AwsMetadataUrls> metadata_urls(const AwsSource& source) {
   const std::string& known =
       source.credentials_url.empty() ? source.region_url : source.credentials_url;
   if (!known.empty()) {
-    TRY_ASSIGN(const Url url, parse_url(known));
+    const Url url = TRY(parse_url(known));
     urls.token = url.scheme + "://" + authority_of(url.host, url.port) + "/latest/api/token";
   }
   if (!source.session_token_url.empty()) urls.token = source.session_token_url;
@@ -53,7 +54,7 @@ Result<std::string> region_of(const AwsSource& source, AwsMetadata& metadata,
 
 Result<AwsCredentials> credentials_of(const AwsSource& source, AwsMetadata& metadata,
                                       const Environment& environment) {
-  TRY_ASSIGN(std::optional<AwsCredentials> set, aws_credentials_of_environment(environment));
+  std::optional<AwsCredentials> set = TRY(aws_credentials_of_environment(environment));
   if (set) return *std::move(set);
   if (!source.credentials_url.empty()) return metadata.credentials();
   return wrong("there are no AWS credentials",
@@ -124,17 +125,16 @@ void identify_aws(const Environment& environment, CacheKey& key) {
 
 Result<SecretString> sign_for_aws(const AwsSource& source, const std::string& audience,
                                   const Services& services, ProviderCall& call) {
-  TRY_ASSIGN(const AwsMetadataUrls urls, metadata_urls(source));
+  const AwsMetadataUrls urls = TRY(metadata_urls(source));
   AwsMetadata metadata(urls, services, call);
-  TRY_ASSIGN(const std::string region, region_of(source, metadata, services.environment));
-  TRY_ASSIGN(const AwsCredentials credentials,
-             credentials_of(source, metadata, services.environment));
+  const std::string region = TRY(region_of(source, metadata, services.environment));
+  const AwsCredentials credentials = TRY(credentials_of(source, metadata, services.environment));
   std::string url = source.verification_url;
   constexpr std::string_view kRegion = "{region}";
   for (std::size_t at = url.find(kRegion); at != std::string::npos; at = url.find(kRegion)) {
     url.replace(at, kRegion.size(), region);
   }
-  TRY_ASSIGN(const AwsRequest request, aws_request("POST", url));
+  const AwsRequest request = TRY(aws_request("POST", url));
   const std::vector<HttpHeader> headers =
       sign_aws_request(request, credentials, {.region = region}, services.clock.now());
   return serialized(url, request, headers, audience);

@@ -2,6 +2,7 @@
 #include "subject.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/oauth/failure.hpp>
@@ -104,28 +105,28 @@ Status check_reply(const json::Value& document) {
 Result<ExecutableReply> read_reply(const json::Value& document, TimePoint now) {
   TRY(check_reply(document));
   ExecutableReply reply;
-  TRY_ASSIGN(reply.expires_at, expiration_of(document));
+  reply.expires_at = TRY(expiration_of(document));
   if (reply.expires_at && *reply.expires_at <= now) {
     return unfit("the reply's token has ended, by its 'expiration_time'");
   }
-  TRY_ASSIGN(const std::string type, text_of(document, "token_type"));
+  const std::string type = TRY(text_of(document, "token_type"));
   const std::string_view kind =
       type.starts_with(kTokenTypes) ? std::string_view(type).substr(kTokenTypes.size()) : "";
   if (kind != "jwt" && kind != "id_token" && kind != "saml2") {
     return unfit("the reply's token is of the type " + in_quotes(type) +
                  ", which is none of jwt, id_token and saml2");
   }
-  TRY_ASSIGN(std::string text, text_of(document, kind == "saml2" ? "saml_response" : "id_token"));
+  std::string text = TRY(text_of(document, kind == "saml2" ? "saml_response" : "id_token"));
   const SecretString secret{std::string_view(text)};
   wipe(text);
-  TRY_ASSIGN(reply.token, subject_token_of(secret, "", type));
+  reply.token = TRY(subject_token_of(secret, "", type));
   return reply;
 }
 
 // The program keeps there what is still good, so that it need not be run.
 Result<SecretString> read_output_file(const ExecutableSource& source, const Services& services) {
   if (source.output_file.empty()) return SecretString();
-  TRY_ASSIGN(std::optional<SecretString> text, read_secret_file_if_there(source.output_file));
+  std::optional<SecretString> text = TRY(read_secret_file_if_there(source.output_file));
   if (!text || !json::parse(text->reveal())) return SecretString();
   Result<ExecutableReply> reply = parse_executable_reply(text->reveal(), services.clock.now());
   if (reply && reply->expires_at) return std::move(reply->token);
@@ -137,8 +138,7 @@ Result<SecretString> read_output_file(const ExecutableSource& source, const Serv
 Result<SecretString> output_of(const ExecutableSource& source, const ExternalAccount& account,
                                const Services& services, ProviderCall call) {
   call.deadline = std::min(call.deadline, steady_clock::now() + source.timeout);
-  TRY_ASSIGN(
-      SecretString output,
+  SecretString output = TRY(
       run_token_command({.program = source.program, .arguments = source.arguments},
                         environment_for(source, account, services.environment), services, call));
   if (!output.trimmed().empty() || source.output_file.empty()) return output;
@@ -162,13 +162,13 @@ Result<SecretString> run_executable(const ExecutableSource& source, const Extern
                  .message = "the credentials file names a program to run, which is not allowed",
                  .hint = "if that is meant: " + std::string(kAllowed) + "=1"};
   }
-  TRY_ASSIGN(SecretString kept, read_output_file(source, services)
-                                    .context("reading " + in_quotes(source.output_file.native())));
+  SecretString kept = TRY(read_output_file(source, services)
+                              .context("reading " + in_quotes(source.output_file.native())));
   if (!kept.empty()) return kept;
-  TRY_ASSIGN(const SecretString output, output_of(source, account, services, call));
-  TRY_ASSIGN(ExecutableReply reply,
-             parse_executable_reply(output.reveal(), services.clock.now())
-                 .context("reading what " + in_quotes(source.program) + " printed"));
+  const SecretString output = TRY(output_of(source, account, services, call));
+  ExecutableReply reply =
+      TRY(parse_executable_reply(output.reveal(), services.clock.now())
+              .context("reading what " + in_quotes(source.program) + " printed"));
   return std::move(reply.token);
 }
 

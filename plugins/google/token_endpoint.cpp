@@ -4,6 +4,7 @@
 
 #include <execcred/base/base64.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/oauth/jwt_sign.hpp>
 #include <execcred/oauth/local_url.hpp>
@@ -24,8 +25,8 @@ constexpr std::chrono::seconds kLifetime = std::chrono::hours(1);
 Result<AccessToken> post(const TokenPost& request, ProviderHttp& http, const Services& services) {
   const std::string where = redacted_url(request.url);
   services.debug("asking " + where + " for a token");
-  TRY_ASSIGN(TokenReply reply, post_for_token(*http.client, request, http.policy, services.clock)
-                                   .context("asking the token endpoint " + where));
+  TokenReply reply = TRY(post_for_token(*http.client, request, http.policy, services.clock)
+                             .context("asking the token endpoint " + where));
   return AccessToken{.token = std::move(reply.token), .expires_at = reply.expires_at};
 }
 
@@ -48,7 +49,7 @@ json::Value seconds_of(TimePoint time) {
 
 Result<SecretString> signed_by(const ServiceAccountKey& key, const json::Value& claims) {
   const auto sign = [&]() -> Result<SecretString> {
-    TRY_ASSIGN(const SigningKey signing, SigningKey::read(key.private_key, "RS256"));
+    const SigningKey signing = TRY(SigningKey::read(key.private_key, "RS256"));
     return sign_jwt(signing, key.key_id, claims);
   };
   return sign().context("signing with the private key of " + in_quotes(key.email));
@@ -90,7 +91,7 @@ Result<AccessToken> use_key(const ServiceAccountKey& key, const std::vector<std:
     claims.add("iss", json::Value(key.email));
     claims.add("aud", json::Value(kOauthUrl));
     claims.add("scope", json::Value(join(scopes, " ")));
-    TRY_ASSIGN(const SecretString assertion, signed_by(key, claims));
+    const SecretString assertion = TRY(signed_by(key, claims));
     Form form;
     form.add("assertion", assertion);
     form.add("grant_type", std::string(kGrants) + "jwt-bearer");
@@ -107,7 +108,7 @@ Result<AccessToken> sign_access_token(const ServiceAccountKey& key,
   claims.add("iat", seconds_of(now));
   claims.add("exp", seconds_of(now + kLifetime));
   claims.add("scope", json::Value(join(scopes, " ")));
-  TRY_ASSIGN(SecretString token, signed_by(key, claims));
+  SecretString token = TRY(signed_by(key, claims));
   return AccessToken{.token = std::move(token), .expires_at = now + kLifetime};
 }
 

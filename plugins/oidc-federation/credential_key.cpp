@@ -3,6 +3,7 @@
 
 #include <execcred/base/fingerprint.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/cache/token_identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/jwt.hpp>
@@ -67,11 +68,10 @@ Status add_actor(const Options& options, CacheKey& key) {
   if (options.actor_token_file.empty()) return {};
   const std::string path = options.actor_token_file.native();
   const auto read = [&]() -> Result<SecretString> {
-    TRY_ASSIGN(const SecretString content, read_secret_file(path));
+    const SecretString content = TRY(read_secret_file(path));
     return bearer_token(content);
   };
-  TRY_ASSIGN(const SecretString token,
-             read().context("reading --actor-token-file " + in_quotes(path)));
+  const SecretString token = TRY(read().context("reading --actor-token-file " + in_quotes(path)));
   key.add("actor-token-file", path);
   key.add("actor-token-type", token_type_urn(options.request.actor_token_type));
   add_token_identity("actor", token, key);

@@ -6,6 +6,7 @@
 #include "pinniped.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/cache/options.hpp>
 #include <execcred/cache/refresh_token_store.hpp>
 
@@ -15,7 +16,7 @@
 namespace execcred::oidc_federation {
 
 Result<FreshCredential> FlowRun::obtain(ProviderCall& call) const {
-  TRY_ASSIGN(Credential credential, get(call));
+  Credential credential = TRY(get(call));
   FreshCredential fresh = {.credential = std::move(credential)};
   fresh.identity = identity_of(fresh.credential, options_.client.id);
   const std::string& url =
@@ -29,12 +30,12 @@ Result<FreshCredential> FlowRun::obtain(ProviderCall& call) const {
 Result<Credential> FlowRun::get(ProviderCall& call) const {
   if (options_.flow == Flow::pass_through) return pass_on(call);
   if (options_.flow != Flow::pinniped) return exchange(call);
-  TRY_ASSIGN(const SecretString token, subject_.get(call));
+  const SecretString token = TRY(subject_.get(call));
   return ask_concierge(options_.concierge, request_, token, services_, call);
 }
 
 Result<Credential> FlowRun::pass_on(ProviderCall& call) const {
-  TRY_ASSIGN(SecretString token, subject_.get(call));
+  SecretString token = TRY(subject_.get(call));
   return pass_through(std::move(token), options_.request.audiences, options_.expect_audiences,
                       services_.clock.now());
 }
@@ -44,11 +45,11 @@ Result<Credential> FlowRun::exchange(ProviderCall& call) const {
   Result<TokenServer> opened =
       TokenServer::open(options_, services_, directory ? &*directory : nullptr);
   if (!opened) opened.error().is_local = true;
-  TRY_ASSIGN(TokenServer server, std::move(opened));
-  TRY_ASSIGN(const SecretString subject, subject_.get(call));
-  TRY_ASSIGN(TokenReply reply, options_.flow == Flow::refresh_token
-                                   ? refresh(server, subject, directory, call)
-                                   : server.ask(subject, call));
+  TokenServer server = TRY(std::move(opened));
+  const SecretString subject = TRY(subject_.get(call));
+  TokenReply reply =
+      TRY(options_.flow == Flow::refresh_token ? refresh(server, subject, directory, call)
+                                               : server.ask(subject, call));
   TRY(check_expected_audience(reply.token, options_.expect_audiences));
   return Credential{.token = std::move(reply.token), .expires_at = reply.expires_at};
 }
@@ -68,10 +69,9 @@ Result<TokenReply> FlowRun::refresh(TokenServer& server, const SecretString& ori
       .token_server = server_url(), .client_id = options_.client.id, .original = original.copy()};
   // The request needs time too.
   const auto now = std::chrono::steady_clock::now();
-  TRY_ASSIGN(RefreshTokenStore store,
-             RefreshTokenStore::open(*directory, source, now + (call.deadline - now) / 2,
-                                     services_.clock));
-  TRY_ASSIGN(TokenReply reply, server.ask(store.current(), call));
+  RefreshTokenStore store = TRY(RefreshTokenStore::open(
+      *directory, source, now + (call.deadline - now) / 2, services_.clock));
+  TokenReply reply = TRY(server.ask(store.current(), call));
   TRY(store.keep(reply.refresh_token));
   return reply;
 }

@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/cache/options.hpp>
 #include <execcred/json/json_reader.hpp>

@@ -2,6 +2,7 @@
 #include "pass_through.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/exec/jwt.hpp>
 
 #include <algorithm>
@@ -43,7 +44,7 @@ Status check_audience(const std::optional<UnverifiedClaims>& claims, std::string
 
 Result<Credential> pass_through(SecretString token, const std::vector<std::string>& audiences,
                                 const std::vector<std::string>& expected, TimePoint now) {
-  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(token));
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
   if (!claims) {
     return unfit("the subject token is no JWT",
                  "a cluster's structured authentication takes JWTs alone; for another token there "
@@ -58,7 +59,7 @@ Result<Credential> pass_through(SecretString token, const std::vector<std::strin
 Status check_expected_audience(const SecretString& token,
                                const std::vector<std::string>& expected) {
   if (expected.empty()) return {};
-  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(token));
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
   return check_audience(claims, "--expect-audience", expected);
 }
 

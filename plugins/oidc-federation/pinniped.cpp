@@ -4,6 +4,7 @@
 #include <execcred/base/base64.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/http/ca_file.hpp>
@@ -37,10 +38,9 @@ Result<Concierge> find_concierge(const ConciergeOptions& options, const Credenti
   Concierge concierge = {.url = options.endpoint, .http = {.proxy = proxy_of(environment)}};
   if (!options.endpoint.empty()) {
     if (!options.ca_file.empty()) {
-      TRY_ASSIGN(
-          concierge.http.tls.ca_certificates,
-          read_ca_file(options.ca_file)
-              .context("reading --concierge-ca-file " + in_quotes(options.ca_file.native())));
+      concierge.http.tls.ca_certificates =
+          TRY(read_ca_file(options.ca_file)
+                  .context("reading --concierge-ca-file " + in_quotes(options.ca_file.native())));
     }
   } else {
     const Cluster& cluster = *request.info.cluster;
@@ -89,8 +89,8 @@ Result<Credential> take_certificate(const json::Value& found, TimePoint now) {
   std::string key = text_of(found, "clientKeyData");
   const SecretString secret(key);
   wipe(key);
-  TRY_ASSIGN(ClientCertificate pair,
-             check_client_certificate(text_of(found, "clientCertificateData"), secret, now));
+  ClientCertificate pair =
+      TRY(check_client_certificate(text_of(found, "clientCertificateData"), secret, now));
   return Credential{.client_certificate = std::move(pair.chain),
                     .client_key = std::move(pair.private_key),
                     .expires_at = pair.not_after};
@@ -99,18 +99,18 @@ Result<Credential> take_certificate(const json::Value& found, TimePoint now) {
 Result<Credential> take_token(std::string text) {
   const SecretString content(text);
   wipe(text);
-  TRY_ASSIGN(SecretString token, bearer_token(content));
+  SecretString token = TRY(bearer_token(content));
   return Credential{.token = std::move(token)};
 }
 
 Result<Credential> take_credential(const json::Value& found, TimePoint now) {
   std::string token = text_of(found, "token");
-  TRY_ASSIGN(Credential credential,
-             token.empty() ? take_certificate(found, now) : take_token(std::move(token)));
+  Credential credential =
+      TRY(token.empty() ? take_certificate(found, now) : take_token(std::move(token)));
   const std::string text = text_of(found, "expirationTimestamp");
   if (text.empty()) return credential;
-  TRY_ASSIGN(const TimePoint end,
-             parse_rfc3339(text).context("reading the credential's expirationTimestamp"));
+  const TimePoint end =
+      TRY(parse_rfc3339(text).context("reading the credential's expirationTimestamp"));
   if (end <= now) return unfit("the Concierge's credential has ended at " + text);
   if (!credential.expires_at || end < *credential.expires_at) credential.expires_at = end;
   return credential;
@@ -127,7 +127,7 @@ Result<Credential> read_reply(const HttpResponse& reply, const std::string& serv
     if (!message.empty()) error.message += ": " + shown_text(message, secrets, kMaxShown);
     return error;
   }
-  TRY_ASSIGN(json::Value document, json_object_of(reply, server, secrets));
+  json::Value document = TRY(json_object_of(reply, server, secrets));
   const json::Value* const status = document.find("status");
   const json::Value* const found = status == nullptr ? nullptr : status->find("credential");
   const std::string message = status == nullptr ? std::string() : text_of(*status, "message");
@@ -161,7 +161,7 @@ Status check_concierge_destination(const ConciergeOptions& concierge,
 Result<Credential> ask_concierge(const ConciergeOptions& options, const CredentialRequest& request,
                                  const SecretString& subject, const Services& services,
                                  ProviderCall& call) {
-  TRY_ASSIGN(Concierge concierge, find_concierge(options, request, services.environment));
+  Concierge concierge = TRY(find_concierge(options, request, services.environment));
   const std::string server = redacted_url(concierge.url);
   deadline::enter_phase("asking the Concierge");
   services.debug("asking the Concierge at " + server);
@@ -173,7 +173,7 @@ Result<Credential> ask_concierge(const ConciergeOptions& options, const Credenti
   post.add_header("Accept", "application/json");
   ProviderHttp http = provider_http(std::move(concierge.http), services, call);
   const auto ask = [&]() -> Result<Credential> {
-    TRY_ASSIGN(const HttpResponse reply, send_with_retries(*http.client, post, http.policy));
+    const HttpResponse reply = TRY(send_with_retries(*http.client, post, http.policy));
     return read_reply(reply, server, subject, services.clock.now());
   };
   return ask().context("asking the Concierge at " + server);

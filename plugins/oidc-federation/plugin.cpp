@@ -13,6 +13,7 @@
 #include "pinniped.hpp"
 #include "subject.hpp"
 
+#include <execcred/base/try.hpp>
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/options.hpp>
 
@@ -79,8 +80,8 @@ class OidcFederation final : public Provider {
     if (options_.flow == Flow::pinniped) {
       TRY(check_concierge_destination(options_.concierge, request));
     }
-    TRY_ASSIGN(CacheKey key, credential_key(options_, request.info));
-    TRY_ASSIGN(const Subject subject, Subject::open(options_, services, key));
+    CacheKey key = TRY(credential_key(options_, request.info));
+    const Subject subject = TRY(Subject::open(options_, services, key));
     CacheOptions cache = cache_of_run(options_.cache, request, services);
     // Reading the token again costs less than the cache.
     if (options_.flow == Flow::pass_through && subject.is_local()) cache.no_cache = true;

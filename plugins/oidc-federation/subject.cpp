@@ -8,6 +8,7 @@
 
 #include <execcred/base/fingerprint.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/cache/token_identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/jwt.hpp>
@@ -32,7 +33,7 @@ Result<SecretString> read_variable(const Environment& environment, const std::st
 }
 
 Status check_jwt(const SecretString& token, TimePoint now) {
-  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(token));
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
   return claims ? check_lifetime(*claims, now) : Status();
 }
 
@@ -79,7 +80,7 @@ Status Subject::identify(CacheKey& key) {
 
 Status Subject::identify_local(Result<SecretString> content, CacheKey& key) {
   if (!content) return std::move(content).error();
-  TRY_ASSIGN(token_, bearer_token(*content));
+  token_ = TRY(bearer_token(*content));
   if (options_.flow == Flow::refresh_token) {
     key.add("subject.fingerprint", fingerprint("subject", token_.reveal()));
   } else {
@@ -93,7 +94,7 @@ Result<SecretString> Subject::get(ProviderCall& call) const {
   SecretString token = token_.copy();
   if (!is_local_) {
     deadline::enter_phase("getting the subject token");
-    TRY_ASSIGN(token, fetch(call).context("getting the subject token"));
+    token = TRY(fetch(call).context("getting the subject token"));
   }
   // What a refresh token looks like inside is its server's affair.
   if (options_.flow != Flow::refresh_token) {

@@ -3,6 +3,7 @@
 
 #include <execcred/base/fingerprint.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/cache/machine_identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/sources/token_command.hpp>
@@ -23,9 +24,8 @@ void identify_command(const TokenCommand& command, const Environment& environmen
 
 Result<SecretString> run_subject_command(const TokenCommand& command, const Services& services,
                                          const ProviderCall& call) {
-  TRY_ASSIGN(
-      const SecretString output,
-      run_token_command(command, environment_of_command(services.environment), services, call));
+  const SecretString output =
+      TRY(run_token_command(command, environment_of_command(services.environment), services, call));
   return bearer_token(output).context("reading what " + in_quotes(command.program) + " printed");
 }
 

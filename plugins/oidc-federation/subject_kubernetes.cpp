@@ -5,6 +5,7 @@
 
 #include <execcred/base/fingerprint.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/hub/client.hpp>
@@ -84,19 +85,18 @@ Status identify_kubernetes(const Options& options, const Environment& environmen
 
 Result<SecretString> request_from_kubernetes(const Options& options, const Services& services,
                                              const ProviderCall& call) {
-  TRY_ASSIGN(Hub hub, find_hub(options.subject.kubeconfig, services.environment));
+  Hub hub = TRY(find_hub(options.subject.kubeconfig, services.environment));
   std::string account = options.subject.service_account;
   if (account.empty()) {
-    TRY_ASSIGN(account, own_service_account(subject_of(hub.token)));
+    account = TRY(own_service_account(subject_of(hub.token)));
   }
   hub.http.deadline = call.deadline;
   services.debug("asking the hub " + redacted_url(hub.server) + " for a token of " +
                  in_quotes(account));
   HubClient client(std::move(hub), provider_policy(services, call));
   const std::size_t slash = account.find('/');
-  TRY_ASSIGN(ServiceAccountToken made,
-             request_service_account_token(client, account.substr(0, slash),
-                                           account.substr(slash + 1), subject_audience(options)));
+  ServiceAccountToken made = TRY(request_service_account_token(
+      client, account.substr(0, slash), account.substr(slash + 1), subject_audience(options)));
   return std::move(made.token);
 }
 

@@ -4,6 +4,7 @@
 #include "subject_url.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/cache/machine_identity.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/spiffe/jwt_svid.hpp>
@@ -71,13 +72,13 @@ Result<SecretString> fetch_spiffe(const Options& options, const Services& servic
                  .message = "--subject=spiffe needs the Workload API's socket",
                  .hint = "set SPIFFE_ENDPOINT_SOCKET=unix:///PATH, or pass --socket"};
   }
-  TRY_ASSIGN(WorkloadEndpoint endpoint, parse_workload_endpoint(spiffe.socket));
+  WorkloadEndpoint endpoint = TRY(parse_workload_endpoint(spiffe.socket));
   const WorkloadApi api(std::move(endpoint),
                         {.deadline = call.deadline,
                          .may_retry = call.is_needed,
                          .debug = [&services](std::string_view step) { services.debug(step); }});
-  TRY_ASSIGN(JwtSvid svid,
-             fetch_jwt_svid(api, {subject_audience(options)}, spiffe.choice, services.clock));
+  JwtSvid svid =
+      TRY(fetch_jwt_svid(api, {subject_audience(options)}, spiffe.choice, services.clock));
   services.debug("got a JWT-SVID of " + in_quotes(svid.spiffe_id));
   return std::move(svid.token);
 }

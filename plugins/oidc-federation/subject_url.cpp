@@ -3,6 +3,7 @@
 
 #include <execcred/base/fingerprint.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/cache/machine_identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
@@ -23,18 +24,17 @@ Error wrong(std::string message, std::string hint = {}) {
 // `field` is empty where the whole body is the token.
 Result<SecretString> fetch_token(HttpRequest request, const std::string& field, TlsSettings tls,
                                  const Services& services, ProviderCall& call) {
-  TRY_ASSIGN(const Url url, parse_url(request.url));
-  TRY_ASSIGN(const HttpResponse reply,
-             ask_local_url(std::move(request), std::move(tls), services, call));
+  const Url url = TRY(parse_url(request.url));
+  const HttpResponse reply = TRY(ask_local_url(std::move(request), std::move(tls), services, call));
   return token_of_reply(reply, origin_of(url), field);
 }
 
 Result<TlsSettings> tls_of(const SubjectOptions& subject) {
   TlsSettings tls;
   if (subject.ca_file.empty()) return tls;
-  TRY_ASSIGN(tls.ca_certificates,
-             read_ca_file(subject.ca_file)
-                 .context("reading --subject-ca-file " + in_quotes(subject.ca_file.native())));
+  tls.ca_certificates =
+      TRY(read_ca_file(subject.ca_file)
+              .context("reading --subject-ca-file " + in_quotes(subject.ca_file.native())));
   return tls;
 }
 
@@ -45,8 +45,7 @@ Result<std::string_view> needed_variable(const Environment& environment, std::st
 }
 
 Result<std::string> github_url(const Options& options, const Environment& environment) {
-  TRY_ASSIGN(const std::string_view base,
-             needed_variable(environment, "ACTIONS_ID_TOKEN_REQUEST_URL"));
+  const std::string_view base = TRY(needed_variable(environment, "ACTIONS_ID_TOKEN_REQUEST_URL"));
   const char separator = base.find('?') == std::string_view::npos ? '?' : '&';
   return std::string(base) + separator + "audience=" + query_encode(subject_audience(options));
 }
@@ -58,7 +57,7 @@ const std::string& subject_audience(const Options& options) {
 }
 
 Status identify_url(const SubjectOptions& subject, CacheKey& key) {
-  TRY_ASSIGN(const Url url, parse_url(subject.url));
+  const Url url = TRY(parse_url(subject.url));
   // What answers on this machine or its link depends on the machine.
   if (is_local_host(url.host)) identify_machine(key);
   // A path, a query or a header may be as good as a password.
@@ -78,15 +77,15 @@ Result<SecretString> fetch_url(const SubjectOptions& subject, const Services& se
   for (const RequestHeader& header : subject.headers) {
     request.add_header(header.name, header.value);
   }
-  TRY_ASSIGN(TlsSettings tls, tls_of(subject));
+  TlsSettings tls = TRY(tls_of(subject));
   return fetch_token(std::move(request), subject.field, std::move(tls), services, call);
 }
 
 Status identify_github_actions(const Options& options, const Environment& environment,
                                CacheKey& key) {
-  TRY_ASSIGN(const std::string url, github_url(options, environment));
-  TRY_ASSIGN(const std::string_view token,
-             needed_variable(environment, "ACTIONS_ID_TOKEN_REQUEST_TOKEN"));
+  const std::string url = TRY(github_url(options, environment));
+  const std::string_view token =
+      TRY(needed_variable(environment, "ACTIONS_ID_TOKEN_REQUEST_TOKEN"));
   // The job's own: another job is another identity.
   key.add("subject", "github-actions").add("subject-audience", subject_audience(options));
   key.add("subject.url.fingerprint", fingerprint("url", url));
@@ -96,17 +95,17 @@ Status identify_github_actions(const Options& options, const Environment& enviro
 
 Result<SecretString> fetch_github_actions(const Options& options, const Services& services,
                                           ProviderCall& call) {
-  TRY_ASSIGN(HttpRequest request, [&]() -> Result<HttpRequest> {
-    TRY_ASSIGN(std::string url, github_url(options, services.environment));
+  HttpRequest request = TRY([&]() -> Result<HttpRequest> {
+    std::string url = TRY(github_url(options, services.environment));
     return HttpRequest{.url = std::move(url)};
   }());
-  TRY_ASSIGN(const std::string_view token,
-             needed_variable(services.environment, "ACTIONS_ID_TOKEN_REQUEST_TOKEN"));
+  const std::string_view token =
+      TRY(needed_variable(services.environment, "ACTIONS_ID_TOKEN_REQUEST_TOKEN"));
   SecretString authorization("bearer ");
   authorization.append(token);
   request.headers.push_back({.name = "Authorization", .value = std::move(authorization)});
   request.add_header("Accept", "application/json; api-version=2.0");
-  TRY_ASSIGN(TlsSettings tls, tls_of(options.subject));
+  TlsSettings tls = TRY(tls_of(options.subject));
   return fetch_token(std::move(request), "value", std::move(tls), services, call);
 }
 
@@ -122,7 +121,7 @@ Result<SecretString> fetch_gcp_metadata(const Options& options, const Services& 
                                         ProviderCall& call) {
   const std::string path = "instance/service-accounts/default/identity?audience=" +
                            query_encode(subject_audience(options)) + "&format=full";
-  TRY_ASSIGN(const HttpResponse reply, ask_google_metadata(path, services, call));
+  const HttpResponse reply = TRY(ask_google_metadata(path, services, call));
   return token_of_reply(reply, "the metadata server", "");
 }
 

@@ -2,6 +2,7 @@
 #include "token_server.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/http/ca_file.hpp>
@@ -20,14 +21,14 @@ std::string reading(std::string_view option, const std::filesystem::path& path) 
 }
 
 Result<SecretString> read_client_secret(const std::filesystem::path& path) {
-  TRY_ASSIGN(const SecretString content, read_secret_file(path));
+  const SecretString content = TRY(read_secret_file(path));
   SecretString secret = content.trimmed();
   if (!secret.empty()) return secret;
   return Error{.kind = Error::Kind::no_credential, .message = "the client secret is empty"};
 }
 
 Result<SecretString> read_token(const std::filesystem::path& path) {
-  TRY_ASSIGN(const SecretString content, read_secret_file(path));
+  const SecretString content = TRY(read_secret_file(path));
   return bearer_token(content);
 }
 
@@ -81,18 +82,17 @@ Result<TokenServer> TokenServer::open(const Options& options, const Services& se
 
 Status TokenServer::read_tls() {
   if (const auto& path = options_.server.ca_file; !path.empty()) {
-    TRY_ASSIGN(tls_.ca_certificates, read_ca_file(path).context(reading("ca-file", path)));
+    tls_.ca_certificates = TRY(read_ca_file(path).context(reading("ca-file", path)));
   }
   const ClientOptions& client = options_.client;
   if (client.certificate.empty()) return {};
-  TRY_ASSIGN(const std::string certificate,
-             read_file(client.certificate, kMaxKubeconfig)
-                 .context(reading("client-certificate", client.certificate)));
-  TRY_ASSIGN(const SecretString key, read_secret_file(client.certificate_key)
-                                         .context(reading("client-key", client.certificate_key)));
-  TRY_ASSIGN(ClientCertificate pair,
-             check_client_certificate(certificate, key, services_.clock.now())
-                 .context(reading("client-certificate", client.certificate)));
+  const std::string certificate =
+      TRY(read_file(client.certificate, kMaxKubeconfig)
+              .context(reading("client-certificate", client.certificate)));
+  const SecretString key = TRY(read_secret_file(client.certificate_key)
+                                   .context(reading("client-key", client.certificate_key)));
+  ClientCertificate pair = TRY(check_client_certificate(certificate, key, services_.clock.now())
+                                   .context(reading("client-certificate", client.certificate)));
   tls_.client_certificate = std::move(pair.chain);
   tls_.client_key = std::move(pair.private_key);
   return {};
@@ -104,17 +104,17 @@ Status TokenServer::read_client() {
   client_.key_id = client.key_id;
   if (!client.assertion_type.empty()) client_.assertion_type = client.assertion_type;
   if (!client.secret_file.empty()) {
-    TRY_ASSIGN(client_.secret, read_client_secret(client.secret_file)
-                                   .context(reading("client-secret-file", client.secret_file)));
+    client_.secret = TRY(read_client_secret(client.secret_file)
+                             .context(reading("client-secret-file", client.secret_file)));
   }
   if (!client.private_key_file.empty()) {
     const std::string doing = reading("private-key-file", client.private_key_file);
-    TRY_ASSIGN(const SecretString pem, read_secret_file(client.private_key_file).context(doing));
-    TRY_ASSIGN(client_.private_key, SigningKey::read(pem, client.signing_alg).context(doing));
+    const SecretString pem = TRY(read_secret_file(client.private_key_file).context(doing));
+    client_.private_key = TRY(SigningKey::read(pem, client.signing_alg).context(doing));
   }
   if (!options_.actor_token_file.empty()) {
-    TRY_ASSIGN(actor_token_, read_token(options_.actor_token_file)
-                                 .context(reading("actor-token-file", options_.actor_token_file)));
+    actor_token_ = TRY(read_token(options_.actor_token_file)
+                           .context(reading("actor-token-file", options_.actor_token_file)));
   }
   return {};
 }
@@ -136,8 +136,7 @@ Result<TokenServer::Endpoint> TokenServer::find_endpoint(ProviderHttp& http) con
   const ServerOptions& server = options_.server;
   if (!server.token_url.empty()) return Endpoint{.url = server.token_url};
   deadline::enter_phase("reading the issuer's discovery document");
-  TRY_ASSIGN(DiscoveryDocument document,
-             discovery().get(*http.client, http.policy, services_.clock));
+  DiscoveryDocument document = TRY(discovery().get(*http.client, http.policy, services_.clock));
   const ClientAuthMethod chosen = method(document.token_endpoint_auth_methods);
   return Endpoint{.url = token_endpoint_for(document, chosen),
                   .auth_methods = std::move(document.token_endpoint_auth_methods)};
@@ -166,7 +165,7 @@ Result<TokenReply> TokenServer::ask(const SecretString& subject, ProviderCall& c
                                              .client_key = tls_.client_key.copy()},
                                      .proxy = proxy_of(services_.environment)},
                                     services_, call);
-  TRY_ASSIGN(const Endpoint endpoint, find_endpoint(http));
+  const Endpoint endpoint = TRY(find_endpoint(http));
   client_.method = method(endpoint.auth_methods);
   if (client_.method == ClientAuthMethod::federated) client_.assertion = subject.copy();
   client_.assertion_audience = options_.client.assertion_audience;

@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/spiffe/spiffe_id.hpp>
 #include <execcred/spiffe/workload_endpoint.hpp>
 

@@ -9,6 +9,7 @@
 #include "options.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/spiffe/jwt_svid.hpp>
 #include <execcred/spiffe/workload_endpoint.hpp>
 #include <execcred/spiffe/x509_svid.hpp>
@@ -39,7 +40,7 @@ class Spiffe final : public Provider {
                    .message = "the SPIFFE Workload API's socket is not known",
                    .hint = "set SPIFFE_ENDPOINT_SOCKET=unix:///PATH, or pass --socket"};
     }
-    TRY_ASSIGN(WorkloadEndpoint endpoint, parse_workload_endpoint(options_.socket));
+    WorkloadEndpoint endpoint = TRY(parse_workload_endpoint(options_.socket));
     const WorkloadApi api(std::move(endpoint),
                           {.deadline = services.deadline,
                            .debug = [&services](std::string_view step) { services.debug(step); }});
@@ -59,8 +60,7 @@ class Spiffe final : public Provider {
                                : "pass --audience; to take the ClusterProfile's, set "
                                  "provideClusterInfo: true and --allow-audience"};
     }
-    TRY_ASSIGN(JwtSvid svid,
-               fetch_jwt_svid(api, options_.audiences, options_.choice, services.clock));
+    JwtSvid svid = TRY(fetch_jwt_svid(api, options_.audiences, options_.choice, services.clock));
     services.debug("got a JWT-SVID of " + in_quotes(svid.spiffe_id));
     Credential credential;
     credential.token = std::move(svid.token);
@@ -69,7 +69,7 @@ class Spiffe final : public Provider {
   }
 
   Result<Credential> get_certificate(const WorkloadApi& api, const Services& services) const {
-    TRY_ASSIGN(X509Svid svid, fetch_x509_svid(api, options_.choice, services.clock));
+    X509Svid svid = TRY(fetch_x509_svid(api, options_.choice, services.clock));
     services.debug("got an X.509-SVID of " + in_quotes(svid.spiffe_id));
     TRY(check_common_name(svid));
     Credential credential;

@@ -4,6 +4,7 @@
 #include <execcred/base/base64.hpp>
 #include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/exec/jwt.hpp>
@@ -70,9 +71,9 @@ Status check_authority(const StoredServer& stored, const Cluster& cluster) {
   }
   const std::optional<std::string> pem = decode_base64(cluster.certificate_authority_data);
   if (!pem) return refused(std::string(kAuthority) + " is no base64", hint);
-  TRY_ASSIGN(const std::vector<std::string> wanted,
-             certificates_of(stored.certificate_authority, stored.origin));
-  TRY_ASSIGN(const std::vector<std::string> given, certificates_of(*pem, std::string(kAuthority)));
+  const std::vector<std::string> wanted =
+      TRY(certificates_of(stored.certificate_authority, stored.origin));
+  const std::vector<std::string> given = TRY(certificates_of(*pem, std::string(kAuthority)));
   if (std::includes(wanted.begin(), wanted.end(), given.begin(), given.end())) return {};
   return refused(
       std::string(kAuthority) + " holds a certificate that is not the CA of " + stored.origin,
@@ -170,7 +171,7 @@ Status add_annotated_server(const StoredSecret& secret, const Options& options,
   }
   std::string authority;
   if (options.what() == Format::token) {
-    TRY_ASSIGN(authority, authority_beside(secret));
+    authority = TRY(authority_beside(secret));
   }
   // It has no other name than what it stands beside.
   const StoredServer beside = stored.servers.empty() ? StoredServer{} : stored.servers.front();

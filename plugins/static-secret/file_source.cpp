@@ -2,6 +2,7 @@
 #include "file_source.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/os/file.hpp>
 
 #include <algorithm>
@@ -55,13 +56,12 @@ Error no_file(const fs::path& path) {
 Result<Pair> read_pair(const CertificateFiles& files) {
   if (files.certificate.parent_path() != files.key.parent_path()) {
     Pair pair;
-    TRY_ASSIGN(pair.certificates, read_secret_file(files.certificate));
-    TRY_ASSIGN(pair.key, read_secret_file(files.key));
+    pair.certificates = TRY(read_secret_file(files.certificate));
+    pair.key = TRY(read_secret_file(files.key));
     return pair;
   }
-  TRY_ASSIGN(std::vector<std::optional<SecretString>> contents,
-             read_secret_directory(files.certificate.parent_path(),
-                                   {files.certificate.filename(), files.key.filename()}));
+  std::vector<std::optional<SecretString>> contents = TRY(read_secret_directory(
+      files.certificate.parent_path(), {files.certificate.filename(), files.key.filename()}));
   if (!contents[0]) return no_file(files.certificate);
   if (!contents[1]) return no_file(files.key);
   return Pair{.certificates = *std::move(contents[0]), .key = *std::move(contents[1])};
@@ -86,7 +86,7 @@ Result<CertificateFiles> find_mounted(const std::string& folder) {
 }
 
 Result<StoredCredential> read_pair_of(const CertificateFiles& files, TimePoint now) {
-  TRY_ASSIGN(const Pair pair, read_pair(files));
+  const Pair pair = TRY(read_pair(files));
   StoredCredential stored;
   TRY(add_certificate(pair.certificates.reveal(), pair.key, now, stored.credential)
           .context("reading the certificate in " + in_quotes(files.certificate.native()) +
@@ -97,9 +97,9 @@ Result<StoredCredential> read_pair_of(const CertificateFiles& files, TimePoint n
 Result<StoredSecret> read_mounted_secret(const std::string& folder,
                                          const std::vector<std::string>& keys, Format format) {
   const std::size_t max_bytes = format == Format::kubeconfig ? kMaxKubeconfig : kMaxSecretFile;
-  TRY_ASSIGN(std::vector<std::optional<SecretString>> contents,
-             read_secret_directory(folder, keys, max_bytes)
-                 .hint("mount the Secret there, or pass --secret-dir=PATH"));
+  std::vector<std::optional<SecretString>> contents =
+      TRY(read_secret_directory(folder, keys, max_bytes)
+              .hint("mount the Secret there, or pass --secret-dir=PATH"));
   StoredSecret secret{.is_decoded = true};
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (contents[i]) secret.data.emplace(keys[i], *std::move(contents[i]));
@@ -111,13 +111,13 @@ Result<StoredCredential> read_certificate_files(const Options& options, const Pl
                                                 TimePoint now) {
   CertificateFiles files{.certificate = options.client_certificate, .key = options.client_key};
   if (files.certificate.empty()) {
-    TRY_ASSIGN(files, find_mounted(plan.secret_dir));
+    files = TRY(find_mounted(plan.secret_dir));
   }
   return read_pair_of(files, now);
 }
 
 Result<StoredCredential> read_kubeconfig_file(const Options& options, TimePoint now) {
-  TRY_ASSIGN(const SecretString text, read_secret_file(options.kubeconfig_file, kMaxKubeconfig));
+  const SecretString text = TRY(read_secret_file(options.kubeconfig_file, kMaxKubeconfig));
   std::error_code none;
   const fs::path folder = fs::absolute(options.kubeconfig_file, none).parent_path();
   return read_stored_kubeconfig(text.reveal(), options, now, folder)
@@ -129,8 +129,8 @@ Result<StoredCredential> read_once(const Plan& plan, const Options& options, Tim
     return read_certificate_files(options, plan, now);
   }
   if (!options.kubeconfig_file.empty()) return read_kubeconfig_file(options, now);
-  TRY_ASSIGN(const StoredSecret secret,
-             read_mounted_secret(plan.secret_dir, keys_of(options, plan), plan.format));
+  const StoredSecret secret =
+      TRY(read_mounted_secret(plan.secret_dir, keys_of(options, plan), plan.format));
   return read_stored(secret, plan, options, now);
 }
 

@@ -2,6 +2,7 @@
 #include "hub_source.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <functional>
 #include <utility>
@@ -57,9 +58,9 @@ Status check_type(const StoredSecret& secret, const Plan& plan) {
 }
 
 Result<std::optional<StoredSecret>> get_secret(HubClient& hub, const Plan& plan) {
-  TRY_ASSIGN(std::optional<json::Value> object, hub.find(secrets_of(plan, plan.secret_name)));
+  std::optional<json::Value> object = TRY(hub.find(secrets_of(plan, plan.secret_name)));
   if (!object) return std::optional<StoredSecret>();
-  TRY_ASSIGN(StoredSecret secret, take_secret(*std::move(object)));
+  StoredSecret secret = TRY(take_secret(*std::move(object)));
   TRY(check_identity(secret, plan, plan.secret_name));
   return std::optional(std::move(secret));
 }
@@ -70,7 +71,7 @@ Error absent(const Plan& plan) {
 }
 
 Result<StoredSecret> by_name(HubClient& hub, const Plan& plan, const Options& options) {
-  TRY_ASSIGN(std::optional<StoredSecret> secret, get_secret(hub, plan));
+  std::optional<StoredSecret> secret = TRY(get_secret(hub, plan));
   if (!secret) return absent(plan);
   TRY(check_type(*secret, plan));
   TRY(check_labels(*secret, plan, options));
@@ -84,7 +85,7 @@ Result<StoredSecret> only_one(HubClient& hub, const Plan& plan, std::size_t page
                               const std::string& what, const IsMeant& is_meant) {
   std::optional<StoredSecret> found;
   const auto receive = [&](json::Value item) -> Result<bool> {
-    TRY_ASSIGN(StoredSecret secret, take_secret(std::move(item), true));
+    StoredSecret secret = TRY(take_secret(std::move(item), true));
     TRY(check_identity(secret, plan, ""));
     if (!plan.selector.matches(secret.labels) || !is_meant(secret)) return true;
     if (found) {
@@ -102,7 +103,7 @@ Result<StoredSecret> only_one(HubClient& hub, const Plan& plan, std::size_t page
 }
 
 Result<StoredSecret> of_istio(HubClient& hub, const Plan& plan) {
-  TRY_ASSIGN(std::optional<StoredSecret> named, get_secret(hub, plan));
+  std::optional<StoredSecret> named = TRY(get_secret(hub, plan));
   if (named && plan.selector.matches(named->labels) && named->has(plan.key)) {
     return *std::move(named);
   }
@@ -142,7 +143,7 @@ Result<StoredSecret> look_up(HubClient& hub, const Plan& plan, const Options& op
 }  // namespace
 
 Result<StoredSecret> find_secret(HubClient& hub, const Plan& plan, const Options& options) {
-  TRY_ASSIGN(StoredSecret secret, look_up(hub, plan, options));
+  StoredSecret secret = TRY(look_up(hub, plan, options));
   TRY(check_labels(secret, plan, options));
   return secret;
 }

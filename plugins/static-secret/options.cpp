@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/kube/stored_secret.hpp>
 
 #include <algorithm>
@@ -75,7 +76,7 @@ void add_names(OptionSet& set, Options& options) {
   set.add_parsed("format", options.format, "token|kubeconfig|certificate|argocd",
                  "What is stored there",
                  [](const std::string& text) -> Result<std::optional<Format>> {
-                   TRY_ASSIGN(const Format format, parse_format(text));
+                   const Format format = TRY(parse_format(text));
                    return std::optional(format);
                  });
   set.add("context", options.context, "NAME", "Of the stored kubeconfig; else its current one");

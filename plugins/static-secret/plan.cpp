@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/kube/stored_secret.hpp>
 
 #include <algorithm>
@@ -91,7 +92,7 @@ Result<std::string> plan_namespace(const Options& options, const CredentialReque
     TRY(check_is_namespace("this side's own namespace", own));
     return own;
   }
-  TRY_ASSIGN(std::string name, expand_name(request, "--namespace", text));
+  std::string name = TRY(expand_name(request, "--namespace", text));
   TRY(check_is_namespace(request.as_typed("--namespace"), name));
   TRY(check_namespace(options, name, own, is_literal && !is_templated(text)));
   return name;
@@ -113,7 +114,7 @@ Result<std::string> plan_secret_name(const Options& options, const CredentialReq
     return unnamed(request, "no Secret is named", name_field(options.convention.profile_fields),
                    "--secret-name=NAME");
   }
-  TRY_ASSIGN(std::string name, expand_name(request, "--secret-name", text));
+  std::string name = TRY(expand_name(request, "--secret-name", text));
   if (is_dns1123_subdomain(name)) return name;
   const bool is_of_account =
       options.secret_name.empty() && !options.managed_service_account.empty();
@@ -132,16 +133,16 @@ Result<std::string> plan_key(const Options& options, const CredentialRequest& re
     return unnamed(request, "no key of the Secret is named", "key", "--key=KEY");
   }
   if (text.empty()) text = facts_of(options.what()).key;
-  TRY_ASSIGN(std::string key, expand_name(request, "--key", text));
+  std::string key = TRY(expand_name(request, "--key", text));
   if (is_secret_key(key)) return key;
   return wrong(request.as_typed("--key") + " " + in_quotes(key) +
                " is no key of a Secret ([-._a-zA-Z0-9]+)");
 }
 
 Result<LabelSelector> plan_selector(const Options& options, const CredentialRequest& request) {
-  TRY_ASSIGN(const std::string text,
-             request.expand("--selector", std::string(options.convention.selector)));
-  TRY_ASSIGN(const LabelSelector defaults, LabelSelector::parse(text));
+  const std::string text =
+      TRY(request.expand("--selector", std::string(options.convention.selector)));
+  const LabelSelector defaults = TRY(LabelSelector::parse(text));
   LabelSelector selector = options.selector.with_defaults(defaults);
   if (options.convention.lookup != Lookup::by_labels || !selector.empty()) return selector;
   return wrong("no --selector says which Secret it is");
@@ -170,16 +171,15 @@ Result<Plan> make_plan(const Options& options, const CredentialRequest& request,
   Plan plan{.format = options.what(), .lookup = options.convention.lookup};
   plan.type = options.convention.type;
   TRY(check_expanded("the cluster's name", request.cluster_name));
-  TRY_ASSIGN(plan.cluster_name, plan_cluster_name(options, request));
+  plan.cluster_name = TRY(plan_cluster_name(options, request));
   TRY(check_local_cluster(options, plan.cluster_name));
   if (!options.kubeconfig_file.empty()) return plan;
-  TRY_ASSIGN(plan.key, plan_key(options, request));
-  TRY_ASSIGN(plan.secret_dir, expand_name(request, "--secret-dir", options.secret_dir));
+  plan.key = TRY(plan_key(options, request));
+  plan.secret_dir = TRY(expand_name(request, "--secret-dir", options.secret_dir));
   if (!options.is_from_hub()) return plan;
-  TRY_ASSIGN(plan.secret_name, plan_secret_name(options, request));
-  TRY_ASSIGN(plan.name_space,
-             plan_namespace(options, request, own_namespace, is_namespace_literal));
-  TRY_ASSIGN(plan.selector, plan_selector(options, request));
+  plan.secret_name = TRY(plan_secret_name(options, request));
+  plan.name_space = TRY(plan_namespace(options, request, own_namespace, is_namespace_literal));
+  plan.selector = TRY(plan_selector(options, request));
   return plan;
 }
 

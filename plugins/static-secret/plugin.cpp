@@ -14,6 +14,7 @@
 #include "stored_credential.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/hub/client.hpp>
 #include <execcred/os/deadline.hpp>
@@ -50,7 +51,7 @@ class StaticSecret final : public Provider {
 
   Result<Credential> get_credential(const CredentialRequest& request,
                                     const Services& services) override {
-    TRY_ASSIGN(StoredCredential stored, read(request, services));
+    StoredCredential stored = TRY(read(request, services));
     TRY(check_servers(stored, options_, request));
     TRY(check_verified(stored, options_, request));
     return std::move(stored.credential);
@@ -59,10 +60,10 @@ class StaticSecret final : public Provider {
  private:
   Result<StoredCredential> read(const CredentialRequest& request, const Services& services) {
     if (options_.is_from_hub()) return read_from_hub(request, services);
-    TRY_ASSIGN(const Plan plan, make_plan(options_, request, "", true));
-    TRY_ASSIGN(StoredCredential stored, read_from_files(plan, options_, services));
+    const Plan plan = TRY(make_plan(options_, request, "", true));
+    StoredCredential stored = TRY(read_from_files(plan, options_, services));
     if (options_.allow_hub_token || stored.credential.token.empty()) return stored;
-    TRY_ASSIGN(const std::vector<HubIdentity> own, identities_beside_files(services.environment));
+    const std::vector<HubIdentity> own = TRY(identities_beside_files(services.environment));
     TRY(check_hub_token(stored, own, request));
     return stored;
   }
@@ -84,11 +85,10 @@ class StaticSecret final : public Provider {
 
   Result<StoredCredential> read_from_hub(const CredentialRequest& request,
                                          const Services& services) {
-    TRY_ASSIGN(Hub hub, find_hub(options_.kubeconfig, services.environment));
+    Hub hub = TRY(find_hub(options_.kubeconfig, services.environment));
     const OwnNamespace order = options_.convention.own_namespace;
-    TRY_ASSIGN(const Plan plan,
-               make_plan(options_, request, own_namespace(order, hub, services.environment),
-                         is_namespace_literal_));
+    const Plan plan = TRY(make_plan(
+        options_, request, own_namespace(order, hub, services.environment), is_namespace_literal_));
     std::vector<HubIdentity> own;
     own.push_back({.token = hub.token.copy(), .server = hub.server});
     services.debug("reading from the hub " + redacted_url(hub.server) + ", namespace " +
@@ -97,10 +97,10 @@ class StaticSecret final : public Provider {
     HubClient client(std::move(hub),
                      {.deadline = services.deadline,
                       .debug = [&services](std::string_view step) { services.debug(step); }});
-    TRY_ASSIGN(const StoredSecret secret, find_secret(client, plan, options_));
+    const StoredSecret secret = TRY(find_secret(client, plan, options_));
     services.debug("found Secret " + in_quotes(secret.full_name()));
     TRY(check_secret_type(secret, options_));
-    TRY_ASSIGN(StoredCredential stored, read_stored(secret, plan, options_, services.clock.now()));
+    StoredCredential stored = TRY(read_stored(secret, plan, options_, services.clock.now()));
     TRY(add_annotated_server(secret, options_, stored));
     if (!options_.allow_hub_token) TRY(check_hub_token(stored, own, request));
     return stored;

@@ -3,6 +3,7 @@
 
 #include <execcred/base/base64.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <array>
@@ -62,21 +63,21 @@ Result<SecretString> bytes(const json::ObjectReader& object, std::string_view na
 
 Status add_tls(const json::ObjectReader& tls, const Options& options, TimePoint now,
                StoredCredential& stored) {
-  TRY_ASSIGN(const bool is_insecure, tls.boolean_or_false("insecure"));
+  const bool is_insecure = TRY(tls.boolean_or_false("insecure"));
   if (is_insecure && !options.allow_insecure) {
     return unfit("tlsClientConfig.insecure is set: the server's certificate would not be verified",
                  "store the CA as caData; --allow-insecure allows it all the same");
   }
-  TRY_ASSIGN(const SecretString authority, bytes(tls, "caData"));
-  TRY_ASSIGN(const std::optional<std::string> name,
-             tls.optional_string("serverName").hint("write a host's name, or leave it out"));
+  const SecretString authority = TRY(bytes(tls, "caData"));
+  const std::optional<std::string> name =
+      TRY(tls.optional_string("serverName").hint("write a host's name, or leave it out"));
   StoredServer& server = stored.servers.front();
   server.certificate_authority = authority.reveal();
   server.tls_server_name = name.value_or("");
   server.is_insecure = is_insecure;
   if (!stored.credential.token.empty() && !options.both) return {};
-  TRY_ASSIGN(const SecretString certificates, bytes(tls, "certData"));
-  TRY_ASSIGN(const SecretString key, bytes(tls, "keyData"));
+  const SecretString certificates = TRY(bytes(tls, "certData"));
+  const SecretString key = TRY(bytes(tls, "keyData"));
   if (certificates.empty() && key.empty()) return {};
   return add_certificate(certificates.reveal(), key, now, stored.credential);
 }
@@ -89,8 +90,7 @@ Status add_config(const json::ObjectReader& config, const Options& options, Time
     if (token->string() == nullptr) return unfit("bearerToken is no string");
     TRY(add_token(SecretString(*token->string()), now, stored.credential));
   }
-  TRY_ASSIGN(const std::optional<json::ObjectReader> tls,
-             config.optional_object("tlsClientConfig"));
+  const std::optional<json::ObjectReader> tls = TRY(config.optional_object("tlsClientConfig"));
   if (tls) TRY(add_tls(*tls, options, now, stored));
   if (!stored.credential.token.empty() || !stored.credential.client_certificate.empty()) return {};
   return unfit("the cluster's config has neither bearerToken nor certData and keyData");
@@ -105,7 +105,7 @@ Result<StoredCredential> read_argocd(std::string_view server, const SecretString
   Result<json::Value> document = json::parse(config.reveal(), {.bytes = kMaxConfig});
   if (!document) return unfit("it is no JSON: it " + document.error().message);
   const auto read = [&]() -> Status {
-    TRY_ASSIGN(const json::ObjectReader reader, json::ObjectReader::open(*document, ""));
+    const json::ObjectReader reader = TRY(json::ObjectReader::open(*document, ""));
     return add_config(reader, options, now, stored);
   };
   Status status = read();

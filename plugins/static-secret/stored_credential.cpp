@@ -3,6 +3,7 @@
 
 #include <execcred/base/base64.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/os/file.hpp>
@@ -36,7 +37,7 @@ std::string called(const StoredSecret& secret, const Plan& plan) {
 }
 
 Result<SecretString> required(const StoredSecret& secret, const Plan& plan, std::string_view key) {
-  TRY_ASSIGN(std::optional<SecretString> value, secret.value(key));
+  std::optional<SecretString> value = TRY(secret.value(key));
   if (value && !value->trimmed().empty()) return *std::move(value);
   if (value) return unfit("key " + in_quotes(key) + " of " + called(secret, plan) + " is empty");
   // Of a folder, only what was asked for has been read.
@@ -53,21 +54,21 @@ Result<SecretString> required(const StoredSecret& secret, const Plan& plan, std:
 }
 
 Result<std::string> optional_text(const StoredSecret& secret, std::string_view key) {
-  TRY_ASSIGN(const std::optional<SecretString> value, secret.value(key));
+  const std::optional<SecretString> value = TRY(secret.value(key));
   return value ? std::string(trim(value->reveal())) : std::string();
 }
 
 Status add_stored_pair(const StoredSecret& secret, const Plan& plan, TimePoint now,
                        Credential& credential) {
-  TRY_ASSIGN(const SecretString certificates, required(secret, plan, kCertificate));
-  TRY_ASSIGN(const SecretString key, required(secret, plan, kPrivateKey));
+  const SecretString certificates = TRY(required(secret, plan, kCertificate));
+  const SecretString key = TRY(required(secret, plan, kPrivateKey));
   return add_certificate(certificates.reveal(), key, now, credential);
 }
 
 Result<StoredCredential> read_token(const StoredSecret& secret, const Plan& plan,
                                     const Options& options, TimePoint now) {
   StoredCredential stored;
-  TRY_ASSIGN(const SecretString content, required(secret, plan, plan.key));
+  const SecretString content = TRY(required(secret, plan, plan.key));
   TRY(add_token(content, now, stored.credential));
   if (options.both && secret.has(kCertificate) && secret.has(kPrivateKey)) {
     TRY(add_stored_pair(secret, plan, now, stored.credential));
@@ -77,10 +78,10 @@ Result<StoredCredential> read_token(const StoredSecret& secret, const Plan& plan
 
 Result<StoredCredential> read_kubeconfig(const StoredSecret& secret, const Plan& plan,
                                          const Options& options, TimePoint now) {
-  TRY_ASSIGN(const SecretString text, required(secret, plan, plan.key));
-  TRY_ASSIGN(StoredCredential stored, read_stored_kubeconfig(text.reveal(), options, now));
-  TRY_ASSIGN(std::string server, optional_text(secret, kFleetServer));
-  TRY_ASSIGN(std::string authority, optional_text(secret, kFleetAuthority));
+  const SecretString text = TRY(required(secret, plan, plan.key));
+  StoredCredential stored = TRY(read_stored_kubeconfig(text.reveal(), options, now));
+  std::string server = TRY(optional_text(secret, kFleetServer));
+  std::string authority = TRY(optional_text(secret, kFleetAuthority));
   if (server.empty() && authority.empty()) return stored;
   const std::string_view name = server.empty() ? kFleetAuthority : kFleetServer;
   const StoredServer& kubeconfig = stored.servers.front();
@@ -102,8 +103,8 @@ Result<StoredCredential> read_certificate(const StoredSecret& secret, const Plan
 
 Result<StoredCredential> read_cluster(const StoredSecret& secret, const Plan& plan,
                                       const Options& options, TimePoint now) {
-  TRY_ASSIGN(const SecretString server, required(secret, plan, "server"));
-  TRY_ASSIGN(const SecretString config, required(secret, plan, plan.key));
+  const SecretString server = TRY(required(secret, plan, "server"));
+  const SecretString config = TRY(required(secret, plan, plan.key));
   return read_argocd(trim(server.reveal()), config, options, now);
 }
 
@@ -130,8 +131,8 @@ void end_at_most(TimePoint end, Credential& credential) {
 
 Status add_token(const SecretString& content, TimePoint now, Credential& credential) {
   if (content.size() > kMaxSecretFile) return unfit("the token is larger than 128 KiB");
-  TRY_ASSIGN(credential.token, bearer_token(content));
-  TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(credential.token));
+  credential.token = TRY(bearer_token(content));
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(credential.token));
   if (!claims) return {};
   TRY(check_lifetime(*claims, now));
   if (claims->expires_at) end_at_most(*claims->expires_at, credential);
@@ -140,7 +141,7 @@ Status add_token(const SecretString& content, TimePoint now, Credential& credent
 
 Status add_certificate(std::string_view certificates, const SecretString& key, TimePoint now,
                        Credential& credential) {
-  TRY_ASSIGN(ClientCertificate checked, check_client_certificate(certificates, key, now));
+  ClientCertificate checked = TRY(check_client_certificate(certificates, key, now));
   credential.client_certificate = std::move(checked.chain);
   credential.client_key = std::move(checked.private_key);
   end_at_most(checked.not_after, credential);
@@ -150,7 +151,7 @@ Status add_certificate(std::string_view certificates, const SecretString& key, T
 Result<std::string> authority_beside(const StoredSecret& secret) {
   std::string authorities;
   for (const std::string_view name : kAuthorities) {
-    TRY_ASSIGN(const std::string authority, optional_text(secret, name));
+    const std::string authority = TRY(optional_text(secret, name));
     if (!authority.empty()) authorities += authority + "\n";
   }
   return authorities;

@@ -3,6 +3,7 @@
 
 #include <execcred/base/base64.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/kube/kubeconfig.hpp>
 #include <execcred/os/file.hpp>
 
@@ -39,7 +40,7 @@ Status add_id_token(const KubeconfigUser& user, TimePoint now, Credential& crede
 
 Status add_user_token(const KubeconfigUser& user, TimePoint now, Credential& credential) {
   if (!user.token_file.empty()) {
-    TRY_ASSIGN(const SecretString content, read_secret_file(user.token_file));
+    const SecretString content = TRY(read_secret_file(user.token_file));
     return add_token(content, now, credential);
   }
   if (!user.token.empty()) return add_token(user.token, now, credential);
@@ -48,11 +49,10 @@ Status add_user_token(const KubeconfigUser& user, TimePoint now, Credential& cre
 }
 
 Status add_user_pair(const KubeconfigUser& user, TimePoint now, Credential& credential) {
-  TRY_ASSIGN(const SecretString certificates,
-             data_or_file(user.client_certificate_data, user.client_certificate,
-                          "client-certificate-data"));
-  TRY_ASSIGN(const SecretString key,
-             data_or_file(user.client_key_data.reveal(), user.client_key, "client-key-data"));
+  const SecretString certificates = TRY(data_or_file(
+      user.client_certificate_data, user.client_certificate, "client-certificate-data"));
+  const SecretString key =
+      TRY(data_or_file(user.client_key_data.reveal(), user.client_key, "client-key-data"));
   if (certificates.empty() && key.empty()) return {};
   return add_certificate(certificates.reveal(), key, now, credential);
 }
@@ -74,12 +74,12 @@ Status add_user(const KubeconfigUser& user, const Options& options, TimePoint no
 Result<StoredCredential> read_stored_kubeconfig(std::string_view text, const Options& options,
                                                 TimePoint now,
                                                 const std::filesystem::path& folder) {
-  TRY_ASSIGN(Kubeconfig config, Kubeconfig::parse(text));
+  Kubeconfig config = TRY(Kubeconfig::parse(text));
   if (!folder.empty()) config.resolve_paths(folder);
   const std::set<std::string, std::less<>> allowed(options.allow_fields.begin(),
                                                    options.allow_fields.end());
   TRY(config.check_stored(allowed, options.allow_insecure));
-  TRY_ASSIGN(const KubeconfigContext context, config.context(options.context));
+  const KubeconfigContext context = TRY(config.context(options.context));
   StoredCredential stored;
   TRY(add_user(context.user, options, now, stored.credential));
   const Cluster& cluster = context.cluster.cluster;

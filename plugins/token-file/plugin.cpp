@@ -7,6 +7,7 @@
 #include "plugin.hpp"
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/os/file.hpp>
@@ -43,11 +44,9 @@ class TokenFile final : public Provider {
 
   Result<Credential> get_credential(const CredentialRequest& request,
                                     const Services& services) override {
-    TRY_ASSIGN(const std::string path, request.expand("--token-file", path_));
-    TRY_ASSIGN(
-        const SecretString content,
-        read_secret_file(path).hint(
-            "mount a projected serviceAccountToken volume there, or pass --token-file=PATH"));
+    const std::string path = TRY(request.expand("--token-file", path_));
+    const SecretString content = TRY(read_secret_file(path).hint(
+        "mount a projected serviceAccountToken volume there, or pass --token-file=PATH"));
     services.debug("read " + std::to_string(content.size()) + " bytes from " + in_quotes(path));
     return credential(content, services.clock.now())
         .context("reading the token in " + in_quotes(path));
@@ -56,10 +55,10 @@ class TokenFile final : public Provider {
  private:
   Result<Credential> credential(const SecretString& content, TimePoint now) const {
     Credential credential;
-    TRY_ASSIGN(credential.token, bearer_token(content));
+    credential.token = TRY(bearer_token(content));
 
     // Only the API server can check the signature; here "exp" is a time to ask again.
-    TRY_ASSIGN(const std::optional<UnverifiedClaims> claims, unverified_claims(credential.token));
+    const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(credential.token));
     if (claims) {
       TRY(check_lifetime(*claims, now));
       credential.expires_at = claims->expires_at;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.hpp"
 
+#include <execcred/base/try.hpp>
 #include <execcred/cache/options.hpp>
 #include <execcred/exec/settings.hpp>
 

@@ -4,6 +4,7 @@
 #include "fuzz.hpp"
 #include "json_tree.hpp"
 
+#include <execcred/base/try.hpp>
 #include <execcred/yaml/yaml.hpp>
 #include <execcred/yaml/yaml_write.hpp>
 

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <execcred/base/base64.hpp>
 #include <execcred/base/rfc3339.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/oauth/client_authentication.hpp>
 
 #include <set>

@@ -2,6 +2,7 @@
 #include "expect.hpp"
 
 #include <doctest/doctest.h>
+#include <execcred/base/try.hpp>
 #include <execcred/exec/cluster.hpp>
 #include <execcred/json/json_reader.hpp>
 
@@ -16,14 +17,14 @@ using test::check_fails;
 constexpr auto kConfiguration = Error::Kind::configuration;
 
 Result<Cluster> parse_kubeconfig(const std::string& text) {
-  TRY_ASSIGN(const json::Value value, json::parse(text));
-  TRY_ASSIGN(const json::ObjectReader object, json::ObjectReader::open(value, "cluster"));
+  const json::Value value = TRY(json::parse(text));
+  const json::ObjectReader object = TRY(json::ObjectReader::open(value, "cluster"));
   return parse_kubeconfig_cluster(object);
 }
 
 Result<Cluster> parse_exec(const std::string& text) {
-  TRY_ASSIGN(const json::Value value, json::parse(text));
-  TRY_ASSIGN(const json::ObjectReader object, json::ObjectReader::open(value, "spec.cluster"));
+  const json::Value value = TRY(json::parse(text));
+  const json::ObjectReader object = TRY(json::ObjectReader::open(value, "spec.cluster"));
   return parse_exec_cluster(object);
 }
 

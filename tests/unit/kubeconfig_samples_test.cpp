@@ -4,6 +4,7 @@
 #include "expect.hpp"
 
 #include <doctest/doctest.h>
+#include <execcred/base/try.hpp>
 #include <execcred/kube/kubeconfig.hpp>
 
 namespace execcred {
@@ -13,7 +14,7 @@ using test::check_fails;
 
 Result<KubeconfigContext> read(const std::string& text) {
   CAPTURE(text);
-  TRY_ASSIGN(const Kubeconfig config, Kubeconfig::parse(text));
+  const Kubeconfig config = TRY(Kubeconfig::parse(text));
   TRY(config.check_stored({}, false));
   return config.context("");
 }

@@ -3,6 +3,7 @@
 #include "kubeconfig_text.hpp"
 
 #include <doctest/doctest.h>
+#include <execcred/base/try.hpp>
 #include <execcred/kube/kubeconfig.hpp>
 
 namespace execcred {
@@ -15,7 +16,7 @@ using Source = Kubeconfig::Source;
 
 Result<KubeconfigContext> read(const std::string& text, std::string_view context = {},
                                Source source = Source::stored) {
-  TRY_ASSIGN(const Kubeconfig config, Kubeconfig::parse(text, source));
+  const Kubeconfig config = TRY(Kubeconfig::parse(text, source));
   return config.context(context);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 #include <execcred/base/result.hpp>
+#include <execcred/base/try.hpp>
 
 #include <memory>
 
@@ -18,8 +19,8 @@ Status check(int value) {
 }
 
 Result<int> sum(int a, int b) {
-  TRY_ASSIGN(const int first, positive(a).context("reading the first"));
-  TRY_ASSIGN(const int second, positive(b).context("reading the second").hint("add one"));
+  const int first = TRY(positive(a).context("reading the first"));
+  const int second = TRY(positive(b).context("reading the second").hint("add one"));
   return first + second;
 }
 
@@ -57,7 +58,7 @@ TEST_CASE("hint: the one nearest to the cause stays") {
   CHECK(check(0).hint("near").hint("far").error().hint == "near");
 }
 
-TEST_CASE("TRY and TRY_ASSIGN: go on with the value, or return the error as it is") {
+TEST_CASE("TRY: go on with the value, or return the error as it is") {
   CHECK(*sum(1, 2) == 3);
   const Result<int> first = sum(0, 0);
   REQUIRE_FALSE(first);
@@ -70,6 +71,32 @@ TEST_CASE("TRY and TRY_ASSIGN: go on with the value, or return the error as it i
   CHECK(second.error().kind == Error::Kind::no_credential);
   CHECK(check(1));
   CHECK(check(0).error().message == "not positive");
+}
+
+// Without braces: a macro of two statements would return at once, or not compile.
+Result<int> first_if_asked(bool is_asked, int value) {
+  int result = -1;
+  if (is_asked) result = TRY(positive(value));
+  if (is_asked)
+    TRY(check(value));
+  else
+    result = -2;
+  return result;
+}
+
+TEST_CASE("TRY is one statement under an if without braces") {
+  CHECK(*first_if_asked(true, 7) == 7);
+  CHECK(*first_if_asked(false, 0) == -2);
+  CHECK_FALSE(first_if_asked(true, 0));
+}
+
+TEST_CASE("TRY moves the value out of the result") {
+  const auto made = []() -> Result<std::unique_ptr<int>> { return std::make_unique<int>(3); };
+  const auto taken = [&]() -> Result<std::unique_ptr<int>> {
+    std::unique_ptr<int> value = TRY(made());
+    return value;
+  };
+  CHECK(**taken() == 3);
 }
 
 }  // namespace

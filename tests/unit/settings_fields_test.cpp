@@ -4,6 +4,8 @@
 #include "expect.hpp"
 #include "settings_program.hpp"
 
+#include <execcred/base/try.hpp>
+
 #include <doctest/doctest.h>
 
 namespace execcred {
@@ -30,7 +32,7 @@ struct TwoSpellings {
   }
 
   Status read(std::string_view config) {
-    TRY_ASSIGN(const json::Value value, json::parse(config));
+    const json::Value value = TRY(json::parse(config));
     TRY(settings.read_config(value));
     return settings.store();
   }

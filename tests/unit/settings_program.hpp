@@ -2,6 +2,7 @@
 // A program with one option of each sort, for the tests of Settings.
 #pragma once
 
+#include <execcred/base/try.hpp>
 #include <execcred/exec/settings.hpp>
 
 #include <chrono>
@@ -51,7 +52,7 @@ struct Program {
     TRY(settings.read_environment(environment));
     TRY(settings.store());
     if (!config.empty()) {
-      TRY_ASSIGN(const json::Value value, json::parse(config));
+      const json::Value value = TRY(json::parse(config));
       TRY(settings.read_config(value));
     }
     TRY(settings.read_variables(environment));

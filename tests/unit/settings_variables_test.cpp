@@ -3,6 +3,8 @@
 #include "expect.hpp"
 #include "settings_program.hpp"
 
+#include <execcred/base/try.hpp>
+
 #include <doctest/doctest.h>
 
 namespace execcred {
@@ -42,7 +44,7 @@ struct OnPlatform {
     TRY(settings.read_arguments(arguments));
     TRY(settings.read_environment(environment));
     TRY(settings.store());
-    TRY_ASSIGN(const json::Value value, json::parse(config));
+    const json::Value value = TRY(json::parse(config));
     TRY(settings.read_config(value));
     TRY(settings.read_variables(environment));
     return settings.store();

@@ -2,6 +2,7 @@
 #include "growth.hpp"
 
 #include <doctest/doctest.h>
+#include <execcred/base/try.hpp>
 #include <execcred/yaml/yaml.hpp>
 
 namespace execcred::yaml {
