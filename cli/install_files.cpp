@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "install_files.hpp"
 
-#include <execcred/base/sha256.hpp>
+#include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/os/file.hpp>

@@ -4,7 +4,7 @@
 #include "lint_exec.hpp"
 #include "lint_secrets.hpp"
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>

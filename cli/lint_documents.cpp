@@ -3,6 +3,7 @@
 
 #include "lint_mapping.hpp"
 
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/kube/cluster_profile.hpp>
@@ -156,7 +157,7 @@ void check_document(const Scope& scope, const Value& document, std::string_view 
 
 bool is_binary(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = utf8_length(text.substr(i));
+    const std::size_t length = decode_utf8(text.substr(i)).length;
     if (length == 0 || text[i] == '\0') return true;
     i += length;
   }

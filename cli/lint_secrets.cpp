@@ -3,7 +3,7 @@
 
 #include "lint_options.hpp"
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 
 #include <algorithm>

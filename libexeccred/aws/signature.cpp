@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/aws/signature.hpp>
 
+#include <execcred/base/digest.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/rfc3339.hpp>
-#include <execcred/base/sha256.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
 
@@ -14,30 +15,6 @@ namespace {
 
 constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
 constexpr std::string_view kLastPart = "aws4_request";
-
-// Everything but unreserved characters (RFC 3986, section 2.3), in upper-case hexadecimal.
-void append_encoded(std::string_view text, std::string_view kept, SecretString& out) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  char* const begin = out.reserve(3 * text.size());
-  std::size_t size = 0;
-  for (const char c : text) {
-    if (is_alphanumeric(c) || kept.find(c) != std::string_view::npos) {
-      begin[size++] = c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    begin[size++] = '%';
-    begin[size++] = kHex[byte >> 4U];
-    begin[size++] = kHex[byte & 0xfU];
-  }
-  out.grow(size);
-}
-
-SecretString encoded(std::string_view text) {
-  SecretString out;
-  append_encoded(text, "-_.~", out);
-  return out;
-}
 
 struct Field {
   SecretString name;
@@ -52,7 +29,7 @@ void sort(std::vector<Field>& fields) {
 }
 
 void add_parameter(std::string_view name, std::string_view value, std::vector<Field>& fields) {
-  fields.push_back({.name = encoded(name), .value = encoded(value)});
+  fields.push_back({.name = percent_encode_secret(name), .value = percent_encode_secret(value)});
 }
 
 SecretString query_of(const std::vector<Field>& fields) {
@@ -126,7 +103,7 @@ class Signer {
                         const std::vector<Field>& headers) const {
     SecretString text(request.method);
     text.append("\n");
-    append_encoded(request.path, "-_.~/", text);
+    text.append(percent_encode_secret(request.path, "/").reveal());
     text.append("\n");
     text.append(query.reveal());
     text.append("\n");
@@ -167,28 +144,6 @@ class Signer {
   std::string time_;
 };
 
-int hex_digit(char c) {
-  if (is_digit(c)) return c - '0';
-  const std::string lower = ascii_lower(std::string_view(&c, 1));
-  return lower[0] >= 'a' && lower[0] <= 'f' ? lower[0] - 'a' + 10 : -1;
-}
-
-std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded.push_back(text[i] == '+' ? ' ' : text[i]);
-      continue;
-    }
-    const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
-    const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
-    if (high < 0 || low < 0) return std::nullopt;
-    decoded.push_back(static_cast<char>(high * 16 + low));
-    i += 2;
-  }
-  return decoded;
-}
-
 }  // namespace
 
 Result<AwsRequest> aws_request(std::string_view method, std::string_view text) {
@@ -206,10 +161,10 @@ Result<AwsRequest> aws_request(std::string_view method, std::string_view text) {
   for (const std::string_view pair : split(url->query, '&')) {
     const std::size_t equals = pair.find('=');
     const bool has_value = equals != std::string_view::npos;
-    auto name = percent_decoded(pair.substr(0, equals));
-    auto value = percent_decoded(has_value ? pair.substr(equals + 1) : std::string_view());
+    auto name = form_urldecode(pair.substr(0, equals));
+    auto value = form_urldecode(has_value ? pair.substr(equals + 1) : std::string_view());
     if (!name || !value || name->empty()) return wrong("has a query that is not form-encoded");
-    request.parameters.emplace_back(*std::move(name), *std::move(value));
+    request.parameters.emplace_back(name->reveal(), value->reveal());
   }
   return request;
 }

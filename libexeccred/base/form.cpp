@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base/form.hpp>
 
-#include <execcred/base/text.hpp>
+#include <execcred/base/encoding.hpp>
 
 #include <algorithm>
 
@@ -29,28 +29,6 @@ SecretString Form::encoded() const {
     body.append(form_urlencode(field.value.reveal()).reveal());
   }
   return body;
-}
-
-SecretString form_urlencode(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  constexpr std::string_view kKept = "-._~";
-  SecretString encoded;
-  char* out = encoded.reserve(3 * text.size());
-  std::size_t size = 0;
-  for (const char c : text) {
-    if (is_alphanumeric(c) || kKept.find(c) != std::string_view::npos) {
-      out[size++] = c;
-    } else if (c == ' ') {
-      out[size++] = '+';
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out[size++] = '%';
-      out[size++] = kHex[byte >> 4];
-      out[size++] = kHex[byte & 0xf];
-    }
-  }
-  encoded.grow(size);
-  return encoded;
 }
 
 }  // namespace execcred

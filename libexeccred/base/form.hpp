@@ -31,8 +31,4 @@ class Form {
   std::vector<Field> fields_;
 };
 
-// One name or value. Letters, digits and -._~ stay, a space becomes '+', every other byte %XX: what
-// Go's and Python's encoders write.
-SecretString form_urlencode(std::string_view text);
-
 }  // namespace execcred

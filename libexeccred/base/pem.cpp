@@ -1,47 +1,190 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base/pem.hpp>
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
-#include <optional>
+#include <algorithm>
+#include <utility>
 
 namespace execcred {
 namespace {
 
-constexpr std::string_view kBegin = "-----BEGIN CERTIFICATE-----";
-constexpr std::string_view kEnd = "-----END CERTIFICATE-----";
+constexpr std::string_view kBegin = "-----BEGIN ";
+constexpr std::string_view kEnd = "-----END ";
+constexpr std::string_view kDashes = "-----";
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr std::size_t kLine = 64;
 
-Error malformed(std::string message) {
+// Of the line in which `at` stands, what is before it.
+std::string_view line_before(std::string_view text, std::size_t at) {
+  const std::size_t newline = text.substr(0, at).rfind('\n');
+  const std::size_t start = newline == std::string_view::npos ? 0 : newline + 1;
+  return text.substr(start, at - start);
+}
+
+std::string_view line_from(std::string_view text, std::size_t at) {
+  const std::string_view rest = text.substr(at);
+  return rest.substr(0, rest.find('\n'));
+}
+
+// "X-----" → "X"; empty for anything else.
+std::string_view label_of(std::string_view line) {
+  while (!line.empty() && is_space(line.back())) line.remove_suffix(1);
+  if (!line.ends_with(kDashes)) return {};
+  line.remove_suffix(kDashes.size());
+  return line.find(kDashes) == std::string_view::npos ? line : std::string_view();
+}
+
+}  // namespace
+
+std::optional<PemPart> next_pem_part(std::string_view& rest) {
+  const std::string_view text = rest;
+  const std::size_t begin = text.find(kBegin);
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::size_t label_start = begin + kBegin.size();
+  const std::string_view margin = line_before(text, begin);
+  const std::string_view line = line_from(text, label_start);
+  PemPart part = {
+      .before = text.substr(0, begin), .label = label_of(line), .is_indented = !margin.empty()};
+  const std::size_t body = std::min(label_start + line.size() + 1, text.size());
+  rest = text.substr(body);
+  const auto with = [&](PemPart::Problem problem) {
+    const std::size_t next = text.find(kBegin, body);
+    part.problem = problem;
+    part.text = text.substr(begin, std::min(next, text.size()) - begin);
+    return part;
+  };
+  if (part.label.empty() || !trim(margin).empty()) return with(PemPart::Problem::begin_line);
+  const std::size_t end = text.find(kDashes, body);
+  if (end == std::string_view::npos) return with(PemPart::Problem::no_end);
+  const std::string_view last = text.substr(end);
+  const std::string_view end_line = last.substr(0, last.find('\n'));
+  if (!end_line.starts_with(kEnd) || label_of(end_line.substr(kEnd.size())) != part.label ||
+      !trim(line_before(text, end)).empty()) {
+    return with(PemPart::Problem::dashes_inside);
+  }
+  part.body = text.substr(body, end - body);
+  part.text = text.substr(begin, end + end_line.size() - begin);
+  rest = text.substr(end + end_line.size());
+  return part;
+}
+
+namespace {
+
+Error not_strict(std::string message) {
   return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
+}
+
+Result<std::string> decode_strictly(std::string_view body) {
+  std::string digits;
+  digits.reserve(body.size());
+  std::vector<std::string_view> lines = split(body, '\n');
+  lines.pop_back();  // the body ends where the END line begins
+  for (const std::string_view raw : lines) {
+    const std::string_view line = trim(raw);
+    // To OpenSSL it ends a header, and only what follows is the certificate.
+    if (line.empty()) return not_strict("holds a certificate with an empty line in it");
+    digits.append(line);
+  }
+  std::optional<std::string> der = decode_base64(digits);
+  if (!der || der->empty()) return not_strict("holds a certificate that is not base64");
+  return *std::move(der);
 }
 
 }  // namespace
 
 Result<std::vector<std::string>> parse_pem_certificates(std::string_view text) {
+  const Error foreign = not_strict("holds something other than CERTIFICATE blocks");
   std::vector<std::string> certificates;
-  std::optional<std::string> body;  // the block that is open
-  for (const std::string_view raw : split(text, '\n')) {
+  while (const std::optional<PemPart> part = next_pem_part(text)) {
+    if (part->before.find(kDashes) != std::string_view::npos) return foreign;
+    if (part->label != "CERTIFICATE") return foreign;
+    if (part->problem == PemPart::Problem::no_end) {
+      return not_strict("holds a certificate without its END line");
+    }
+    if (part->problem != PemPart::Problem::none) return foreign;
+    certificates.push_back(TRY(decode_strictly(part->body)));
+  }
+  if (text.find(kDashes) != std::string_view::npos) return foreign;
+  if (certificates.empty()) return not_strict("holds no certificate");
+  return certificates;
+}
+
+namespace {
+
+Error malformed(std::string problem, std::string hint = {}) {
+  return Error{.kind = Error::Kind::no_credential,
+               .message = "is PEM " + std::move(problem),
+               .hint = std::move(hint)};
+}
+
+Result<PemBlock> decode_tolerantly(const PemPart& part) {
+  PemBlock block = {.label = std::string(part.label)};
+  SecretString digits;
+  for (const std::string_view raw : split(part.body, '\n')) {
     const std::string_view line = trim(raw);
-    if (line == kBegin && !body) {
-      body.emplace();
-    } else if (line == kEnd && body) {
-      std::optional<std::string> der = decode_base64(*body);
-      if (!der || der->empty()) return malformed("holds a certificate that is not base64");
-      certificates.push_back(*std::move(der));
-      body.reset();
-    } else if (line.find("-----") != std::string_view::npos) {
-      return malformed("holds something other than CERTIFICATE blocks");
-    } else if (body && line.empty()) {
-      // To OpenSSL it ends a header, and only what follows is the certificate.
-      return malformed("holds a certificate with an empty line in it");
-    } else if (body) {
-      body->append(line);
+    if (line.find(':') == std::string_view::npos) {
+      digits.append(line);
+    } else if (line.starts_with("Proc-Type:") && line.find("ENCRYPTED") != std::string_view::npos) {
+      block.is_encrypted = true;
     }
   }
-  if (body) return malformed("holds a certificate without its END line");
-  if (certificates.empty()) return malformed("holds no certificate");
-  return certificates;
+  if (block.is_encrypted) return block;  // its bytes are of no use
+  std::optional<std::string> der = decode_base64(digits.reveal());
+  if (!der || der->empty()) {
+    return malformed("whose " + in_quotes(block.label) + " is empty or no base64");
+  }
+  block.der = SecretString(*der);
+  wipe(*der);
+  return block;
+}
+
+bool has_end_line(std::string_view text) { return text.find(kEnd) != std::string_view::npos; }
+
+}  // namespace
+
+bool looks_like_pem(std::string_view text) { return text.find(kBegin) != std::string_view::npos; }
+
+Result<std::vector<PemBlock>> parse_pem_blocks(std::string_view text) {
+  if (text.find('\0') != std::string_view::npos) return malformed("with a NUL byte");
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  const Error misplaced = malformed("with a BEGIN or END line that is out of place");
+  std::vector<PemBlock> blocks;
+  while (const std::optional<PemPart> part = next_pem_part(text)) {
+    if (has_end_line(part->before)) return misplaced;
+    const std::string unended = "without the END line of " + in_quotes(part->label);
+    switch (part->problem) {
+      case PemPart::Problem::none:
+        blocks.push_back(TRY(decode_tolerantly(*part)));
+        break;
+      case PemPart::Problem::begin_line:
+        return misplaced;
+      case PemPart::Problem::dashes_inside:
+        return malformed(
+            unended,
+            "BEGIN and END need lines of their own; files that were joined may lack a newline");
+      case PemPart::Problem::no_end:
+        return malformed(unended);
+    }
+  }
+  if (has_end_line(text)) return misplaced;
+  return blocks;
+}
+
+void append_pem(std::string_view label, std::string_view der, SecretString& out) {
+  std::string body = encode_base64(der);
+  const std::string ends = std::string(label) + "-----\n";
+  out.append(std::string(kBegin) + ends);
+  for (std::string_view rest = body; !rest.empty();) {
+    const std::string_view line = rest.substr(0, kLine);
+    out.append(line);
+    out.append("\n");
+    rest.remove_prefix(line.size());
+  }
+  out.append(std::string(kEnd) + ends);
+  wipe(body);
 }
 
 }  // namespace execcred

@@ -1,20 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-// Certificates in PEM (RFC 7468), as bytes to compare. Nothing looks inside them.
-//
-// Strict, because clients' PEM readers differ: text may stand around the blocks, but any
-// "-----" that is not the first or last line of a CERTIFICATE block is refused, so that no
-// reader can find a certificate here that this one did not.
+// PEM (RFC 7468) as text: nothing looks inside a certificate or key. One scanner, and the two
+// readers that are made of it: a strict one for what other programs will read as it stands, and a
+// tolerant one for what is written anew.
 #pragma once
 
 #include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace execcred {
 
-// The DER of each certificate, in order. Fails (configuration) where there is none.
+// A block where it stands. The views are into the text that was scanned.
+struct PemPart {
+  enum class Problem {
+    none,
+    begin_line,     // "-----BEGIN " is not in a line of its own that ends in "-----"
+    dashes_inside,  // "-----" comes before the END line
+    no_end,
+  };
+
+  std::string_view before = {};  // what stands between the part before and this one
+  std::string_view label = {};   // "CERTIFICATE"
+  std::string_view body = {};    // between the BEGIN and the END line
+  std::string_view text = {};    // from BEGIN to END; with a problem, to the next BEGIN
+  Problem problem = Problem::none;
+  bool is_indented = false;  // white space stands before BEGIN in its line
+};
+
+// Takes the next part off `rest`; nullopt where no BEGIN is left. After a problem, it goes on at
+// the line below BEGIN.
+std::optional<PemPart> next_pem_part(std::string_view& rest);
+
+// The DER of each certificate, in order. Clients' PEM readers differ, so this one is strict: text
+// may stand around the blocks, but any "-----" that is not the first or last line of a CERTIFICATE
+// block is refused, so that no reader can find a certificate that this one did not. Fails
+// (configuration) where there is none.
 Result<std::vector<std::string>> parse_pem_certificates(std::string_view text);
+
+struct PemBlock {
+  std::string label = {};
+  bool is_encrypted = false;  // by a header of RFC 1421
+  SecretString der = {};
+};
+
+bool looks_like_pem(std::string_view text);
+
+// Blocks of any label. Text may stand around them, a byte order mark before them, and headers,
+// white space and empty lines in them. Fails (no_credential) with "is PEM …".
+Result<std::vector<PemBlock>> parse_pem_blocks(std::string_view text);
+
+// Lines of 64 columns, a newline at the end.
+void append_pem(std::string_view label, std::string_view der, SecretString& out);
 
 }  // namespace execcred

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base/text.hpp>
 
-#include <execcred/base/byte_scan.hpp>
+#include <execcred/base/encoding.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,28 +15,6 @@ constexpr std::size_t kMaxQuoted = 120;
 unsigned char byte(char c) { return static_cast<unsigned char>(c); }
 
 bool is_lower_alphanumeric(char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); }
-
-struct CodePoint {
-  std::uint32_t value = 0;
-  std::size_t length = 0;  // 0: the bytes are no UTF-8
-};
-
-// RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
-CodePoint decode_utf8(std::string_view text) {
-  const unsigned char first = byte(text.front());
-  if (first < 0x80) return {first, 1};
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return {};
-  std::uint32_t value = first & (0x7fU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(text[i]) & 0xc0) != 0x80) return {};
-    value = (value << 6) | (byte(text[i]) & 0x3fU);
-  }
-  constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = value >= 0xd800 && value <= 0xdfff;
-  if (value < kLeast[length] || value > 0x10ffff || surrogate) return {};
-  return {value, length};
-}
 
 // Shown as it is: no controls, no line separators, nothing that reorders or hides text.
 bool is_safe_to_show(std::uint32_t c) {
@@ -91,8 +69,6 @@ bool has_control_character(std::string_view text) {
   return plain_length(text, has_control, is_control) < text.size();
 }
 
-std::size_t utf8_length(std::string_view text) { return decode_utf8(text).length; }
-
 bool is_visible_ascii(std::string_view text) {
   return plain_length(
              text,
@@ -104,7 +80,6 @@ bool is_visible_ascii(std::string_view text) {
 
 std::string printable(std::string_view text) {
   if (is_visible_ascii(text)) return std::string(text);
-  constexpr std::string_view kHex = "0123456789abcdef";
   std::string shown;
   shown.reserve(text.size());
   while (!text.empty()) {
@@ -114,8 +89,7 @@ std::string printable(std::string_view text) {
       shown.append(text.substr(0, length));
     } else {
       for (const char raw : text.substr(0, length)) {
-        shown.append("\\x").push_back(kHex[byte(raw) >> 4]);
-        shown.push_back(kHex[byte(raw) & 0xf]);
+        append_hex(byte(raw), shown.append("\\x"));
       }
     }
     text.remove_prefix(length);
@@ -170,6 +144,70 @@ std::string environment_name(std::string_view dashed) {
     name.push_back(c == '-' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
   }
   return name;
+}
+
+namespace {
+
+constexpr std::size_t kMaxJudged = 1024;  // of a text that is searched for secrets
+constexpr std::size_t kWindow = 12;       // so much of a secret gives it away
+
+bool is_token_byte(char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; }
+
+void mark(std::vector<bool>& marked, std::size_t begin, std::size_t size) {
+  std::fill_n(marked.begin() + static_cast<std::ptrdiff_t>(begin), size, true);
+}
+
+// A part of a secret gives it away as well as the whole; a shorter one is found as a whole.
+void mark_secret(std::string_view text, std::string_view secret, std::vector<bool>& marked) {
+  constexpr std::size_t kShortest = 4;  // below it would blot out ordinary words
+  const std::size_t size = std::min(kWindow, secret.size());
+  if (size < kShortest || text.size() < size) return;
+  for (std::size_t i = 0; i + size <= text.size(); ++i) {
+    if (secret.find(text.substr(i, size)) != std::string_view::npos) mark(marked, i, size);
+  }
+}
+
+// A JWT begins with the base64url of '{"'.
+void mark_jwts(std::string_view text, std::vector<bool>& marked) {
+  constexpr std::size_t kShortest = 16;
+  std::size_t begin = text.find("eyJ");
+  while (begin != std::string_view::npos) {
+    std::size_t end = begin;
+    while (end < text.size() && is_token_byte(text[end])) ++end;
+    if (end - begin >= kShortest) mark(marked, begin, end - begin);
+    begin = text.find("eyJ", end);
+  }
+}
+
+std::string without_marked(std::string_view text, const std::vector<bool>& marked) {
+  std::string kept;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!marked[i]) {
+      kept.push_back(text[i]);
+    } else if (i == 0 || !marked[i - 1]) {
+      kept += "***";
+    }
+  }
+  return kept;
+}
+
+}  // namespace
+std::string shown_text(std::string_view text, const SecretTexts& secrets, std::size_t limit) {
+  const bool is_cut = text.size() > kMaxJudged;
+  text = text.substr(0, kMaxJudged);
+  std::vector<bool> marked(text.size());
+  for (const SecretString& secret : secrets) mark_secret(text, secret.reveal(), marked);
+  mark_jwts(text, marked);
+  // What the cut leaves of a secret may be too short to be found.
+  const std::string kept =
+      without_marked(is_cut ? text.substr(0, kMaxJudged - kWindow) : text, marked);
+  if (kept.size() <= limit) return printable(kept) + (is_cut ? "..." : "");
+  std::size_t end = limit;
+  // Between characters: a cut one would be shown as escaped bytes.
+  while (end > 0 && limit - end < 3 && (static_cast<unsigned char>(kept[end]) & 0xc0) == 0x80) {
+    --end;
+  }
+  return printable(std::string_view(kept).substr(0, end)) + "...";
 }
 
 }  // namespace execcred

@@ -3,6 +3,11 @@
 // nothing here depends on a locale.
 #pragma once
 
+#include <execcred/base/secret.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,10 +29,6 @@ bool is_visible_ascii(std::string_view text);
 // A control character of ASCII (below 0x20, and 0x7f).
 bool has_control_character(std::string_view text);
 
-// The size of the UTF-8 character (RFC 3629) at the front of a text that is not empty; 0 for bytes
-// that are none.
-std::size_t utf8_length(std::string_view text);
-
 // One line that a terminal shows as it is: control characters, C1 controls, direction marks and
 // bytes that are no UTF-8 become \xNN.
 std::string printable(std::string_view text);
@@ -45,5 +46,65 @@ bool is_dns1123_subdomain(std::string_view text);
 std::string camel_case(std::string_view dashed);
 // "allow-server" → "EXECCRED_ALLOW_SERVER".
 std::string environment_name(std::string_view dashed);
+
+// What must not be seen although a server repeats it.
+using SecretTexts = std::vector<SecretString>;
+
+// The text, on one line and cut after `limit` bytes, with "***" for whatever of it also stands in
+// a secret or looks like a JWT.
+std::string shown_text(std::string_view text, const SecretTexts& secrets, std::size_t limit);
+
+// How much of a text is plain, of eight bytes at once: certificates and tokens are kilobytes that
+// several checks go through in every run.
+
+using ByteWord = std::uint64_t;
+
+constexpr ByteWord in_each_byte(unsigned char value) {
+  return ByteWord{0x0101010101010101} * value;
+}
+
+// Not zero if a byte of the word is below `limit`, which is 0x80 at most.
+constexpr ByteWord has_below(ByteWord word, unsigned char limit) {
+  return (word - in_each_byte(limit)) & ~word & in_each_byte(0x80);
+}
+constexpr ByteWord has_byte(ByteWord word, char c) {
+  return has_below(word ^ in_each_byte(static_cast<unsigned char>(c)), 1);
+}
+constexpr ByteWord has_non_ascii(ByteWord word) { return word & in_each_byte(0x80); }
+constexpr ByteWord has_control(ByteWord word) {
+  return has_below(word, 0x20) | has_byte(word, 0x7f);
+}
+
+// The length of the longest front of `text` without a byte that `is_other` tells of; `has_other`
+// returns 0 for a word without one.
+template <class HasOther, class IsOther>
+std::size_t plain_length(std::string_view text, HasOther has_other, IsOther is_other) {
+  std::size_t length = 0;
+  for (ByteWord word = 0; text.size() - length >= sizeof(word); length += sizeof(word)) {
+    std::memcpy(&word, text.data() + length, sizeof(word));
+    if (has_other(word) != 0) break;
+  }
+  while (length < text.size() && !is_other(text[length])) ++length;
+  return length;
+}
+
+// What a JSON string holds as it is, but for characters that are not ASCII (RFC 8259 section 7).
+inline std::size_t plain_json_length(std::string_view text) {
+  return plain_length(
+      text,
+      [](ByteWord word) {
+        return has_non_ascii(word) | has_below(word, 0x20) | has_byte(word, '"') |
+               has_byte(word, '\\');
+      },
+      [](char c) {
+        const auto value = static_cast<unsigned char>(c);
+        return value < 0x20 || value >= 0x80 || c == '"' || c == '\\';
+      });
+}
+
+inline std::size_t ascii_length(std::string_view text) {
+  return plain_length(text, has_non_ascii,
+                      [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+}
 
 }  // namespace execcred

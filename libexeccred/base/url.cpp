@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/base/url.hpp>
 
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 
@@ -25,8 +26,6 @@ bool is_url_byte(char c) {
   return is_alphanumeric(c) || kMarks.find(c) != std::string_view::npos;
 }
 
-bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-
 Status check_bytes(std::string_view text) {
   if (text.size() > kMaxUrl) return wrong("is longer than 2048 bytes");
   for (const char c : text) {
@@ -43,7 +42,7 @@ Status check_bytes(std::string_view text) {
 // label is a number must be a dotted quad.
 bool looks_numeric(std::string_view name) {
   const std::string_view last = name.substr(name.rfind('.') + 1);
-  if (last.starts_with("0x")) return std::all_of(last.begin() + 2, last.end(), is_hex);
+  if (last.starts_with("0x")) return std::all_of(last.begin() + 2, last.end(), is_hex_digit);
   return !last.empty() && std::all_of(last.begin(), last.end(), is_digit);
 }
 
@@ -77,7 +76,7 @@ Result<std::uint16_t> parse_port(std::string_view text) {
 Status check_path(std::string_view path) {
   const std::string lower = ascii_lower(path);
   for (std::size_t i = lower.find('%'); i != std::string::npos; i = lower.find('%', i + 1)) {
-    if (lower.size() - i < 3 || !is_hex(lower[i + 1]) || !is_hex(lower[i + 2])) {
+    if (percent_decoded_byte(lower, i) < 0) {
       return wrong("has a '%' that starts no percent-encoding");
     }
     const std::string_view code(lower.data() + i + 1, 2);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/cache/key.hpp>
 
-#include <execcred/base/byte_scan.hpp>
+#include <execcred/base/encoding.hpp>
+#include <execcred/base/text.hpp>
 
 #include <algorithm>
 #include <tuple>
@@ -10,7 +11,6 @@ namespace execcred {
 namespace {
 
 constexpr std::string_view kFormat = "execcred-cache=1";
-constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 void append_encoded(std::string& out, std::string_view text, bool is_name) {
   const char mark = is_name ? '=' : '%';
@@ -26,8 +26,7 @@ void append_encoded(std::string& out, std::string_view text, bool is_name) {
     if (plain == text.size()) return;
     const auto byte = static_cast<unsigned char>(text[plain]);
     out.push_back('%');
-    out.push_back(kHexDigits[byte >> 4U]);
-    out.push_back(kHexDigits[byte & 0xfU]);
+    append_hex(byte, out);
     text.remove_prefix(plain + 1);
   }
 }
@@ -51,12 +50,6 @@ std::string CacheKey::text() const {
     text.push_back('=');
     append_encoded(text, value, false);
   }
-  return text;
-}
-
-std::string hex_digits(std::uint64_t number) {
-  std::string text(16, '0');
-  for (std::size_t i = text.size(); i-- > 0; number >>= 4U) text[i] = kHexDigits[number & 0xfU];
   return text;
 }
 

@@ -42,7 +42,4 @@ struct KeyHash {
 
 KeyHash hash_key(std::string_view text);
 
-// 16 hexadecimal digits.
-std::string hex_digits(std::uint64_t number);
-
 }  // namespace execcred

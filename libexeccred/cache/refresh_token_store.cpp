@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/cache/refresh_token_store.hpp>
 
-#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/cache/entry.hpp>
-#include <execcred/cache/fields.hpp>
 #include <execcred/cache/key.hpp>
 #include <execcred/cache/lock.hpp>
 #include <execcred/cache/tidy.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/cache/tidy.hpp>
 
+#include <execcred/base/encoding.hpp>
 #include <execcred/cache/key.hpp>
 #include <execcred/cache/lock.hpp>
 

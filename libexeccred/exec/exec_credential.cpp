@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/exec/exec_credential.hpp>
 
-#include <execcred/base/byte_scan.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>

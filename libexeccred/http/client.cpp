@@ -9,7 +9,7 @@
 #include <execcred/http/request.hpp>
 #include <execcred/http/route.hpp>
 #include <execcred/http/tls.hpp>
-#include <execcred/x509/openssl_start.hpp>
+#include <execcred/x509/openssl.hpp>
 
 #include <curl/curl.h>
 #include <openssl/ssl.h>

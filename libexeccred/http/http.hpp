@@ -14,6 +14,7 @@
 #include <execcred/base/secret.hpp>
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,6 +65,10 @@ struct TlsSettings {
   std::string client_certificate = {};  // PEM, leaf first
   SecretString client_key = {};         // PEM
 };
+
+// The PEM of a file of CA certificates. Fails as read_file does, and (configuration) where no
+// certificate is in it: an empty ca_certificates means the system's.
+Result<std::string> read_ca_file(const std::filesystem::path& path);
 
 // For https only: plain http is for metadata servers, which a proxy would answer in place of.
 struct ProxySettings {

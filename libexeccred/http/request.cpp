@@ -2,8 +2,10 @@
 #include <execcred/http/request.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 #include <execcred/http/reply.hpp>
 #include <execcred/http/route.hpp>
+#include <execcred/os/file.hpp>
 
 #include <algorithm>
 #include <array>
@@ -74,6 +76,16 @@ std::optional<std::string_view> HttpResponse::header(std::string_view name) cons
     if (header_name == name) return value;
   }
   return std::nullopt;
+}
+
+Result<std::string> read_ca_file(const std::filesystem::path& path) {
+  std::string pem = TRY(read_file(path, kMaxKubeconfig));
+  if (pem.find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = in_quotes(path.native()) + " holds no certificate in PEM",
+                 .hint = "give it the certificate of the CA, \"-----BEGIN CERTIFICATE-----\""};
+  }
+  return pem;
 }
 
 }  // namespace execcred

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/http/root_bundle.hpp>
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
+#include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
 
 #include <algorithm>
@@ -22,94 +23,12 @@ constexpr unsigned char kSequence = 0x30;
 constexpr unsigned char kSet = 0x31;
 constexpr unsigned char kVersion = 0xa0;
 
-struct Block {
-  std::string_view label = {};
-  std::string_view text = {};  // base64 in lines
-};
-
-// Takes the next PEM block off the front of `rest`. A BEGIN line without its END is passed over.
-std::optional<Block> next_block(std::string_view& rest) {
-  constexpr std::string_view kBegin = "-----BEGIN ";
-  constexpr std::string_view kEnd = "-----END ";
-  constexpr std::string_view kDashes = "-----";
-  for (;;) {
-    const std::size_t begin = rest.find(kBegin);
-    if (begin == std::string_view::npos) return std::nullopt;
-    const bool starts_a_line = begin == 0 || rest[begin - 1] == '\n';
-    rest.remove_prefix(begin + kBegin.size());
-    const std::size_t label_end = rest.find(kDashes);
-    if (!starts_a_line || label_end == std::string_view::npos) continue;
-    const std::string_view label = rest.substr(0, label_end);
-    const std::string_view body = rest.substr(label_end + kDashes.size());
-    std::size_t end = body.find(kDashes.front());
-    while (end != std::string_view::npos && !body.substr(end).starts_with(kDashes)) {
-      end = body.find(kDashes.front(), end + 1);
-    }
-    if (end == std::string_view::npos || !body.substr(end).starts_with(kEnd)) continue;
-    if (!body.substr(end + kEnd.size()).starts_with(label)) continue;
-    rest = body.substr(end + kEnd.size());
-    return Block{.label = label, .text = body.substr(0, end)};
-  }
-}
-
 // The bytes of base64 in lines.
 std::optional<std::string> decode_lines(std::string_view text) {
   std::string digits(text);
   const auto is_between = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
   digits.erase(std::remove_if(digits.begin(), digits.end(), is_between), digits.end());
   return decode_base64(digits);
-}
-
-constexpr std::uint8_t kBetween = 64;
-constexpr std::uint8_t kNoDigit = 65;
-
-constexpr std::array<std::uint8_t, 256> kDigitValues = [] {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::array<std::uint8_t, 256> values = {};
-  values.fill(kNoDigit);
-  for (const char c : {' ', '\t', '\n', '\v', '\f', '\r'}) {
-    values.at(static_cast<unsigned char>(c)) = kBetween;
-  }
-  for (std::size_t i = 0; i < kDigits.size(); ++i) {
-    values.at(static_cast<unsigned char>(kDigits[i])) = static_cast<std::uint8_t>(i);
-  }
-  return values;
-}();
-
-// The bytes that the front of base64 in lines stands for, up to the first character that is none of
-// it. It runs over each root of the system's, so it does less than decode_base64: four digits at
-// once, where four are together.
-std::string decode_front(std::string_view front) {
-  std::string bytes(front.size() / 4 * 3 + 3, '\0');
-  char* out = bytes.data();
-  std::uint32_t bits = 0;
-  int digits = 0;
-  const auto put = [&out](std::uint32_t three) {
-    for (const int shift : {16, 8, 0}) *out++ = static_cast<char>(three >> shift);
-  };
-  const auto value_of = [](char c) { return kDigitValues[static_cast<unsigned char>(c)]; };
-  for (const char* in = front.data(), * const end = in + front.size(); in != end;) {
-    if (digits == 0 && end - in >= 4) {
-      const std::array<std::uint8_t, 4> four = {value_of(in[0]), value_of(in[1]), value_of(in[2]),
-                                                value_of(in[3])};
-      if ((four[0] | four[1] | four[2] | four[3]) < kBetween) {
-        put(std::uint32_t{four[0]} << 18 | std::uint32_t{four[1]} << 12 |
-            std::uint32_t{four[2]} << 6 | four[3]);
-        in += 4;
-        continue;
-      }
-    }
-    const std::uint8_t value = value_of(*in++);
-    if (value == kBetween) continue;
-    if (value == kNoDigit) break;
-    bits = bits << 6 | value;
-    if (++digits < 4) continue;
-    put(bits);
-    digits = 0;
-  }
-  bytes.resize(static_cast<std::size_t>(out - bytes.data()));
-  return bytes;
 }
 
 struct Element {
@@ -169,7 +88,7 @@ Bytes subject_of(Bytes certificate) {
 std::string decode_subject(std::string_view text) {
   constexpr std::size_t kFront = 520;  // characters
   for (std::size_t most = kFront;; most *= 4) {
-    const std::string der = decode_front(text.substr(0, most));
+    const std::string der = decode_base64_front(text.substr(0, most));
     const Bytes subject = subject_of(der);
     if (!subject.empty() || most >= text.size()) return std::string(subject);
   }
@@ -242,14 +161,15 @@ bool is_equal(Bytes der, const X509_NAME& wanted) {
 RootBundle::RootBundle(std::string pem) : pem_(std::move(pem)) {
   constexpr std::string_view kTrusted = "TRUSTED CERTIFICATE";
   std::string_view rest = pem_;
-  while (const std::optional<Block> block = next_block(rest)) {
+  while (const std::optional<PemPart> block = next_pem_part(rest)) {
+    if (block->problem != PemPart::Problem::none || block->is_indented) continue;
     if (block->label != "CERTIFICATE" && block->label != "X509 CERTIFICATE" &&
         block->label != kTrusted) {
       continue;
     }
-    std::string subject = decode_subject(block->text);
+    std::string subject = decode_subject(block->body);
     if (subject.empty()) continue;
-    entries_.push_back({.text = block->text,
+    entries_.push_back({.text = block->body,
                         .is_trusted_form = block->label == kTrusted,
                         .subject = std::move(subject)});
   }

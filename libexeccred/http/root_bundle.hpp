@@ -2,7 +2,7 @@
 // A bundle of CA certificates in PEM, of which only those that are asked for are decoded.
 #pragma once
 
-#include <execcred/x509/openssl_owner.hpp>
+#include <execcred/x509/openssl.hpp>
 
 #include <string>
 #include <string_view>

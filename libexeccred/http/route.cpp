@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/http/route.hpp>
 
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/http/http.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -9,25 +11,9 @@
 namespace execcred {
 namespace {
 
-int hex_digit(char c) {
-  if (is_digit(c)) return c - '0';
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-std::optional<SecretString> percent_decoded(std::string_view text) {
-  SecretString decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (c == '%') {
-      if (text.size() - i < 3 || hex_digit(text[i + 1]) < 0 || hex_digit(text[i + 2]) < 0) {
-        return std::nullopt;
-      }
-      c = static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
-      i += 2;
-    }
-    decoded.append(std::string_view(&c, 1));
-  }
-  if (has_control_character(decoded.reveal())) return std::nullopt;
+std::optional<SecretString> decoded_user_info(std::string_view text) {
+  std::optional<SecretString> decoded = percent_decode(text);
+  if (decoded && has_control_character(decoded->reveal())) return std::nullopt;
   return decoded;
 }
 
@@ -85,9 +71,9 @@ Result<Proxy> parse_proxy(std::string_view url) {
   if (!has_user) return proxy;
   const std::string_view info = url.substr(host, at - host);
   const std::size_t colon = std::min(info.find(':'), info.size());
-  std::optional<SecretString> user = percent_decoded(info.substr(0, colon));
+  std::optional<SecretString> user = decoded_user_info(info.substr(0, colon));
   std::optional<SecretString> password =
-      percent_decoded(info.substr(std::min(colon + 1, info.size())));
+      decoded_user_info(info.substr(std::min(colon + 1, info.size())));
   if (!user || !password || user->reveal().find(':') != std::string_view::npos) {
     return unusable("has malformed user info");
   }
@@ -110,6 +96,25 @@ std::string text_of_url(const Url& url, const Host& host) {
   text += url.path.empty() ? "/" : url.path;
   if (!url.query.empty()) text += "?" + url.query;
   return text;
+}
+
+namespace {
+
+std::string either(const Environment& environment, std::string_view upper, std::string_view lower) {
+  return std::string(environment.get(upper).value_or(environment.get(lower).value_or("")));
+}
+
+}  // namespace
+
+ProxySettings proxy_of(const Environment& environment) {
+  ProxySettings proxy;
+  proxy.url = either(environment, "HTTPS_PROXY", "https_proxy");
+  if (proxy.url.empty()) return proxy;
+  if (proxy.url.find("://") == std::string::npos) proxy.url.insert(0, "http://");
+  proxy.exceptions = either(environment, "NO_PROXY", "no_proxy");
+  if (!proxy.exceptions.empty()) proxy.exceptions += ',';
+  proxy.exceptions += "localhost,127.0.0.0/8,::1";
+  return proxy;
 }
 
 }  // namespace execcred

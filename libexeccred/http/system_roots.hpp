@@ -3,6 +3,7 @@
 // bundle costs more than all the rest of a request.
 #pragma once
 
+#include <execcred/base/error.hpp>
 #include <execcred/base/result.hpp>
 
 #include <openssl/x509.h>
@@ -34,5 +35,18 @@ Status add_roots(X509_STORE& store, const RootPaths& paths);
 
 // Reads the bundle now, where the first lookup is sure to need it: no directory has hash links.
 void read_roots_ahead(const X509_STORE& store);
+
+// What there is where the system's CA certificates should be, to tell it when none was of use. It
+// reads and decodes all of it, as nothing does that has to be fast.
+
+struct RootSurvey {
+  std::size_t certificates = 0;  // in the bundle that counts, and hash links that can be followed
+  std::string text = {};         // "'/etc/ssl/cert.pem' (2 certificates, 1 malformed)", ...
+};
+
+RootSurvey survey_roots(const RootPaths& paths);
+
+// Where nothing can be looked into, or all that is there holds no certificate (configuration).
+Error no_roots(const RootPaths& paths);
 
 }  // namespace execcred

@@ -7,7 +7,7 @@
 #include <execcred/base/result.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/http/http.hpp>
-#include <execcred/x509/openssl_owner.hpp>
+#include <execcred/x509/openssl.hpp>
 
 #include <openssl/ssl.h>
 

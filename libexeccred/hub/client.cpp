@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/hub/client.hpp>
 
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
@@ -37,20 +38,6 @@ std::string path_of(const HubResource& resource) {
   if (!resource.name.empty()) path += "/" + resource.name;
   if (!resource.subresource.empty()) path += "/" + resource.subresource;
   return path;
-}
-
-std::string percent_encoded(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string encoded;
-  for (const char c : text) {
-    if (is_alphanumeric(c) || std::string_view("-._~").find(c) != std::string_view::npos) {
-      encoded.push_back(c);
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    encoded += {'%', kHex[byte >> 4], kHex[byte & 0xf]};
-  }
-  return encoded;
 }
 
 Error unusable(const std::string& why) {
@@ -196,11 +183,11 @@ Status HubClient::list(const HubResource& resource, std::string_view label_selec
                        std::size_t page_size, const Receive& receive) {
   const std::string base =
       "?limit=" + std::to_string(page_size) +
-      (label_selector.empty() ? "" : "&labelSelector=" + percent_encoded(label_selector));
+      (label_selector.empty() ? "" : "&labelSelector=" + percent_encode(label_selector));
   std::string token;
   // A list has a "continue" token on all pages but the last.
   const auto one_page = [&]() -> Result<bool> {
-    const std::string query = token.empty() ? base : base + "&continue=" + percent_encoded(token);
+    const std::string query = token.empty() ? base : base + "&continue=" + percent_encode(token);
     std::optional<json::Value> page;
     {
       const HttpResponse response =

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/hub/failure.hpp>
 
-#include <execcred/base/shown_text.hpp>
 #include <execcred/base/text.hpp>
 
 #include <array>

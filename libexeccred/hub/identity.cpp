@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
-#include <execcred/http/ca_file.hpp>
+#include <execcred/http/http.hpp>
 #include <execcred/hub/client.hpp>
 #include <execcred/kube/kubeconfig.hpp>
 #include <execcred/os/file.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/json/json.hpp>
 
-#include <execcred/base/byte_scan.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/secret.hpp>
 #include <execcred/base/text.hpp>
 
@@ -32,9 +32,9 @@ std::string_view short_escape(unsigned char c) {
 }
 
 void append_unicode_escape(std::string& out, unsigned code) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   out += "\\u";
-  for (int shift = 12; shift >= 0; shift -= 4) out.push_back(kHex[(code >> shift) & 0xf]);
+  append_hex(static_cast<unsigned char>(code >> 8U), out);
+  append_hex(static_cast<unsigned char>(code & 0xffU), out);
 }
 
 // U+2028 and U+2029, which Go escapes as well, start with this byte.

@@ -8,6 +8,7 @@
 #include <execcred/os/file.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <unordered_set>
 #include <utility>
@@ -106,6 +107,159 @@ Result<ProviderMapping> load_mapping(const std::filesystem::path& path) {
   return parse_provider_mapping(text)
       .context("reading " + in_quotes(path.native()))
       .hint("the format is that of config/clusterprofile-provider-file.json");
+}
+
+namespace {
+
+// The controller's own text: arguments and values may have lines, but no NUL.
+Result<std::string> read_text(const json::Value& value, const std::string& path) {
+  const std::string* text = value.string();
+  if (text == nullptr) {
+    return json::field_error(path, "must be a string, not " + std::string(value.kind()));
+  }
+  if (text->find('\0') != std::string::npos) return json::field_error(path, "has a NUL character");
+  return *text;
+}
+
+Result<std::string> read_text(const ObjectReader& object, std::string_view field) {
+  const json::Value* value = object.find(field);
+  if (value == nullptr) return std::string();
+  return read_text(*value, object.path_of(field));
+}
+
+Result<ApiVersion> read_version(const ObjectReader& exec, std::string_view field) {
+  const std::string version = TRY(exec.required_string(field));
+  for (const ApiVersion known : {ApiVersion::v1, ApiVersion::v1beta1}) {
+    if (version == full_name(known)) return known;
+  }
+  Error error = json::field_error(exec.path_of(field), "is " + in_quotes(version));
+  error.hint = "it may be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1";
+  return error;
+}
+
+void read_arguments(const ObjectReader& exec, std::string_view field, ExecConfig& target,
+                    Problems& problems) {
+  std::size_t index = 0;
+  for (const json::Value& item : elements(exec, field, "an array of strings", problems)) {
+    std::string argument;
+    keep(read_text(item, element_path(exec, field, index++)), argument, problems);
+    target.args.push_back(std::move(argument));
+  }
+}
+
+Result<std::string> read_variable_name(const ObjectReader& entry) {
+  std::string name = TRY(entry.required_string("name"));
+  if (name.find('=') == std::string::npos) return name;
+  return json::field_error(entry.path_of("name"), "has a '='");
+}
+
+void read_variables(const ObjectReader& exec, std::string_view field, ExecConfig& target,
+                    Problems& problems) {
+  for (const ObjectReader& entry : objects(exec, field, problems)) {
+    EnvironmentVariable variable;
+    keep(read_variable_name(entry), variable.name, problems);
+    keep(read_text(entry, "value"), variable.value, problems);
+    target.env.push_back(std::move(variable));
+  }
+}
+
+Result<std::string> read_mode(const ObjectReader& exec, std::string_view field) {
+  constexpr std::array<Choice<std::string_view>, 4> kModes = {
+      {{"", ""}, {"Never", "Never"}, {"IfAvailable", "IfAvailable"}, {"Always", "Always"}}};
+  const std::string_view mode = TRY(read_choice(exec, field, kModes));
+  return std::string(mode);
+}
+
+Status check_absolute(const ObjectReader& exec, const std::string& command) {
+  if (command.empty() || command.starts_with('/')) return {};
+  Error error =
+      json::field_error(exec.path_of("command"), "is " + in_quotes(command) + ", no absolute path");
+  error.hint = relative_command_hint(command);
+  return error;
+}
+
+using ExecField = Field<ExecConfig>;
+constexpr std::array<ExecField, 7> kExecFields = {{
+    {"apiVersion",
+     [](const ObjectReader& exec, std::string_view name, ExecConfig& target, Problems& problems) {
+       keep(read_version(exec, name), target.api_version, problems);
+     }},
+    {"command",
+     [](const ObjectReader& exec, std::string_view name, ExecConfig& target, Problems& problems) {
+       keep(exec.required_string(name), target.command, problems);
+     }},
+    {"args", read_arguments},
+    {"env", read_variables},
+    {"installHint",
+     [](const ObjectReader& exec, std::string_view name, ExecConfig& target, Problems& problems) {
+       keep(read_text(exec, name), target.install_hint, problems);
+     }},
+    {"interactiveMode",
+     [](const ObjectReader& exec, std::string_view name, ExecConfig& target, Problems& problems) {
+       keep(read_mode(exec, name), target.interactive_mode, problems);
+     }},
+    {"provideClusterInfo",
+     [](const ObjectReader& exec, std::string_view name, ExecConfig& target, Problems& problems) {
+       keep(exec.boolean_or_false(name), target.provide_cluster_info, problems);
+     }},
+}};
+
+}  // namespace
+
+std::string name_in_path(std::string_view command) {
+  if (command.find('/') == std::string_view::npos) return std::string(command);
+  std::string cleaned = std::filesystem::path(command).lexically_normal().native();
+  if (cleaned.ends_with('/')) cleaned.pop_back();
+  return cleaned.find('/') == std::string::npos ? cleaned : std::string();
+}
+
+std::string relative_command_hint(std::string_view command) {
+  if (command.find('/') == std::string_view::npos) {
+    return "clients look a relative command up in PATH, which others may set";
+  }
+  const std::string name = name_in_path(command);
+  return "write its absolute path: clients start it from the folder that their caller is in" +
+         (name.empty()
+              ? std::string()
+              : ", and client-go 0.35 and newer looks " + in_quotes(name) + " up in PATH instead");
+}
+
+ExecInspection inspect_exec_config(const ObjectReader& object, CommandRule rule) {
+  ExecInspection inspection;
+  read_fields(kExecFields, object, inspection.exec, inspection.problems);
+  if (rule == CommandRule::absolute) {
+    const Status absolute = check_absolute(object, inspection.exec.command);
+    if (!absolute) inspection.problems.push_back(absolute.error());
+  }
+  return inspection;
+}
+
+std::vector<std::string_view> exec_config_fields() { return names_of(kExecFields); }
+
+json::Value to_json(const ExecConfig& exec) {
+  using json::Value;
+  Value object((json::Object()));
+  object.add("apiVersion", Value(full_name(exec.api_version)));
+  object.add("command", Value(exec.command));
+  if (!exec.args.empty()) {
+    json::Array args;
+    for (const std::string& argument : exec.args) args.emplace_back(argument);
+    object.add("args", Value(std::move(args)));
+  }
+  if (!exec.env.empty()) {
+    json::Array env;
+    for (const EnvironmentVariable& variable : exec.env) {
+      env.emplace_back(
+          json::Object{{"name", Value(variable.name)}, {"value", Value(variable.value)}});
+    }
+    object.add("env", Value(std::move(env)));
+  }
+  if (!exec.install_hint.empty()) object.add("installHint", Value(exec.install_hint));
+  // v1 demands the field; a controller has no terminal.
+  object.add("interactiveMode",
+             Value(exec.interactive_mode.empty() ? std::string("Never") : exec.interactive_mode));
+  object.add("provideClusterInfo", Value(exec.provide_cluster_info));
+  return object;
 }
 
 }  // namespace execcred

@@ -17,6 +17,7 @@
 #include <vector>
 
 namespace execcred::json {
+
 class ObjectReader;
 }
 

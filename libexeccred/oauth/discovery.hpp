@@ -3,11 +3,14 @@
 // as far as getting tokens needs it.
 #pragma once
 
+#include <execcred/base/clock.hpp>
 #include <execcred/base/result.hpp>
+#include <execcred/cache/directory.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/http/retry.hpp>
 #include <execcred/oauth/client_authentication.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,5 +38,38 @@ Result<DiscoveryDocument> discover(HttpClient& client, std::string_view issuer,
 
 // Where a client that authenticates so asks for tokens.
 const std::string& token_endpoint_for(const DiscoveryDocument& document, ClientAuthMethod method);
+
+// An issuer's discovery document, kept in the cache directory for an hour: a token endpoint rarely
+// moves, and finding it costs as much as asking it.
+//
+// There is no lock, unlike for credentials: a document is fetched by a GET that changes nothing at
+// the issuer, so that two processes may both fetch it, and the later one's file stays.
+
+class DiscoveryCache {
+ public:
+  // Without a directory nothing is kept; one that is given must outlive this. `ca_certificates`
+  // are those by which the issuer is verified (TlsSettings), as a document that came by other ones
+  // does not count.
+  DiscoveryCache(const CacheDirectory* directory, std::string_view issuer,
+                 std::string_view ca_certificates);
+
+  // The kept document while it is younger than an hour, else the issuer's. What is kept is read as
+  // strictly as what the issuer sends: a file that is corrupt or says something else is a miss.
+  // Fails as discover() does.
+  Result<DiscoveryDocument> get(HttpClient& client, const RetryPolicy& policy,
+                                const Clock& clock) const;
+
+  // For when the endpoint that it names is not there: the next run asks the issuer again.
+  void forget() const;
+
+ private:
+  std::optional<DiscoveryDocument> kept(TimePoint now) const;
+  Status keep(const DiscoveryDocument& document, TimePoint now) const;
+
+  const CacheDirectory* directory_;
+  std::string issuer_;
+  std::string key_;   // CacheKey::text()
+  std::string name_;  // of the file
+};
 
 }  // namespace execcred

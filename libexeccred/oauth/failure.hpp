@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reply of an OAuth 2.0 server says that went wrong, and what to make of it.
+// What a WWW-Authenticate header says that was wrong with a token (RFC 6750, section 3): gateways
+// in front of a server often say it there alone.
 #pragma once
 
 #include <execcred/base/error.hpp>
-#include <execcred/base/shown_text.hpp>
+#include <execcred/base/text.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/json/json.hpp>
 
@@ -13,6 +14,17 @@
 #include <vector>
 
 namespace execcred {
+
+struct ChallengeError {
+  std::string error = {};
+  std::string description = {};  // or empty
+};
+
+// Of the first challenge that has an error, whatever its scheme (DPoP has errors too, RFC 9449).
+// nullopt: there is none, or the header is not as RFC 9110, section 11.6.1, has it.
+std::optional<ChallengeError> challenge_error(std::string_view header);
+
+// What a reply of an OAuth 2.0 server says that went wrong, and what to make of it.
 
 // A reply without an error of OAuth: a status other than 200. `server` is its origin.
 Error status_failure(const HttpResponse& reply, const std::string& server);

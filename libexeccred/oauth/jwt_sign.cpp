@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/oauth/jwt_sign.hpp>
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/x509/openssl_start.hpp>
+#include <execcred/x509/openssl.hpp>
 #include <execcred/x509/private_key.hpp>
 
 #include <algorithm>

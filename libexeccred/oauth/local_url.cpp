@@ -69,19 +69,6 @@ Status check_local_url(const std::string& text) {
                "http is for this machine, link-local addresses and metadata servers; use https");
 }
 
-std::string query_encode(std::string_view text) {
-  std::string encoded;
-  const SecretString form = form_urlencode(text);
-  for (const char c : form.reveal()) {
-    if (c == '+') {
-      encoded += "%20";
-    } else {
-      encoded.push_back(c);
-    }
-  }
-  return encoded;
-}
-
 Result<HttpResponse> ask_local_url(HttpRequest request, TlsSettings tls, const Services& services,
                                    ProviderCall& call) {
   TRY(check_local_url(request.url));

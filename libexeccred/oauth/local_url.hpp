@@ -21,9 +21,6 @@ bool is_local_host(const Host& host);
 // Fails (configuration): no URL, neither https nor http, or http to a host that is not local.
 Status check_local_url(const std::string& text);
 
-// One component of a query, percent-encoded (a space is %20).
-std::string query_encode(std::string_view text);
-
 // Asks a URL that check_local_url() passes. A reply other than 200 fails: no_credential, or
 // unavailable for what may pass.
 Result<HttpResponse> ask_local_url(HttpRequest request, TlsSettings tls, const Services& services,

@@ -1,4 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
+// What signals do to this process while it runs another program.
+#pragma once
+
+#include <execcred/base/duration.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred {
+
+// While it lives, this thread gets no signals.
+class SignalBlock {
+ public:
+  SignalBlock();
+  SignalBlock(const SignalBlock&) = delete;
+  SignalBlock& operator=(const SignalBlock&) = delete;
+  ~SignalBlock();
+
+ private:
+  sigset_t before_ = {};
+};
+
+// While it lives, a signal that ends this process ends the process group first. One at a time, and
+// for a process of one thread only: it sets the handlers.
+class GroupGuard {
+ public:
+  explicit GroupGuard(pid_t group);
+  GroupGuard(const GroupGuard&) = delete;
+  GroupGuard& operator=(const GroupGuard&) = delete;
+  ~GroupGuard();
+};
+
 // Runs another program to its end, for its output, within bounds.
 //
 // The program gets exactly the environment that is given, /dev/null for standard input, default
@@ -7,19 +47,6 @@
 // descendant that keeps the pipe open does not hold the caller up. It does not outlive its caller
 // either: when the thread that runs it ends, however it ends, so does the program. Safe in a
 // process with threads.
-#pragma once
-
-#include <execcred/base/duration.hpp>
-#include <execcred/base/result.hpp>
-#include <execcred/base/secret.hpp>
-
-#include <cstddef>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace execcred {
 
 struct Command {
   std::string path;  // absolute

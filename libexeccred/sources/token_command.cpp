@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/sources/token_command.hpp>
 
-#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/json/json.hpp>

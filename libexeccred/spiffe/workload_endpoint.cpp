@@ -1,12 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/spiffe/workload_endpoint.hpp>
 
+#include <execcred/base/error.hpp>
 #include <execcred/base/text.hpp>
 
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <climits>
+#include <cstdint>
+#include <cstring>
+#include <string>
 #include <utility>
 
 namespace execcred {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr const char* kNamed = "SPIFFE_ENDPOINT_SOCKET or --socket names the agent's socket";
+
+// Connecting to a file or a folder is refused as it is where nobody listens any more.
+bool is_no_socket(const std::string& path) {
+  struct stat status = {};
+  return !path.empty() && ::stat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode);
+}
+
+Error failure(const WorkloadEndpoint& endpoint, int error_number) {
+  Error error = {.kind = Error::Kind::unavailable,
+                 .message = "cannot connect to the SPIFFE Workload API at " +
+                            in_quotes(endpoint.text) + ": " + system_message(error_number),
+                 .is_transient = true,
+                 .is_local = error_number != ENOENT && error_number != EAGAIN &&
+                             !is_network_failure(error_number)};
+  switch (error_number) {
+    case ENOENT:
+      error.hint =
+          "is an agent running, and its socket's folder mounted here (the SPIFFE CSI "
+          "driver, or a hostPath)?";
+      return error;
+    case ECONNREFUSED:
+      if (is_no_socket(endpoint.path)) {
+        error.message = in_quotes(endpoint.path) + " is no socket";
+        error.hint = kNamed;
+        break;
+      }
+      error.hint = "the agent has ended or is starting; see its log";
+      return error;
+    case EACCES:
+    case EPERM:
+      error.hint = "this process, uid " + std::to_string(::geteuid()) + ", gid " +
+                   std::to_string(::getegid()) +
+                   ", needs write permission on the socket, and SELinux or AppArmor must allow it";
+      break;
+    case ENOTDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case EPROTOTYPE:
+      error.hint = kNamed;
+      break;
+    default:
+      return error;
+  }
+  error.kind = Error::Kind::configuration;
+  error.is_transient = false;
+  return error;
+}
+
+socklen_t fill(const WorkloadEndpoint& endpoint, sockaddr_storage& storage) {
+  if (!endpoint.path.empty()) {
+    auto& address = reinterpret_cast<sockaddr_un&>(storage);
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, endpoint.path.data(), endpoint.path.size());
+    return sizeof(sockaddr_un);
+  }
+  const std::uint8_t* bytes = endpoint.address.bytes.data();
+  if (endpoint.address.v6) {
+    auto& address = reinterpret_cast<sockaddr_in6&>(storage);
+    address.sin6_family = AF_INET6;
+    address.sin6_port = htons(endpoint.port);
+    std::memcpy(&address.sin6_addr, bytes, sizeof address.sin6_addr);
+    return sizeof(sockaddr_in6);
+  }
+  auto& address = reinterpret_cast<sockaddr_in&>(storage);
+  address.sin_family = AF_INET;
+  address.sin_port = htons(endpoint.port);
+  std::memcpy(&address.sin_addr, bytes, sizeof address.sin_addr);
+  return sizeof(sockaddr_in);
+}
+
+// The error of a connection that was still being made; ETIMEDOUT at the deadline.
+int wait_for_connection(int socket, steady_clock::time_point deadline) {
+  pollfd descriptor = {.fd = socket, .events = POLLOUT, .revents = 0};
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now());
+    if (left.count() <= 0) return ETIMEDOUT;
+    const int ready =
+        ::poll(&descriptor, 1, static_cast<int>(std::min<std::int64_t>(left.count(), INT_MAX)));
+    if (ready < 0 && errno != EINTR) return errno;
+    if (ready > 0) break;
+  }
+  int error = 0;
+  socklen_t size = sizeof error;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+}
+
+}  // namespace
+
+Result<FileDescriptor> connect_to(const WorkloadEndpoint& endpoint,
+                                  steady_clock::time_point deadline) {
+  sockaddr_storage storage = {};
+  const socklen_t size = fill(endpoint, storage);
+  FileDescriptor socket(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) {
+    return Error{.kind = Error::Kind::unavailable,
+                 .message = "cannot make a socket: " + system_message(errno),
+                 .is_local = true};
+  }
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&storage), size) == 0) {
+    return socket;
+  }
+  // A Unix socket whose queue is full says EAGAIN: it is not being connected.
+  const int problem =
+      errno == EINPROGRESS || errno == EINTR ? wait_for_connection(socket.get(), deadline) : errno;
+  if (problem != 0) return failure(endpoint, problem);
+  return socket;
+}
+
 namespace {
 
 constexpr std::size_t kMaxSocketPath = 107;  // sun_path less its NUL, unix(7)

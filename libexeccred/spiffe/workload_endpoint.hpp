@@ -4,7 +4,9 @@
 
 #include <execcred/base/result.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/os/file.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,5 +24,12 @@ struct WorkloadEndpoint {
 // query, a fragment, user info, percent-encoding, a tcp URI with a path or a name or without a
 // port.
 Result<WorkloadEndpoint> parse_workload_endpoint(std::string_view text);
+
+// The connection to a Workload API.
+
+// A non-blocking socket of this process. Fails: configuration (it may not be opened, or can be no
+// socket), unavailable (nobody listens yet, or no longer; is_transient).
+Result<FileDescriptor> connect_to(const WorkloadEndpoint& endpoint,
+                                  std::chrono::steady_clock::time_point deadline);
 
 }  // namespace execcred

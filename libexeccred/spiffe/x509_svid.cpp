@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/spiffe/x509_svid.hpp>
 
+#include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/spiffe/spiffe_id.hpp>
 #include <execcred/x509/certificate_fields.hpp>
-#include <execcred/x509/openssl_start.hpp>
-#include <execcred/x509/pem_block.hpp>
+#include <execcred/x509/openssl.hpp>
 #include <execcred/x509/private_key.hpp>
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/x509/certificate_fields.hpp>
 
+#include <execcred/base/pem.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/secret.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/x509/pem_block.hpp>
 
 #include <algorithm>
 #include <chrono>

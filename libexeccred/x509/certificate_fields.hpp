@@ -5,7 +5,7 @@
 #include <execcred/base/clock.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/x509/certificate.hpp>
-#include <execcred/x509/openssl_owner.hpp>
+#include <execcred/x509/openssl.hpp>
 
 #include <optional>
 #include <string>

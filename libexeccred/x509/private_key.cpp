@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/x509/private_key.hpp>
 
+#include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
-#include <execcred/x509/pem_block.hpp>
 
 #include <utility>
 #include <vector>

@@ -4,7 +4,7 @@
 
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
-#include <execcred/x509/openssl_owner.hpp>
+#include <execcred/x509/openssl.hpp>
 
 #include <string_view>
 

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML into the same tree as JSON, read as Kubernetes tools read it (sigs.k8s.io/yaml): plain
-// scalars are typed by the YAML 1.1 rules of its decoder, and keys are strings.
-//
-// Refused: nesting over a depth, duplicate keys, more than 10,000 nodes or more text than may
-// stand in the input made by aliases (a "billion laughs" document), merge keys, keys that are no
-// scalars, tags of one's own, more than 100 %TAG directives, and numbers that JSON cannot hold.
+// What a YAML scalar means, by the rules of go-yaml v2, on which Kubernetes tools stand.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -16,6 +11,17 @@
 #include <vector>
 
 namespace execcred::yaml {
+
+// `is_plain`: written without quotes. `tag` may be empty. Fails (configuration) with a message
+// that starts with "has": a tag that is not one of YAML's own, or a value that JSON cannot hold.
+Result<json::Value> resolve_scalar(std::string_view text, bool is_plain, std::string_view tag);
+
+// YAML into the same tree as JSON, read as Kubernetes tools read it (sigs.k8s.io/yaml): plain
+// scalars are typed by the YAML 1.1 rules of its decoder, and keys are strings.
+//
+// Refused: nesting over a depth, duplicate keys, more than 10,000 nodes or more text than may
+// stand in the input made by aliases (a "billion laughs" document), merge keys, keys that are no
+// scalars, tags of one's own, more than 100 %TAG directives, and numbers that JSON cannot hold.
 
 struct Limits {
   std::size_t bytes = 128 * 1024;

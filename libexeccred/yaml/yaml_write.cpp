@@ -2,7 +2,7 @@
 #include <execcred/yaml/yaml_write.hpp>
 
 #include <execcred/base/text.hpp>
-#include <execcred/yaml/yaml_scalar.hpp>
+#include <execcred/yaml/yaml.hpp>
 
 #include <algorithm>
 #include <array>

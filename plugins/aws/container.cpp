@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "container.hpp"
 
-#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/cache/token_identity.hpp>
+#include <execcred/cache/identity.hpp>
 #include <execcred/oauth/failure.hpp>
 #include <execcred/oauth/provider_http.hpp>
 #include <execcred/os/deadline.hpp>

@@ -2,7 +2,7 @@
 #include "eks_token.hpp"
 
 #include <execcred/aws/signature.hpp>
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process.hpp"
 
-#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/digest.hpp>
 #include <execcred/base/shell_words.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/machine_identity.hpp>
+#include <execcred/cache/identity.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/os/deadline.hpp>
 

@@ -9,7 +9,7 @@
 #include <execcred/aws/region.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/machine_identity.hpp>
+#include <execcred/cache/identity.hpp>
 
 #include <utility>
 

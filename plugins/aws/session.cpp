@@ -6,15 +6,14 @@
 #include "sts.hpp"
 
 #include <execcred/aws/metadata.hpp>
-#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/cache/machine_identity.hpp>
-#include <execcred/cache/token_identity.hpp>
+#include <execcred/cache/identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/jwt.hpp>
-#include <execcred/http/ca_file.hpp>
+#include <execcred/http/http.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/sources/token_command.hpp>

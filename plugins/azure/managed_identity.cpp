@@ -5,11 +5,12 @@
 #include "managed_endpoint.hpp"
 #include "managed_reply.hpp"
 
-#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/digest.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/cache/machine_identity.hpp>
+#include <execcred/cache/identity.hpp>
 #include <execcred/oauth/local_url.hpp>
 #include <execcred/oauth/provider_http.hpp>
 #include <execcred/os/deadline.hpp>
@@ -83,9 +84,9 @@ void ManagedIdentity::identify(CacheKey& key) const {
 HttpRequest ManagedIdentity::request() const {
   HttpRequest request = {.url = endpoint_.url};
   request.url.append("?api-version=").append(endpoint_.api_version());
-  request.url += "&resource=" + query_encode(options_.server_id);
+  request.url += "&resource=" + percent_encode(options_.server_id);
   if (!selector_.name.empty()) {
-    request.url += "&" + selector_.name + "=" + query_encode(selector_.value);
+    request.url += "&" + selector_.name + "=" + percent_encode(selector_.value);
   }
   // What a program that was tricked into asking for a URL would not send.
   request.add_header("Metadata", "true");

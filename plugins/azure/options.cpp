@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/cache/options.hpp>
@@ -20,12 +21,9 @@ Error wrong(std::string message, std::string hint = {}) {
 
 bool is_guid(std::string_view text) {
   constexpr std::string_view kShape = "00000000-0000-0000-0000-000000000000";
-  constexpr std::string_view kDigits = "0123456789abcdefABCDEF";
   if (text.size() != kShape.size()) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool fits =
-        kShape[i] == '-' ? text[i] == '-' : kDigits.find(text[i]) != std::string_view::npos;
-    if (!fits) return false;
+    if (kShape[i] == '-' ? text[i] != '-' : !is_hex_digit(text[i])) return false;
   }
   return true;
 }

@@ -8,10 +8,10 @@
 #include <execcred/base/form.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/token_identity.hpp>
+#include <execcred/cache/identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/jwt.hpp>
-#include <execcred/http/ca_file.hpp>
+#include <execcred/http/http.hpp>
 #include <execcred/oauth/failure.hpp>
 #include <execcred/oauth/provider_http.hpp>
 #include <execcred/oauth/token_post.hpp>

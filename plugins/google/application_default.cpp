@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "application_default.hpp"
 
-#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/machine_identity.hpp>
+#include <execcred/cache/identity.hpp>
 #include <execcred/os/file.hpp>
 #include <execcred/sources/google_metadata.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access_token.hpp"
 
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/oauth/local_url.hpp>
@@ -31,8 +32,8 @@ Result<AccessToken> ask_metadata_server(const std::vector<std::string>& scopes,
                                         const Services& services, ProviderCall& call) {
   deadline::enter_phase("asking the metadata server");
   const auto ask = [&]() -> Result<TokenReply> {
-    const HttpResponse reply = TRY(
-        ask_google_metadata(std::string(kPath) + query_encode(join(scopes, ",")), services, call));
+    const HttpResponse reply = TRY(ask_google_metadata(
+        std::string(kPath) + percent_encode(join(scopes, ",")), services, call));
     return parse_token_reply(reply, {.now = services.clock.now(), .server = "the metadata server"});
   };
   Result<TokenReply> reply = ask().context("asking the metadata server for a token");

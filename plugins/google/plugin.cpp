@@ -17,7 +17,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/exec/access_rules.hpp>
-#include <execcred/http/ca_file.hpp>
+#include <execcred/http/http.hpp>
 
 #include <memory>
 #include <utility>

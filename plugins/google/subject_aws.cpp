@@ -5,10 +5,11 @@
 #include <execcred/aws/metadata.hpp>
 #include <execcred/aws/region.hpp>
 #include <execcred/aws/signature.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/cache/machine_identity.hpp>
+#include <execcred/cache/identity.hpp>
 #include <execcred/json/json.hpp>
 
 #include <array>
@@ -68,23 +69,6 @@ json::Value header(std::string_view name, std::string_view value) {
   return pair;
 }
 
-// As Python's urllib.parse.quote: '/' stays.
-SecretString url_quoted(std::string_view text) {
-  constexpr std::string_view kKept = "_.-~/";
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  SecretString out;
-  for (const char c : text) {
-    if (is_alphanumeric(c) || kKept.find(c) != std::string_view::npos) {
-      out.append(std::string_view(&c, 1));
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    const std::array<char, 3> code = {'%', kHex[byte >> 4U], kHex[byte & 0xfU]};
-    out.append(std::string_view(code.data(), code.size()));
-  }
-  return out;
-}
-
 // The request, as Google wants it told, keys sorted.
 SecretString serialized(const std::string& url, const AwsRequest& request,
                         const std::vector<HttpHeader>& headers, const std::string& audience) {
@@ -104,7 +88,8 @@ SecretString serialized(const std::string& url, const AwsRequest& request,
   document.add("method", json::Value(request.method));
   document.add("url", json::Value(url));
   std::string text = json::to_text(document);
-  SecretString out = url_quoted(text);
+  // As Python's urllib.parse.quote: '/' stays.
+  SecretString out = percent_encode_secret(text, "/");
   wipe(text);
   json::wipe(document);
   return out;

@@ -2,7 +2,7 @@
 // Google's token endpoints: its STS, and the one for keys and refresh tokens.
 #include "access_token.hpp"
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
@@ -72,7 +72,7 @@ Result<AccessToken> exchange_subject(const ExternalAccount& account, const Secre
     form.add("subject_token", subject);
     form.add("subject_token_type", account.subject_token_type);
     if (!account.user_project.empty() && account.client_id.empty()) {
-      form.add("options", query_encode("{\"userProject\": \"" + account.user_project + "\"}"));
+      form.add("options", percent_encode("{\"userProject\": \"" + account.user_project + "\"}"));
     }
     return form;
   };

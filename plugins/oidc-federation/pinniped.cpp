@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pinniped.hpp"
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
-#include <execcred/http/ca_file.hpp>
+#include <execcred/http/http.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/oauth/failure.hpp>
 #include <execcred/oauth/provider_http.hpp>

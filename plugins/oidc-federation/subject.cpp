@@ -6,10 +6,10 @@
 #include "subject_spiffe.hpp"
 #include "subject_url.hpp"
 
-#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/token_identity.hpp>
+#include <execcred/cache/identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/os/deadline.hpp>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "subject_command.hpp"
 
-#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/machine_identity.hpp>
+#include <execcred/cache/identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/sources/token_command.hpp>
 

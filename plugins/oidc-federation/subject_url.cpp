@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "subject_url.hpp"
 
-#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/digest.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/cache/machine_identity.hpp>
+#include <execcred/cache/identity.hpp>
 #include <execcred/exec/bearer_token.hpp>
-#include <execcred/http/ca_file.hpp>
+#include <execcred/http/http.hpp>
 #include <execcred/oauth/local_url.hpp>
 #include <execcred/sources/google_metadata.hpp>
 
@@ -47,7 +48,7 @@ Result<std::string_view> needed_variable(const Environment& environment, std::st
 Result<std::string> github_url(const Options& options, const Environment& environment) {
   const std::string_view base = TRY(needed_variable(environment, "ACTIONS_ID_TOKEN_REQUEST_URL"));
   const char separator = base.find('?') == std::string_view::npos ? '?' : '&';
-  return std::string(base) + separator + "audience=" + query_encode(subject_audience(options));
+  return std::string(base) + separator + "audience=" + percent_encode(subject_audience(options));
 }
 
 }  // namespace
@@ -120,7 +121,7 @@ Status identify_gcp_metadata(const Options& options, const Environment& environm
 Result<SecretString> fetch_gcp_metadata(const Options& options, const Services& services,
                                         ProviderCall& call) {
   const std::string path = "instance/service-accounts/default/identity?audience=" +
-                           query_encode(subject_audience(options)) + "&format=full";
+                           percent_encode(subject_audience(options)) + "&format=full";
   const HttpResponse reply = TRY(ask_google_metadata(path, services, call));
   return token_of_reply(reply, "the metadata server", "");
 }

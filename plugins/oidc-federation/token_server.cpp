@@ -5,7 +5,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
-#include <execcred/http/ca_file.hpp>
+#include <execcred/http/http.hpp>
 #include <execcred/oauth/token_request.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/os/file.hpp>

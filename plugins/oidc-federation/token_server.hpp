@@ -10,7 +10,7 @@
 #include <execcred/cache/directory.hpp>
 #include <execcred/exec/provider.hpp>
 #include <execcred/oauth/client_authentication.hpp>
-#include <execcred/oauth/discovery_cache.hpp>
+#include <execcred/oauth/discovery.hpp>
 #include <execcred/oauth/provider_http.hpp>
 #include <execcred/oauth/token_reply.hpp>
 

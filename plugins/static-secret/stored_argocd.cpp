@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stored_credential.hpp"
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>

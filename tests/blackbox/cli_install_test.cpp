@@ -3,7 +3,7 @@
 #include "installation.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/base/sha256.hpp>
+#include <execcred/base/digest.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>

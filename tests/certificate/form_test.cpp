@@ -4,7 +4,7 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/x509/certificate.hpp>
 
 #include <openssl/pem.h>

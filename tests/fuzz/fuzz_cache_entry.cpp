@@ -3,9 +3,9 @@
 // of any text is read again. The input is a file, and once more the fields of one.
 #include "fuzz.hpp"
 
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/cache/entry.hpp>
-#include <execcred/cache/fields.hpp>
 #include <execcred/cache/key.hpp>
 #include <execcred/cache/policy.hpp>
 

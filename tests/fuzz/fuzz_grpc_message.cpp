@@ -2,8 +2,7 @@
 // gRPC's messages, in pieces, against a reader that has the whole; and its statuses.
 //
 // The input's first two bytes are the size of the pieces and the most that a message may have.
-#include <execcred/spiffe/grpc_message.hpp>
-#include <execcred/spiffe/grpc_reply.hpp>
+#include <execcred/spiffe/grpc.hpp>
 #include "fuzz.hpp"
 
 #include <algorithm>

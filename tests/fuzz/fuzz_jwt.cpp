@@ -3,7 +3,7 @@
 // one.
 #include "fuzz.hpp"
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/exec/jwt.hpp>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 // token.
 #include "fuzz.hpp"
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/spiffe/jwt_svid.hpp>
 #include <execcred/spiffe/spiffe_id.hpp>
 

@@ -2,7 +2,7 @@
 // PEM against OpenSSL: no other reader may find a certificate that ours did not.
 #include "fuzz.hpp"
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/pem.hpp>
 
 #include <openssl/bio.h>

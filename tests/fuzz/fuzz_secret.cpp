@@ -3,7 +3,7 @@
 // a value which is no base64 harms only who asks for it.
 #include "fuzz.hpp"
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/kube/stored_secret.hpp>
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Workload API's answers: whatever is taken is complete, and said again it is the same; and
 // what is said in Protocol Buffers is what is read, with anything unknown beside it.
-#include <execcred/spiffe/workload_messages.hpp>
+#include <execcred/spiffe/workload_api.hpp>
 #include "fuzz.hpp"
 
 #include <string>

@@ -3,10 +3,10 @@
 // only authenticate, its CAs and its key.
 //
 // The input has three parts with a line of "%" between them, all DER: certificates, key, bundle.
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/pem.hpp>
 #include <execcred/spiffe/x509_svid.hpp>
-#include <execcred/x509/openssl_owner.hpp>
+#include <execcred/x509/openssl.hpp>
 #include "fuzz.hpp"
 
 #include <openssl/err.h>

@@ -4,7 +4,7 @@
 
 #include "fuzz.hpp"
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/exec/cluster.hpp>
 #include <execcred/json/json_reader.hpp>
 #include <execcred/kube/cluster_profile.hpp>

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 
 namespace execcred::test {
 namespace {

@@ -2,7 +2,7 @@
 // Requests through proxies: which, when, and who is verified on the way.
 #include "client.hpp"
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/http/route.hpp>
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is told of a system whose CA certificates are of no use.
-#include <execcred/http/root_survey.hpp>
+#include <execcred/http/system_roots.hpp>
 #include "support/tls_identity.hpp"
 #include "unit/expect.hpp"
 #include "unit/temp_dir.hpp"

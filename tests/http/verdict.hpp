@@ -7,7 +7,7 @@
 #include "unit/temp_dir.hpp"
 
 #include <execcred/http/system_roots.hpp>
-#include <execcred/x509/openssl_owner.hpp>
+#include <execcred/x509/openssl.hpp>
 
 #include <doctest/doctest.h>
 #include <openssl/pem.h>

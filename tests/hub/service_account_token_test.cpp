@@ -3,7 +3,7 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/exec/jwt.hpp>
 #include <execcred/hub/service_account_token.hpp>

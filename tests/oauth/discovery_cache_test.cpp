@@ -3,10 +3,10 @@
 #include "unit/expect.hpp"
 #include "unit/temp_dir.hpp"
 
-#include <execcred/cache/fields.hpp>
+#include <execcred/cache/entry.hpp>
 #include <execcred/cache/key.hpp>
 #include <execcred/cache/tidy.hpp>
-#include <execcred/oauth/discovery_cache.hpp>
+#include <execcred/oauth/discovery.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/form.hpp>
 
 namespace execcred::test {

@@ -2,7 +2,6 @@
 #include "replies.hpp"
 
 #include <execcred/oauth/failure.hpp>
-#include <execcred/oauth/www_authenticate.hpp>
 
 namespace execcred::test {
 namespace {

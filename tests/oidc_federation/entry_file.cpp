@@ -3,6 +3,7 @@
 
 #include "sandbox.hpp"
 
+#include <execcred/base/encoding.hpp>
 #include <execcred/cache/key.hpp>
 
 #include <fstream>

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/form.hpp>
 
 namespace execcred::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/spiffe/grpc_message.hpp>
+#include <execcred/spiffe/grpc.hpp>
 
 #include "unit/expect.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a reply means, header block by header block.
-#include <execcred/spiffe/grpc_reply.hpp>
+#include <execcred/spiffe/grpc.hpp>
 
 #include "unit/expect.hpp"
 

@@ -2,7 +2,7 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/spiffe/jwt_svid.hpp>
 
 #include <string>

@@ -2,8 +2,8 @@
 // What this machine lacks is no answer of the agent's.
 #include "unit/expect.hpp"
 
-#include <execcred/spiffe/grpc_call.hpp>
-#include <execcred/spiffe/workload_socket.hpp>
+#include <execcred/spiffe/grpc.hpp>
+#include <execcred/spiffe/workload_endpoint.hpp>
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>

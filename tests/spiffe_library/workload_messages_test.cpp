@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/spiffe/workload_messages.hpp>
+#include <execcred/spiffe/workload_api.hpp>
 
 #include "support/workload_wire.hpp"
 #include "unit/expect.hpp"

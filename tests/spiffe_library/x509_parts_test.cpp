@@ -4,9 +4,9 @@
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/spiffe/x509_svid.hpp>
-#include <execcred/x509/certificate.hpp>
+#include <execcred/x509/certificate_fields.hpp>
 
 #include <openssl/err.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jws_keys.hpp"
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
+#include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
-#include <execcred/x509/pem_block.hpp>
 
 #include <openssl/ec.h>
 #include <openssl/pem.h>

@@ -3,7 +3,7 @@
 #include "temp_dir.hpp"
 
 #include <doctest/doctest.h>
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <execcred/exec/access_rules.hpp>
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 
 #include <vector>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every byte, at every place of a word and behind it, against the plain loop.
-#include <execcred/base/byte_scan.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/cache/key.hpp>
 

@@ -2,7 +2,7 @@
 // ClusterProfiles and kubeconfigs under lint, and how documents are recognised.
 #include "lint.hpp"
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 
 #include <array>
 

@@ -3,7 +3,7 @@
 #include "growth.hpp"
 #include "lint.hpp"
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 #include <lint_secrets.hpp>
 
 #include <algorithm>

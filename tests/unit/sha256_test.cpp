@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <execcred/base/fingerprint.hpp>
-#include <execcred/base/sha256.hpp>
+#include <execcred/base/digest.hpp>
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>

@@ -3,7 +3,7 @@
 #include "fuzz.hpp"
 #include "line.hpp"
 
-#include <execcred/base/base64.hpp>
+#include <execcred/base/encoding.hpp>
 
 #include <optional>
 #include <string>

@@ -6,7 +6,6 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/oauth/failure.hpp>
-#include <execcred/oauth/www_authenticate.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,24 +1,253 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/spiffe/grpc_call.hpp>
+#include <execcred/spiffe/grpc.hpp>
 
+#include <execcred/base/encoding.hpp>
 #include <execcred/base/error.hpp>
 #include <execcred/base/text.hpp>
-#include <execcred/spiffe/grpc_reply.hpp>
+#include <execcred/base/try.hpp>
+
+#include <nghttp2/nghttp2.h>
+
+#include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <chrono>
 #include <climits>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
-
-#include <nghttp2/nghttp2.h>
-#include <poll.h>
-#include <sys/socket.h>
+#include <utility>
 
 namespace execcred {
+namespace {
+
+constexpr std::size_t kMaxGrpcMessage = 1024;
+
+constexpr std::array<std::string_view, 17> kNames = {
+    "OK",       "Canceled",       "Unknown",          "InvalidArgument",   "DeadlineExceeded",
+    "NotFound", "AlreadyExists",  "PermissionDenied", "ResourceExhausted", "FailedPrecondition",
+    "Aborted",  "OutOfRange",     "Unimplemented",    "Internal",          "Unavailable",
+    "DataLoss", "Unauthenticated"};
+
+Error unfit(std::string message) {
+  return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
+}
+
+}  // namespace
+
+std::string_view name_of(GrpcCode code) { return kNames.at(static_cast<std::size_t>(code)); }
+
+std::optional<GrpcCode> parse_grpc_status(std::string_view text) {
+  unsigned number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool has_leading_zero = text.size() > 1 && text.front() == '0';
+  if (problem != std::errc() || end != text.data() + text.size() || has_leading_zero) {
+    return std::nullopt;
+  }
+  return number < kNames.size() ? static_cast<GrpcCode>(number) : GrpcCode::unknown;
+}
+
+std::string decode_grpc_message(std::string_view text) {
+  std::string message;
+  for (std::size_t i = 0; i < text.size() && message.size() < kMaxGrpcMessage; ++i) {
+    const int escaped = percent_decoded_byte(text, i);
+    const char c = escaped < 0 ? text[i] : static_cast<char>(escaped);
+    if (escaped >= 0) i += 2;
+    if (!has_control_character(std::string_view(&c, 1))) message += c;
+  }
+  return message;
+}
+
+GrpcCode code_of_http_status(int status) {
+  switch (status) {
+    case 400:
+      return GrpcCode::internal;
+    case 401:
+      return GrpcCode::unauthenticated;
+    case 403:
+      return GrpcCode::permission_denied;
+    case 404:
+      return GrpcCode::unimplemented;
+    case 429:
+    case 502:
+    case 503:
+    case 504:
+      return GrpcCode::unavailable;
+    default:
+      return GrpcCode::unknown;
+  }
+}
+
+GrpcCode code_of_http2_error(std::uint32_t error) {
+  constexpr std::uint32_t kRefusedStream = 0x7;
+  constexpr std::uint32_t kCancel = 0x8;
+  constexpr std::uint32_t kEnhanceYourCalm = 0xb;
+  constexpr std::uint32_t kInadequateSecurity = 0xc;
+  switch (error) {
+    case kRefusedStream:
+      return GrpcCode::unavailable;
+    case kCancel:
+      return GrpcCode::cancelled;
+    case kEnhanceYourCalm:
+      return GrpcCode::resource_exhausted;
+    case kInadequateSecurity:
+      return GrpcCode::permission_denied;
+    default:
+      return GrpcCode::internal;
+  }
+}
+
+std::string grpc_timeout(Duration left) {
+  using std::chrono::duration_cast;
+  constexpr std::int64_t kMaxValue = 99'999'999;
+  const std::int64_t nanoseconds = duration_cast<std::chrono::nanoseconds>(left).count();
+  if (nanoseconds <= 0) return "1n";
+  if (nanoseconds <= kMaxValue) return std::to_string(nanoseconds) + "n";
+  const std::int64_t microseconds = nanoseconds / 1000;
+  if (microseconds <= kMaxValue) return std::to_string(microseconds) + "u";
+  return std::to_string(std::min(microseconds / 1000, kMaxValue)) + "m";
+}
+
+std::string grpc_frame(std::string_view message) {
+  const auto size = static_cast<std::uint32_t>(message.size());
+  std::string frame(1, '\0');
+  for (const unsigned shift : {24U, 16U, 8U, 0U}) {
+    frame += static_cast<char>(size >> shift & 0xffU);
+  }
+  return frame.append(message);
+}
+
+Status GrpcMessageReader::take_from(std::string_view& piece) {
+  while (!piece.empty() && header_size_ < kHeaderSize) {
+    header_.at(header_size_++) = static_cast<unsigned char>(piece.front());
+    piece.remove_prefix(1);
+    if (header_size_ == kHeaderSize) TRY(read_header());
+  }
+  const std::string_view mine = piece.substr(0, size_ - message_.size());
+  message_.append(mine);
+  piece.remove_prefix(mine.size());
+  return {};
+}
+
+Status GrpcMessageReader::read_header() {
+  if (header_[0] == 1) return unfit("the reply is compressed, which nobody asked for");
+  if (header_[0] != 0) return unfit("the reply's message has unknown flags");
+  for (std::size_t i = 1; i < kHeaderSize; ++i) size_ = size_ << 8 | header_.at(i);
+  if (size_ <= max_size_) return {};
+  return unfit("the reply announces a message of " + std::to_string(size_) + " bytes; at most " +
+               std::to_string(max_size_) + " are accepted");
+}
+
+namespace {
+
+// Of all header blocks together: what gRPC sends is below 1 KiB.
+constexpr std::size_t kMaxHeaders = 64 * 1024;
+constexpr std::size_t kHeaderOverhead = 32;  // RFC 9113 section 6.5.2
+
+// "application/grpc", "application/grpc+proto", "application/grpc;…".
+bool is_grpc(std::string_view content_type) {
+  constexpr std::string_view kType = "application/grpc";
+  if (!content_type.starts_with(kType)) return false;
+  const std::string_view rest = content_type.substr(kType.size());
+  return rest.empty() || rest.front() == '+' || rest.front() == ';';
+}
+
+}  // namespace
+
+void GrpcReplyReader::begin_headers() {
+  grpc_status_.reset();
+  grpc_message_.clear();
+}
+
+void GrpcReplyReader::add_header(std::string_view name, std::string_view value) {
+  header_bytes_ += name.size() + value.size() + kHeaderOverhead;
+  if (header_bytes_ > kMaxHeaders) {
+    return malformed("the reply's headers are larger than 64 KiB");
+  }
+  if (name == ":status") {
+    int status = 0;
+    const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), status);
+    if (problem == std::errc() && end == value.data() + value.size()) http_status_ = status;
+  } else if (name == "content-type") {
+    content_type_ = value;
+  } else if (name == "grpc-status") {
+    if (grpc_status_) return malformed("the reply has more than one grpc-status");
+    grpc_status_ = value;
+  } else if (name == "grpc-message") {
+    grpc_message_ = decode_grpc_message(value);
+  }
+}
+
+void GrpcReplyReader::end_headers(bool ends_stream) { has_trailers_ = ends_stream; }
+
+void GrpcReplyReader::add_data(std::string_view piece) {
+  if (is_done() || !has_message()) return;
+  if (Status taken = message_.take_from(piece); !taken) {
+    return malformed(taken.error().message);
+  }
+  if (takes_first_ && message_.is_complete()) {
+    reply_ = GrpcReply{.code = GrpcCode::ok, .message = message_.take()};
+  } else if (!piece.empty()) {
+    malformed("the reply holds more than one message");
+  }
+}
+
+// Else the body is an error page.
+bool GrpcReplyReader::has_message() const { return http_status_ == 200 && is_grpc(content_type_); }
+
+void GrpcReplyReader::break_rules(std::string_view what) {
+  malformed("the reply is no valid HTTP/2: " + std::string(what));
+}
+
+void GrpcReplyReader::end_stream(std::uint32_t http2_error) {
+  is_closed_ = true;
+  if (is_done()) return;
+  if (has_trailers_) return finish();  // a reset behind them changes nothing
+  if (http2_error != 0) {
+    const GrpcCode code = code_of_http2_error(http2_error);
+    return fail(code, "the stream was reset with HTTP/2 error " + std::to_string(http2_error),
+                false);
+  }
+  finish_without_status();
+}
+
+GrpcReply GrpcReplyReader::take() { return std::move(*reply_); }
+
+void GrpcReplyReader::fail(GrpcCode code, std::string_view text, bool is_malformed) {
+  if (is_done()) return;
+  reply_ = GrpcReply{.code = code, .text = printable(text), .is_malformed = is_malformed};
+}
+
+void GrpcReplyReader::finish() {
+  if (!grpc_status_) return finish_without_status();
+  const std::optional<GrpcCode> code = parse_grpc_status(*grpc_status_);
+  if (!code) return malformed("the reply's grpc-status is " + in_quotes(*grpc_status_));
+  if (*code != GrpcCode::ok) return fail(*code, grpc_message_, false);
+  if (message_.is_cut()) return fail(GrpcCode::unavailable, "the reply was cut", false);
+  if (!message_.is_complete()) return malformed("the reply says OK, but has no message");
+  reply_ = GrpcReply{.code = GrpcCode::ok, .message = message_.take()};
+}
+
+void GrpcReplyReader::finish_without_status() {
+  if (!http_status_) return malformed("the reply has no HTTP status");
+  const int status = *http_status_;
+  if (status != 200) {
+    const GrpcCode code = code_of_http_status(status);
+    const bool may_pass = status == 429 || status >= 500;
+    return fail(code, "the reply has HTTP status " + std::to_string(status), !may_pass);
+  }
+  if (!is_grpc(content_type_)) {
+    return malformed("the reply is " + in_quotes(content_type_) + ", not application/grpc");
+  }
+  if (message_.is_cut()) return fail(GrpcCode::unavailable, "the reply was cut", false);
+  malformed("the reply has no grpc-status");
+}
+
 namespace {
 
 using std::chrono::steady_clock;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/x509/openssl_start.hpp>
+#include <execcred/x509/openssl.hpp>
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

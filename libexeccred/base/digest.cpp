@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/base/sha256.hpp>
+#include <execcred/base/digest.hpp>
+
+#include <execcred/base/encoding.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -138,14 +140,16 @@ Sha256Digest hmac_sha256(std::string_view key, std::string_view message) {
 }
 
 std::string to_hex(const Sha256Digest& digest) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
   text.reserve(2 * digest.size());
-  for (const std::uint8_t byte : digest) {
-    text.push_back(kDigits[byte >> 4U]);
-    text.push_back(kDigits[byte & 0xfU]);
-  }
+  for (const std::uint8_t byte : digest) append_hex(byte, text);
   return text;
+}
+
+std::string fingerprint(std::string_view what, std::string_view secret) {
+  constexpr std::string_view kNul("\0", 1);
+  constexpr std::size_t kDigits = 32;
+  return to_hex(Sha256().add(what).add(kNul).add(secret).finish()).substr(0, kDigits);
 }
 
 }  // namespace execcred

@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/cache/token_identity.hpp>
+#include <execcred/cache/identity.hpp>
 
-#include <execcred/base/fingerprint.hpp>
+#include <execcred/base/digest.hpp>
+#include <execcred/base/text.hpp>
 #include <execcred/exec/jwt.hpp>
+#include <execcred/os/file.hpp>
+
+#include <sys/utsname.h>
 
 #include <optional>
 #include <string>
 
 namespace execcred {
+
+void identify_machine(CacheKey& key) {
+  constexpr std::size_t kMaxId = 64;
+  utsname names = {};
+  if (uname(&names) == 0) key.add("machine", names.nodename);
+  // Not there in every sandbox.
+  const Result<std::string> boot = read_untrusted_file("/proc/sys/kernel/random/boot_id", kMaxId);
+  if (boot) key.add("boot", trim(*boot));
+}
 
 void add_token_identity(std::string_view name, const SecretString& token, CacheKey& key) {
   const std::string prefix = std::string(name) + ".";

@@ -47,4 +47,9 @@ Sha256Digest hmac_sha256(std::string_view key, std::string_view message);
 // In lower case.
 std::string to_hex(const Sha256Digest& digest);
 
+// What stands for a secret in a cache's key: 32 hexadecimal digits of SHA-256 over `what`, a NUL
+// and the secret. Two secrets differ in it, and two uses of one secret; it reveals nothing of a
+// secret that cannot be guessed.
+std::string fingerprint(std::string_view what, std::string_view secret);
+
 }  // namespace execcred

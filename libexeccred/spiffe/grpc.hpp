@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// One gRPC call on a connection of its own: HTTP/2 with prior knowledge, without TLS (RFC 9113
+// section 3.3), by nghttp2.
+#pragma once
+
+#include <execcred/base/duration.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace execcred {
+
+// gRPC's status codes ("grpc/statuscodes").
+enum class GrpcCode {
+  ok,
+  cancelled,
+  unknown,
+  invalid_argument,
+  deadline_exceeded,
+  not_found,
+  already_exists,
+  permission_denied,
+  resource_exhausted,
+  failed_precondition,
+  aborted,
+  out_of_range,
+  unimplemented,
+  internal,
+  unavailable,
+  data_loss,
+  unauthenticated,
+};
+
+struct GrpcRequest {
+  std::string method = {};  // "/SpiffeWorkloadAPI/FetchJWTSVID"
+  std::vector<std::pair<std::string, std::string>> metadata = {};  // names in lower case
+  std::string message = {};
+  // The method answers with a stream: its first message is enough, and the rest is cancelled.
+  bool takes_first = false;
+  std::size_t max_message = 4 * 1024 * 1024;
+};
+
+struct GrpcReply {
+  // ok: `message` is the answer. Failures of the connection have the code that gRPC's libraries
+  // give them: unavailable for one that was lost, deadline_exceeded.
+  GrpcCode code = GrpcCode::unknown;
+  std::string text = {};  // of the status, printable, without secrets of ours
+  // The other side's answer cannot be understood, or is not gRPC's: asking again will not help.
+  bool is_malformed = false;
+  bool is_local = false;  // this machine's failure
+  SecretString message = {};
+};
+
+// `socket` is connected and non-blocking; it is not closed.
+GrpcReply call_grpc(int socket, const GrpcRequest& request,
+                    std::chrono::steady_clock::time_point deadline);
+
+// What follows is what gRPC puts into HTTP/2 (gRPC over HTTP2, "PROTOCOL-HTTP2.md"): statuses,
+// time-outs, messages.
+
+// As gRPC's libraries print it: "PermissionDenied".
+std::string_view name_of(GrpcCode code);
+
+// The grpc-status of a reply: decimal digits alone, without leading zeros. A number that gRPC has
+// not defined is unknown; nullopt for anything else.
+std::optional<GrpcCode> parse_grpc_status(std::string_view text);
+
+// The grpc-message of a reply: percent-decoded where that is possible, without control characters,
+// at most 1 KiB.
+std::string decode_grpc_message(std::string_view text);
+
+// For a reply without grpc-status, by its HTTP status.
+GrpcCode code_of_http_status(int status);
+// For a stream that was reset, by its HTTP/2 error code (RFC 9113 section 7).
+GrpcCode code_of_http2_error(std::uint32_t error);
+
+// The value of grpc-timeout: at most eight digits and a unit, rounded down but for "1n".
+std::string grpc_timeout(Duration left);
+
+// A message behind its five bytes: no compression, and its size.
+std::string grpc_frame(std::string_view message);
+
+// Puts one message together from pieces of any size.
+class GrpcMessageReader {
+ public:
+  explicit GrpcMessageReader(std::size_t max_size) : max_size_(max_size) {}
+
+  // Takes what belongs to the message off the front of the piece; what is left would be a second
+  // one. Fails (no_credential): a message that is compressed, or larger than allowed, for which no
+  // memory is taken.
+  Status take_from(std::string_view& piece);
+
+  bool is_complete() const { return header_size_ == kHeaderSize && message_.size() == size_; }
+  // Bytes came, but not a whole message.
+  bool is_cut() const { return header_size_ > 0 && !is_complete(); }
+  SecretString take() { return std::move(message_); }
+
+ private:
+  static constexpr std::size_t kHeaderSize = 5;
+
+  Status read_header();
+
+  std::size_t max_size_;
+  std::array<unsigned char, kHeaderSize> header_ = {};
+  std::size_t header_size_ = 0;
+  std::size_t size_ = 0;
+  SecretString message_;
+};
+
+// A reply while it comes in, frame by frame: what counts of its headers, and its message.
+class GrpcReplyReader {
+ public:
+  explicit GrpcReplyReader(const GrpcRequest& request)
+      : takes_first_(request.takes_first), message_(request.max_message) {}
+
+  // Header blocks: an informational one may precede the response, trailers follow it. What a block
+  // says of grpc-status counts where it is the last one.
+  void begin_headers();
+  void add_header(std::string_view name, std::string_view value);
+  void end_headers(bool ends_stream);
+  void add_data(std::string_view piece);
+  // A frame of the reply breaks the rules of HTTP/2.
+  void break_rules(std::string_view what);
+  // The stream is closed, in the right way where `http2_error` is 0.
+  void end_stream(std::uint32_t http2_error);
+
+  // Nothing more is wanted of the stream.
+  bool is_done() const { return reply_.has_value(); }
+  // The stream is still open, and the other side should be told to stop.
+  bool should_cancel() const { return is_done() && !is_closed_; }
+  GrpcReply take();
+
+ private:
+  void fail(GrpcCode code, std::string_view text, bool is_malformed);
+  void malformed(std::string_view text) { fail(GrpcCode::internal, text, true); }
+  bool has_message() const;
+  void finish();
+  void finish_without_status();
+
+  bool takes_first_;
+  GrpcMessageReader message_;
+  std::size_t header_bytes_ = 0;
+  std::optional<int> http_status_ = {};
+  std::string content_type_ = {};
+  std::optional<std::string> grpc_status_ = {};
+  std::string grpc_message_ = {};
+  bool has_trailers_ = false;
+  bool is_closed_ = false;
+  std::optional<GrpcReply> reply_ = {};
+};
+
+}  // namespace execcred
