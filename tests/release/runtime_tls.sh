@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Whom the release binaries believe, with a system's whole bundle, and whom OpenSSL's own client
 # does, which loads all of it: the release's OpenSSL has only what TLS needs, so every kind of key and
-# signature is tried. (That a common name is no name is ours alone, and tested in tests/http.) Sourced
+# signature is tried. (That a common name is no name is ours alone, and tested in tests/library/http.) Sourced
 # by runtime.sh.
 
 TLS_DOMAIN=tls.test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred install: directories that cannot be installed into, and moments at which it may end.
 #include "installation.hpp"
-#include "syscall_stops.hpp"
+#include "support/syscall_stops.hpp"
 
 #include <fcntl.h>
 #include <grp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --audience narrows what is given; --allow-audience, where it is set, bounds what a
 // ClusterProfile may ask for.
-#include "token_file.hpp"
+#include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,8 +2,8 @@
 // The token file while somebody renews it: the kubelet by a swap of ..data, others by writing
 // into it. What is given is one whole token, or nothing.
 #include "file_watch.hpp"
-#include "syscall_stops.hpp"
-#include "token_file.hpp"
+#include "support/syscall_stops.hpp"
+#include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

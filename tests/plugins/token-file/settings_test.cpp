@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where settings come from: flag > environment > spec.cluster.config > default.
-#include "token_file.hpp"
+#include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What may be in the token file, and what kind of file it may be.
-#include "certificates.hpp"
-#include "token_file.hpp"
+#include "support/certificates.hpp"
+#include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the writer of a ClusterProfile may set: behind --from-profile, and in spec.cluster.config.
-#include "token_file.hpp"
+#include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
 

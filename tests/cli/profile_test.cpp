@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ClusterProfiles, field by field.
-#include "certificates.hpp"
 #include "documents.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
+#include "support/certificates.hpp"
 
 #include <doctest/doctest.h>
 

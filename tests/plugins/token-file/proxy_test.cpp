@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Under --allow-server the way to the server counts too: proxy, and verified certificates.
-#include "token_file.hpp"
+#include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
 

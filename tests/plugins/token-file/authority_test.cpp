@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --server-ca-file: the cluster's CA data may hold no certificate that the file lacks.
-#include "certificates.hpp"
-#include "token_file.hpp"
+#include "support/certificates.hpp"
+#include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --allow-server: what it lets through, and what not.
-#include "token_file.hpp"
+#include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A parent that ends at the moment at which a program asks to be told of it.
-#include "syscall_stops.hpp"
+#include "support/syscall_stops.hpp"
+#include "support/token_file.hpp"
 #include "test_paths.hpp"
-#include "token_file.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/prctl.h>

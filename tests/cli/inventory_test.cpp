@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where ClusterProfiles are read from: a file, a folder, standard input; one or many documents.
-#include "documents.hpp"
 #include "inventory.hpp"
+#include "documents.hpp"
 #include "plugin_under_test.hpp"
 
 #include <doctest/doctest.h>

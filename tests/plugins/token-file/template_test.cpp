@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // {clusterName} and {server.host} in --token-file: each cluster's token goes to that cluster, and
 // nobody's name leads out of the folder.
-#include "token_file.hpp"
+#include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred lint: files and folders of any kind, the programs that they name, and what is printed.
-#include "certificates.hpp"
 #include "documents.hpp"
 #include "inventory.hpp"
+#include "support/certificates.hpp"
 #include "test_paths.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expirationTimestamp: the JWT's own end less a margin, bounded by --max-age.
-#include "token_file.hpp"
+#include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every known way to write a server so that --allow-server reads another than the client does.
-#include "token_file.hpp"
+#include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
 
