@@ -10,14 +10,8 @@
 
 namespace execcred::test {
 
-Texts operator+(Texts one, const Texts& other) {
-  one.insert(one.end(), other.begin(), other.end());
-  return one;
-}
-
 Rig::Rig()
-    : secret(new_secret()),
-      cache_path(sandbox.at("cache")),
+    : secret(new_secret_key()),
       ca_path(sandbox.write("ca.pem", sts.ca_pem())),
       web_identity(new_web_identity("system:serviceaccount:ns:sa")),
       web_identity_path(sandbox.write("web-identity", web_identity + "\n")) {
@@ -40,25 +34,13 @@ blackbox::Command Rig::command(const Ask& ask) const {
     variables.push_back(std::string("AWS_ACCESS_KEY_ID=") + kKeyId);
     variables.push_back("AWS_SECRET_ACCESS_KEY=" + secret);
   }
-  if (!ask.server.empty()) {
-    const std::string member = ask.config.empty() ? "" : ",\"config\":" + ask.config;
-    variables.push_back("KUBERNETES_EXEC_INFO=" +
-                        blackbox::exec_info(blackbox::kV1, ask.server, member));
-  }
   // What a case gives comes last, and so counts.
-  return {.arguments = Texts{EXECCRED_BIN "/execcred-aws"} + arguments(ask),
-          .environment = variables + ask.variables,
-          .patience = ask.patience};
+  blackbox::Command command =
+      plugin_command("execcred-aws", arguments(ask),
+                     variables + asked_for(ask.server, ask.config) + ask.variables);
+  command.patience = ask.patience;
+  return command;
 }
-
-Outcome Rig::run(const Ask& ask) const { return blackbox::run(command(ask)); }
-
-Outcome Rig::run_cold(const Ask& ask) const {
-  clear_cache();
-  return run(ask);
-}
-
-void Rig::clear_cache() const { std::filesystem::remove_all(cache_path); }
 
 void Rig::set_credentials(const std::string& text) const {
   sandbox.write("home/.aws/credentials", text, 0600);
@@ -83,30 +65,14 @@ Texts web_identity_of(const Rig& rig, const std::string& role) {
   return {"AWS_WEB_IDENTITY_TOKEN_FILE=" + rig.web_identity_path, "AWS_ROLE_ARN=" + role};
 }
 
-std::string token_of(const Outcome& outcome) { return blackbox::read_answer(outcome.output).token; }
-
-std::int64_t claimed_seconds(const Outcome& outcome) {
-  const blackbox::Answer answer = blackbox::read_answer(outcome.output);
-  CHECK(answer.problem == "");
-  return answer.expiration - blackbox::seconds_since_epoch();
-}
-
-std::int64_t claim_for(std::int64_t seconds) {
-  return seconds - std::min<std::int64_t>(30, seconds / 10);
-}
-
 std::string new_web_identity(const std::string& subject, std::int64_t seconds,
                              const std::string& issuer) {
-  static int count = 0;
-  std::string token = blackbox::make_jwt(R"({"iss":")" + issuer + R"(","sub":")" + subject +
-                                         R"(","aud":["sts.amazonaws.com"],"exp":)" +
-                                         std::to_string(blackbox::seconds_since_epoch() + seconds) +
-                                         ",\"jti\":\"" + std::to_string(++count) + "\"}");
-  blackbox::remember_secret(token);
-  return token;
+  return new_jwt(
+      R"("iss":")" + issuer + R"(","sub":")" + subject + R"(","aud":["sts.amazonaws.com"])",
+      seconds);
 }
 
-std::string new_secret() {
+std::string new_secret_key() {
   static int count = 0;
   const std::string number = std::to_string(++count);
   std::string secret = "k3ptToItself/" + number + "+AndNeverShown" + number + "abcdef";

@@ -20,18 +20,12 @@ std::string opaque_token(int number) {
 
 }  // namespace
 
-Texts operator+(Texts one, const Texts& other) {
-  one.insert(one.end(), other.begin(), other.end());
-  return one;
-}
-
 std::string token_path(const std::string& tenant) { return "/" + tenant + "/oauth2/v2.0/token"; }
 
 Cloud::Cloud()
     : federated(service_account_token("ns:app")),
       federated_path(sandbox.write("federated", federated)),
       ca_path(sandbox.write("ca.pem", entra.ca_pem())),
-      cache_path(sandbox.at("cache")),
       header("k3ptBetweenTheAppAndItsPlatform") {
   blackbox::remember_secret(header);
   blackbox::remember_secret(opaque_token(0).substr(0, 24));
@@ -67,25 +61,13 @@ Texts Cloud::app_service_variables() const {
 }
 
 blackbox::Command Cloud::command(const Ask& ask) const {
-  blackbox::Command command{.arguments = {EXECCRED_BIN "/execcred-azure"},
-                            .environment = ask.variables,
-                            .patience = ask.patience};
-  if (ask.has_cache) command.arguments.push_back("--cache-dir=" + cache_path);
-  command.environment.push_back("EXECCRED_CA_FILE=" + ca_path);
-  command.arguments = command.arguments + ask.arguments;
-  if (!ask.server.empty()) {
-    const std::string member = ask.config.empty() ? "" : ",\"config\":" + ask.config;
-    command.environment.push_back("KUBERNETES_EXEC_INFO=" +
-                                  blackbox::exec_info(blackbox::kV1, ask.server, member));
-  }
+  Texts arguments;
+  if (ask.has_cache) arguments.push_back("--cache-dir=" + cache_path);
+  const Texts variables = ask.variables + Texts{"EXECCRED_CA_FILE=" + ca_path};
+  blackbox::Command command = plugin_command("execcred-azure", arguments + ask.arguments,
+                                             variables + asked_for(ask.server, ask.config));
+  command.patience = ask.patience;
   return command;
-}
-
-Outcome Cloud::run(const Ask& ask) const { return blackbox::run(command(ask)); }
-
-Outcome Cloud::run_cold(const Ask& ask) const {
-  clear_cache();
-  return run(ask);
 }
 
 Outcome Cloud::workload(const Texts& arguments, Texts variables) const {
@@ -97,8 +79,6 @@ Outcome Cloud::managed(const Texts& arguments, const Texts& variables) const {
                    .variables = imds_variables() + variables});
 }
 
-void Cloud::clear_cache() const { std::filesystem::remove_all(cache_path); }
-
 void Cloud::set_federated(const std::string& content) const { sandbox.write("federated", content); }
 
 void Cloud::entra_answers(const std::string& body, int status, const std::string& headers) {
@@ -109,34 +89,10 @@ void Cloud::imds_answers(const std::string& body, int status, const std::string&
   metadata.on(kImds, reply(status, body, headers));
 }
 
-std::string token_of(const Outcome& outcome) {
-  const blackbox::Answer answer = blackbox::read_answer(outcome.output);
-  CHECK_MESSAGE(answer.problem == "", blackbox::describe(outcome));
-  return answer.token;
-}
-
-std::int64_t claimed_seconds(const Outcome& outcome) {
-  const blackbox::Answer answer = blackbox::read_answer(outcome.output);
-  CHECK_MESSAGE(answer.problem == "", blackbox::describe(outcome));
-  return answer.expiration - blackbox::seconds_since_epoch();
-}
-
-std::int64_t claim_for(std::int64_t seconds) {
-  return seconds - std::min<std::int64_t>(30, seconds / 10);
-}
-
-bool is_about(std::int64_t seconds, std::int64_t expected) {
-  return std::abs(seconds - expected) <= 3;
-}
-
 std::string service_account_token(const std::string& account, std::int64_t seconds) {
-  static int count = 0;
-  std::string token = blackbox::make_jwt(
-      R"({"iss":"https://issuer.example.com/","sub":"system:serviceaccount:)" + account +
-      R"(","aud":["api://AzureADTokenExchange"],"jti":")" + std::to_string(++count) +
-      R"(","exp":)" + std::to_string(blackbox::seconds_since_epoch() + seconds) + "}");
-  blackbox::remember_secret(token);
-  return token;
+  return new_jwt(R"("iss":"https://issuer.example.com/","sub":"system:serviceaccount:)" + account +
+                     R"(","aud":["api://AzureADTokenExchange"])",
+                 seconds);
 }
 
 std::string token_reply(const std::string& token, const std::string& more) {

@@ -28,11 +28,6 @@ std::string decoded(std::string_view text) {
 
 }  // namespace
 
-Texts operator+(Texts one, const Texts& other) {
-  one.insert(one.end(), other.begin(), other.end());
-  return one;
-}
-
 std::string text(std::string_view value) { return blackbox::json_string(value); }
 
 std::string object(const Members& members) {
@@ -68,31 +63,19 @@ Google::Google()
 }
 
 blackbox::Command Google::command(const Ask& ask) const {
-  Texts arguments = {EXECCRED_BIN "/execcred-google"};
+  Texts arguments;
   if (!ask.credentials.empty()) {
     arguments.push_back("--credentials-file=" + sandbox.write("credentials.json", ask.credentials));
   }
   if (ask.has_trust) arguments.push_back("--ca-file=" + ca_path);
-  if (ask.has_cache) arguments.push_back("--cache-dir=" + sandbox.at("cache"));
-  Texts variables = ask.variables + Texts{"HTTPS_PROXY=" + cloud.proxy(), "HOME=" + home};
-  if (!ask.server.empty()) {
-    const std::string member = ask.config.empty() ? "" : ",\"config\":" + ask.config;
-    variables.push_back("KUBERNETES_EXEC_INFO=" +
-                        blackbox::exec_info(ask.version, ask.server, member));
-  }
-  return {.arguments = arguments + ask.arguments,
-          .environment = std::move(variables),
-          .patience = ask.patience};
+  if (ask.has_cache) arguments.push_back("--cache-dir=" + cache_path);
+  const Texts variables = ask.variables + Texts{"HTTPS_PROXY=" + cloud.proxy(), "HOME=" + home};
+  blackbox::Command command =
+      plugin_command("execcred-google", arguments + ask.arguments,
+                     variables + asked_for(ask.server, ask.config, "", ask.version));
+  command.patience = ask.patience;
+  return command;
 }
-
-Outcome Google::run(const Ask& ask) const { return blackbox::run(command(ask)); }
-
-Outcome Google::run_cold(const Ask& ask) const {
-  clear_cache();
-  return run(ask);
-}
-
-void Google::clear_cache() const { std::filesystem::remove_all(sandbox.at("cache")); }
 
 Members Google::file_account() const {
   return {{"type", text("external_account")},
@@ -126,17 +109,8 @@ Members Google::user() const {
           {"universe_domain", text("googleapis.com")}};
 }
 
-std::string token_of(const Outcome& outcome) { return blackbox::read_answer(outcome.output).token; }
-
-std::int64_t claimed_seconds(const Outcome& outcome) {
-  const blackbox::Answer answer = blackbox::read_answer(outcome.output);
-  CHECK(answer.problem == "");
-  return answer.expiration - blackbox::seconds_since_epoch();
-}
-
 bool is_claimed(const Outcome& outcome, std::int64_t seconds) {
-  const std::int64_t due = seconds - std::min<std::int64_t>(30, seconds / 10);
-  return std::abs(claimed_seconds(outcome) - due) <= 5;
+  return is_about(claimed_seconds(outcome), claim_for(seconds));
 }
 
 Texts fields_in_order(const Received& request) {
@@ -151,22 +125,9 @@ Texts fields_in_order(const Received& request) {
 }
 
 std::string new_subject(std::int64_t seconds, const std::string& subject) {
-  static int count = 0;
-  ++count;
-  std::string token = blackbox::make_jwt(R"({"iss":"https://hub.example","sub":")" + subject +
-                                         R"(","aud":["https:)" + kAudience + R"("],"exp":)" +
-                                         std::to_string(blackbox::seconds_since_epoch() + seconds) +
-                                         R"(,"jti":")" + std::to_string(count) + "\"}");
-  blackbox::remember_secret(token);
-  return token;
-}
-
-std::string new_secret() {
-  static int count = 0;
-  const std::string number = std::to_string(++count);
-  std::string secret = "k3ptToItself" + number + "AndNeverShown" + number + "abcdef";
-  blackbox::remember_secret(secret);
-  return secret;
+  return new_jwt(R"("iss":"https://hub.example","sub":")" + subject + R"(","aud":["https:)" +
+                     kAudience + R"("])",
+                 seconds);
 }
 
 }  // namespace execcred::test

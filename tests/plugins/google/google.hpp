@@ -2,11 +2,8 @@
 // execcred-google as clients run it, in front of a Google of a case's own.
 #pragma once
 
-#include "child_process.hpp"
 #include "cloud.hpp"
-#include "documents.hpp"
-#include "plugin_under_test.hpp"
-#include "sandbox.hpp"
+#include "support/plugin_rig.hpp"
 
 #include <cstdint>
 #include <string>
@@ -16,7 +13,6 @@
 
 namespace execcred::test {
 
-inline constexpr const char* kSpoke = "https://gke-1.example.com";
 inline constexpr const char* kProvider =
     "projects/123456/locations/global/workloadIdentityPools/pool-1/providers/hub";
 inline constexpr const char* kAudience =
@@ -28,12 +24,6 @@ inline constexpr const char* kIamScope = "https://www.googleapis.com/auth/iam";
 inline constexpr const char* kBothScopes =
     "https://www.googleapis.com/auth/cloud-platform "
     "https://www.googleapis.com/auth/userinfo.email";
-
-using Texts = std::vector<std::string>;
-using blackbox::milliseconds;
-using blackbox::Outcome;
-
-Texts operator+(Texts one, const Texts& other);
 
 // A JSON object: names, and values that are JSON already.
 using Members = std::vector<std::pair<std::string, std::string>>;
@@ -55,15 +45,11 @@ struct Ask {
   milliseconds patience = blackbox::kPatience;
 };
 
-class Google {
+class Google : public PluginRig<Ask> {
  public:
   Google();
 
-  blackbox::Command command(const Ask& ask) const;
-  Outcome run(const Ask& ask) const;
-  // The same, with an empty cache.
-  Outcome run_cold(const Ask& ask) const;
-  void clear_cache() const;
+  blackbox::Command command(const Ask& ask) const override;
 
   // external_account of this subject's file.
   Members file_account() const;
@@ -72,7 +58,6 @@ class Google {
   Members user() const;
 
   Cloud cloud;
-  blackbox::Sandbox sandbox;
   std::string subject;       // a JWT
   std::string subject_path;  // its file, with a line break at its end
   std::string ca_path;
@@ -81,9 +66,6 @@ class Google {
   std::string refresh_token;
 };
 
-std::string token_of(const Outcome& outcome);
-// Seconds from now to the claimed end; fails the case where there is none.
-std::int64_t claimed_seconds(const Outcome& outcome);
 // Whether it is what is claimed of a credential that ends in so many seconds, within a few.
 bool is_claimed(const Outcome& outcome, std::int64_t seconds);
 
@@ -92,7 +74,5 @@ Texts fields_in_order(const Received& request);
 
 // A JWT that no message may show.
 std::string new_subject(std::int64_t seconds = 3600, const std::string& subject = "worker");
-// A word that no message may show.
-std::string new_secret();
 
 }  // namespace execcred::test

@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::int64_t kDay = 24 * 3600;
 
-bool is_about(std::int64_t seconds, std::int64_t expected) {
-  return std::abs(seconds - expected) <= 3;
-}
-
 // Not remembered as secrets: what fails here is looked at in other cases.
 std::string jwt_until(std::int64_t seconds) { return blackbox::jwt_for(seconds); }
 

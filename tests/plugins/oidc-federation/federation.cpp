@@ -10,22 +10,11 @@
 
 namespace execcred::test {
 
-Texts operator+(Texts one, const Texts& other) {
-  one.insert(one.end(), other.begin(), other.end());
-  return one;
-}
-
-blackbox::Command plugin_of(Texts arguments, Texts variables) {
-  arguments.insert(arguments.begin(), EXECCRED_BIN "/execcred-oidc-federation");
-  return {.arguments = std::move(arguments), .environment = std::move(variables)};
-}
-
 Federation::Federation(const Identity* client_ca)
     : idp(client_ca),
       subject(new_subject()),
       subject_path(sandbox.write("subject", subject + "\n")),
-      ca_path(sandbox.write("ca.pem", idp.ca_pem())),
-      cache_path(sandbox.at("cache")) {}
+      ca_path(sandbox.write("ca.pem", idp.ca_pem())) {}
 
 Texts Federation::arguments(const Ask& ask) const {
   Texts all = {"--flow=" + ask.flow};
@@ -44,54 +33,19 @@ Texts Federation::arguments(const Ask& ask) const {
 }
 
 blackbox::Command Federation::command(const Ask& ask) const {
-  Texts variables = ask.variables;
-  if (!ask.server.empty()) {
-    const std::string member = ask.config.empty() ? "" : ",\"config\":" + ask.config;
-    variables.push_back("KUBERNETES_EXEC_INFO=" +
-                        blackbox::exec_info(ask.version, ask.server, member + ask.more_of_cluster));
-  }
-  blackbox::Command command = plugin_of(arguments(ask), std::move(variables));
+  blackbox::Command command = plugin_command(
+      "execcred-oidc-federation", arguments(ask),
+      ask.variables + asked_for(ask.server, ask.config, ask.more_of_cluster, ask.version));
   command.patience = ask.patience;
   return command;
 }
 
-Outcome Federation::run(const Ask& ask) const { return blackbox::run(command(ask)); }
-
-Outcome Federation::run_cold(const Ask& ask) const {
-  clear_cache();
-  return run(ask);
-}
-
-void Federation::clear_cache() const { std::filesystem::remove_all(cache_path); }
-
 void Federation::set_subject(const std::string& content) { sandbox.write("subject", content); }
 
-std::string token_of(const Outcome& outcome) { return blackbox::read_answer(outcome.output).token; }
-
-std::int64_t claimed_seconds(const Outcome& outcome) {
-  const blackbox::Answer answer = blackbox::read_answer(outcome.output);
-  CHECK(answer.problem == "");
-  return answer.expiration - blackbox::seconds_since_epoch();
-}
-
-std::int64_t claim_for(std::int64_t seconds) {
-  return seconds - std::min<std::int64_t>(30, seconds / 10);
-}
-
 std::string new_subject(std::int64_t seconds, const std::string& more_claims) {
-  static int count = 0;
-  std::string token =
-      blackbox::jwt_for(seconds, ",\"jti\":\"" + std::to_string(++count) + "\"" + more_claims);
-  blackbox::remember_secret(token);
-  return token;
-}
-
-std::string new_secret() {
-  static int count = 0;
-  const std::string number = std::to_string(++count);
-  std::string secret = "k3ptToItself" + number + "AndNeverShown" + number + "abcdef";
-  blackbox::remember_secret(secret);
-  return secret;
+  return new_jwt(
+      R"("iss":"https://issuer.example.com","sub":"system:serviceaccount:ns:sa","aud":["server"])",
+      seconds, more_claims);
 }
 
 }  // namespace execcred::test

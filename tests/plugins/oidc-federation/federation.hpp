@@ -2,11 +2,8 @@
 // execcred-oidc-federation as clients run it, in front of a provider of a case's own.
 #pragma once
 
-#include "child_process.hpp"
-#include "documents.hpp"
 #include "idp.hpp"
-#include "plugin_under_test.hpp"
-#include "sandbox.hpp"
+#include "support/plugin_rig.hpp"
 
 #include <cstdint>
 #include <string>
@@ -15,15 +12,8 @@
 
 namespace execcred::test {
 
-inline constexpr const char* kSpoke = "https://spoke-1.example.com:6443";
 inline constexpr const char* kTokenType = "urn:ietf:params:oauth:token-type:";
 inline constexpr const char* kGrantType = "urn:ietf:params:oauth:grant-type:";
-
-using Texts = std::vector<std::string>;
-using blackbox::milliseconds;
-using blackbox::Outcome;
-
-Texts operator+(Texts one, const Texts& other);
 
 struct Ask {
   std::string flow = "token-exchange";
@@ -40,40 +30,27 @@ struct Ask {
   milliseconds patience = blackbox::kPatience;
 };
 
-// The program with these arguments and variables alone.
-blackbox::Command plugin_of(Texts arguments, Texts variables = {});
+inline blackbox::Command plugin_of(Texts arguments, Texts variables = {}) {
+  return plugin_command("execcred-oidc-federation", std::move(arguments), std::move(variables));
+}
 
-class Federation {
+class Federation : public PluginRig<Ask> {
  public:
   explicit Federation(const Identity* client_ca = nullptr);
 
   Texts arguments(const Ask& ask) const;
-  blackbox::Command command(const Ask& ask) const;
-  Outcome run(const Ask& ask) const;
-  // The same, with an empty cache.
-  Outcome run_cold(const Ask& ask) const;
-  void clear_cache() const;
+  blackbox::Command command(const Ask& ask) const override;
 
   // Another token in the subject's file.
   void set_subject(const std::string& content);
 
   Idp idp;
-  blackbox::Sandbox sandbox;
   std::string subject;       // the subject token: a JWT
   std::string subject_path;  // its file
   std::string ca_path;
-  std::string cache_path;
 };
-
-std::string token_of(const Outcome& outcome);
-// Seconds from now to the claimed end; fails the case where there is none.
-std::int64_t claimed_seconds(const Outcome& outcome);
-// What is claimed of a credential that ends in so many seconds.
-std::int64_t claim_for(std::int64_t seconds);
 
 // A JWT that no message may show, with these claims after iss, sub, aud and exp.
 std::string new_subject(std::int64_t seconds = 3600, const std::string& more_claims = "");
-// A word without dots that no message may show.
-std::string new_secret();
 
 }  // namespace execcred::test

@@ -26,28 +26,19 @@ void remember(const std::vector<std::string>& secrets) {
 
 }  // namespace
 
-Texts operator+(Texts one, const Texts& other) {
-  one.insert(one.end(), other.begin(), other.end());
-  return one;
-}
-
 blackbox::Command command_at(const std::string& uri, const Ask& ask) {
-  Texts arguments = {EXECCRED_BIN "/execcred-spiffe", "--type=" + ask.type,
+  Texts arguments = {"--type=" + ask.type,
                      "--timeout=" + std::to_string(ask.timeout.count()) + "ms"};
   if (!uri.empty()) arguments.push_back("--socket=" + uri);
   if (ask.has_audience && ask.type == "jwt") {
     arguments.push_back("--audience=" + std::string(kAudience));
   }
   if (ask.is_traced) arguments.emplace_back("--debug");
-  Texts variables = ask.variables;
-  if (!ask.server.empty()) {
-    const std::string member = ask.config.empty() ? "" : ",\"config\":" + ask.config;
-    variables.push_back("KUBERNETES_EXEC_INFO=" +
-                        blackbox::exec_info(blackbox::kV1, ask.server, member));
-  }
-  return {.arguments = std::move(arguments) + ask.arguments,
-          .environment = std::move(variables),
-          .before_exec = ask.before_exec};
+  blackbox::Command command =
+      plugin_command("execcred-spiffe", std::move(arguments) + ask.arguments,
+                     ask.variables + asked_for(ask.server, ask.config));
+  command.before_exec = ask.before_exec;
+  return command;
 }
 
 Outcome run_at(const std::string& uri, const Ask& ask) {
@@ -90,18 +81,6 @@ const std::string& good_x509() {
 std::string good_answer() { return grpc::answer(good_jwt()); }
 
 std::string good_rest() { return h2::data(1, h2::message(good_jwt())) + grpc::trailers("0"); }
-
-std::string token_of(const Outcome& outcome) { return blackbox::read_answer(outcome.output).token; }
-
-std::int64_t claimed_seconds(const Outcome& outcome) {
-  const blackbox::Answer answer = blackbox::read_answer(outcome.output);
-  CHECK(answer.problem == "");
-  return answer.expiration - blackbox::seconds_since_epoch();
-}
-
-std::int64_t claim_for(std::int64_t seconds) {
-  return seconds - std::min<std::int64_t>(30, seconds / 10);
-}
 
 void check_in_time(const Outcome& outcome, const Ask& ask) {
   CAPTURE(blackbox::describe(outcome));

@@ -2,10 +2,7 @@
 // execcred-spiffe as clients run it, in front of a Workload API of a case's own.
 #pragma once
 
-#include "child_process.hpp"
-#include "documents.hpp"
-#include "plugin_under_test.hpp"
-#include "sandbox.hpp"
+#include "support/plugin_rig.hpp"
 #include "support/workload_agent.hpp"
 
 #include <cstdint>
@@ -16,18 +13,12 @@
 
 namespace execcred::test {
 
-inline constexpr const char* kSpoke = "https://spoke-1.example.com:6443";
 inline constexpr const char* kWorkload = "spiffe://example.org/workload";
 inline constexpr const char* kAudience = "kubernetes";
 
-using Texts = std::vector<std::string>;
-using blackbox::milliseconds;
-using blackbox::Outcome;
 using Connection = FrameServer::Connection;
 using Visit = FrameServer::Visit;
 using Handler = FrameServer::Handler;
-
-Texts operator+(Texts one, const Texts& other);
 
 struct Ask {
   std::string type = "jwt";
@@ -81,12 +72,6 @@ const std::string& good_x509();
 std::string good_answer();
 // An answer without the head: its DATA and trailers.
 std::string good_rest();
-
-std::string token_of(const Outcome& outcome);
-// Seconds from now to the claimed end; fails the case where there is none.
-std::int64_t claimed_seconds(const Outcome& outcome);
-// What is claimed of a credential that ends in so many seconds.
-std::int64_t claim_for(std::int64_t seconds);
 
 // A failure that was told before the timeout and the moment that a loaded machine may add.
 void check_in_time(const Outcome& outcome, const Ask& ask);

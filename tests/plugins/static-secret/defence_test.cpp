@@ -291,7 +291,7 @@ TEST_CASE("defence 5: files hold none either, whoever this side is on the hub") 
   CHECK_SUCCESS(plugin.run({.arguments = folder, .server = plugin.hub.url()}));
   CHECK_SUCCESS(plugin.run({.arguments = with(folder, "--allow-hub-token")}));
   const auto run = [&](Texts arguments, Texts variables) {
-    variables.push_back("KUBERNETES_EXEC_INFO=" + asked(kSpoke, R"({"clusterName":"spoke-1"})"));
+    variables.push_back(asked_for(kSpoke, R"({"clusterName":"spoke-1"})").front());
     return blackbox::run(plugin_of(std::move(arguments), std::move(variables)));
   };
   CHECK_REFUSAL(run(folder, variable), 1, "one of the hub's own");

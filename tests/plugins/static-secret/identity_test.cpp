@@ -17,7 +17,7 @@ const Texts kReader = {"--convention=secretreader"};
 const Texts kCpCreds = {"--convention=cp-creds", "--managed-serviceaccount=msa"};
 
 std::string variable_of_cluster() {
-  return "KUBERNETES_EXEC_INFO=" + asked(kSpoke, R"({"clusterName":"spoke-1"})");
+  return asked_for(kSpoke, R"({"clusterName":"spoke-1"})").front();
 }
 
 // A hub with one Secret a namespace, whose token is that of the namespace.

@@ -20,8 +20,7 @@ using blackbox::Sandbox;
 
 Outcome of_files(Texts arguments, const std::string& server = std::string(kSpoke)) {
   return blackbox::run(
-      plugin_of(std::move(arguments),
-                {"KUBERNETES_EXEC_INFO=" + asked(server, R"({"clusterName":"spoke-1"})")}));
+      plugin_of(std::move(arguments), asked_for(server, R"({"clusterName":"spoke-1"})")));
 }
 
 class Meanwhile {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plugin as clients run it: a process with the arguments and variables of a case alone. Each
+// plugin's rig adds what its cases may ask for, and the servers that it talks to.
+#pragma once
+
+#include "child_process.hpp"
+#include "documents.hpp"
+#include "plugin_under_test.hpp"
+#include "sandbox.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace execcred::test {
+
+using Texts = std::vector<std::string>;
+using blackbox::milliseconds;
+using blackbox::Outcome;
+
+Texts operator+(Texts one, const Texts& other);
+
+inline constexpr const char* kSpoke = "https://spoke-1.example.com:6443";
+
+// "execcred-aws" with these arguments and variables alone.
+blackbox::Command plugin_command(std::string_view plugin, Texts arguments, Texts variables = {});
+
+// The variable by which a client asks. An empty server: no document from the client.
+Texts asked_for(std::string_view server, std::string_view config = "",
+                std::string_view more_of_cluster = "", std::string_view version = blackbox::kV1);
+
+// `Ask` is what a case may say of a run.
+template <class Ask>
+class PluginRig {
+ public:
+  PluginRig() = default;
+  PluginRig(const PluginRig&) = delete;
+  PluginRig& operator=(const PluginRig&) = delete;
+  virtual ~PluginRig() = default;
+
+  virtual blackbox::Command command(const Ask& ask) const = 0;
+  Outcome run(const Ask& ask = {}) const { return blackbox::run(command(ask)); }
+  // The same, with an empty cache.
+  Outcome run_cold(const Ask& ask = {}) const {
+    clear_cache();
+    return run(ask);
+  }
+  void clear_cache() const { std::filesystem::remove_all(cache_path); }
+
+  blackbox::Sandbox sandbox;
+  std::string cache_path = sandbox.at("cache");
+};
+
+// The token of an answer; empty where there is none.
+std::string token_of(const Outcome& outcome);
+// Seconds from now to the claimed end; fails the case where there is none.
+std::int64_t claimed_seconds(const Outcome& outcome);
+// What is claimed of a credential that ends in so many seconds.
+std::int64_t claim_for(std::int64_t seconds);
+// Whether these seconds are as many as expected, within a few.
+bool is_about(std::int64_t seconds, std::int64_t expected);
+
+// A word without dots that no message may show, another one each time.
+std::string new_secret();
+// A JWT that no message may show, another one each time. `claims` are those before "exp".
+std::string new_jwt(const std::string& claims, std::int64_t seconds,
+                    const std::string& more_claims = "");
+
+}  // namespace execcred::test
