@@ -4,8 +4,9 @@
     modules_test.py REPOSITORY COMPILER INCLUDE
 
 ARCHITECTURE.md's table has each module with what it links, as its CMakeLists.txt has it, in an order in
-which none links one below it. Sources include no other modules. COMPILER must not find a header of a
-module that is not linked: INCLUDE is the folder in which each module has an include directory.
+which none links one below it. The places in its table of home-made parts exist. Sources include no other
+modules. COMPILER must not find a header of a module that is not linked: INCLUDE is the folder in which each
+module has an include directory.
 """
 import os
 import pathlib
@@ -32,6 +33,17 @@ def documented_links(text):
     return {module: linked.split() for module, linked in rows}
 
 
+def missing_places(repository, text):
+    """Of the table of home-made parts: the places that are neither a file nor a folder."""
+    table = text[text.index("## Ours, and why"):]
+    cells = re.findall(r"^\| [^|]+ \| (`[^|]+`) \| ", table, re.MULTILINE)
+    places = [place for cell in cells for place in re.findall("`([^`]+)`", cell)]
+    assert len(places) > 10, places
+    return [place for place in places
+            if not any(list((root / place).parent.glob((root / place).name + suffix)) for root in
+                       (repository / "libexeccred", repository) for suffix in ("", ".*"))]
+
+
 def closure(module, links):
     found = {module}
     for one in links[module]:
@@ -42,8 +54,10 @@ def closure(module, links):
 def main():
     repository, compiler, include = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
     links = declared_links(repository / "libexeccred")
-    documented = documented_links((repository / "ARCHITECTURE.md").read_text())
-    problems = []
+    architecture = (repository / "ARCHITECTURE.md").read_text()
+    documented = documented_links(architecture)
+    problems = [f"ARCHITECTURE.md names {place}, which does not exist"
+                for place in missing_places(repository, architecture)]
     if documented != links:
         problems.append(f"ARCHITECTURE.md has {documented}, CMakeLists.txt {links}")
     order = list(documented)
