@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which sources clang-tidy has to check: those that are not in the list of clean ones.
+
+    tidy_list.py changed LIST   of the sources on standard input, each ended by NUL: those whose key
+                                LIST does not have
+    tidy_list.py record LIST    writes LIST anew, with the keys of the sources on standard input
+
+A source's key is the SHA-256 of .clang-tidy, of the source, and of the project's headers that it
+includes, directly or not. What clang-tidy says of a source depends on nothing else of the project.
+"""
+
+import hashlib
+import pathlib
+import re
+import sys
+
+INCLUDE = re.compile(rb'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
+# Where the build looks for a header that is not beside the file that includes it.
+FOLDERS = [pathlib.Path(name) for name in ("cli", "plugins")]
+
+
+class Sources:
+    def __init__(self):
+        self.digests = {}
+        self.direct = {}
+
+    def included(self, path):
+        if path not in self.direct:
+            content = path.read_bytes()
+            self.digests[path] = hashlib.sha256(content).digest()
+            found = (self.find(path, kind, name.decode()) for kind, name in INCLUDE.findall(content))
+            self.direct[path] = [header for header in found if header]
+        return self.direct[path]
+
+    def find(self, path, kind, name):
+        if name.startswith("execcred/"):
+            places = [pathlib.Path("libexeccred", *name.split("/")[1:])]
+        else:
+            places = [folder / name for folder in FOLDERS]
+        if kind == b'"':
+            places.insert(0, path.parent / name)
+        for place in places:
+            # A path with ".." is one file under several names.
+            place = pathlib.Path(*resolve(place.parts))
+            if place.is_file():
+                return place
+        return None
+
+    def key(self, path):
+        seen, waiting = {path}, [path]
+        while waiting:
+            for header in self.included(waiting.pop()):
+                if header not in seen:
+                    seen.add(header)
+                    waiting.append(header)
+        key = hashlib.sha256(pathlib.Path(".clang-tidy").read_bytes())
+        for file in sorted(seen):
+            key.update(str(file).encode() + b"\0" + self.digests[file])
+        return key.hexdigest()
+
+
+def resolve(parts):
+    kept = []
+    for part in parts:
+        if part == ".." and kept:
+            kept.pop()
+        else:
+            kept.append(part)
+    return kept
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1] not in ("changed", "record"):
+        sys.exit(__doc__)
+    clean = pathlib.Path(sys.argv[2])
+    names = sys.stdin.buffer.read().decode().split("\0")
+    sources = Sources()
+    keys = {name: sources.key(pathlib.Path(name)) for name in sorted(names) if name}
+    if sys.argv[1] == "record":
+        head = "# Sources that clang-tidy found clean; scripts/lint --all writes it. See tidy_list.py.\n"
+        clean.write_text(head + "".join(f"{key} {name}\n" for name, key in keys.items()))
+        return
+    known = set(clean.read_text().splitlines()) if clean.is_file() else set()
+    for name, key in keys.items():
+        if f"{key} {name}" not in known:
+            sys.stdout.write(name + "\0")
+
+
+if __name__ == "__main__":
+    main()
