@@ -16,6 +16,7 @@
 
 #include <execcred/base/clock.hpp>
 #include <execcred/base/environment.hpp>
+#include <execcred/base/pause.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/cache/client.hpp>
 #include <execcred/cache/key.hpp>
@@ -41,7 +42,7 @@ struct CacheOptions {
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   std::function<void(std::string_view)> debug = [](std::string_view) {};
   std::function<std::optional<std::string>()> client = parent_identity;
-  std::function<void(Duration)> pause = {};  // a sleep, unless set
+  std::function<void(Duration)> pause = pause_for;
 };
 
 // One call of the provider.

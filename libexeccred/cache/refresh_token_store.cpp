@@ -2,6 +2,7 @@
 #include <execcred/cache/refresh_token_store.hpp>
 
 #include <execcred/base/digest.hpp>
+#include <execcred/base/pause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/cache/entry.hpp>
@@ -10,8 +11,6 @@
 #include <execcred/cache/tidy.hpp>
 
 #include <algorithm>
-#include <cerrno>
-#include <ctime>
 #include <optional>
 #include <utility>
 
@@ -43,12 +42,6 @@ Error local(Error error) {
   return error;
 }
 
-void sleep_for(Duration pause) {
-  timespec left = {.tv_sec = 0, .tv_nsec = static_cast<long>(pause.count())};
-  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
-  }
-}
-
 Status wait_for(CacheLock& lock, steady_clock::time_point deadline) {
   constexpr Duration kLongestPause = std::chrono::milliseconds(32);
   for (Duration pause = std::chrono::milliseconds(1);; pause = std::min(2 * pause, kLongestPause)) {
@@ -61,7 +54,7 @@ Status wait_for(CacheLock& lock, steady_clock::time_point deadline) {
     if (left <= Duration::zero()) {
       return unavailable("another process uses the refresh token all the time");
     }
-    sleep_for(std::min(pause, left));
+    pause_for(std::min(pause, left));
   }
 }
 

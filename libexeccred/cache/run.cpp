@@ -5,8 +5,6 @@
 #include <execcred/cache/tidy.hpp>
 
 #include <algorithm>
-#include <cerrno>
-#include <ctime>
 #include <utility>
 
 namespace execcred {
@@ -150,7 +148,7 @@ CacheRun::Acquired CacheRun::acquire(CacheLock& lock) const {
       return Acquired::gave_up;
     }
     const auto start = steady_clock::now();
-    sleep_for(pause);
+    options_.pause(pause);
     waited += std::max<Duration>(pause, steady_clock::now() - start);
     if (has_news()) return Acquired::changed;
     pause = std::min(2 * pause, kLongestPause);
@@ -225,7 +223,7 @@ bool CacheRun::wait_for_window(const CachedFailure& failure) {
   if (!failure.error.is_transient || pause > time_left() / 2) return false;
   if (pause > options_.times.retry_patience - waited_) return false;
   debug("trying again in " + format_duration(pause) + ": " + failure.error.message);
-  sleep_for(pause);
+  options_.pause(pause);
   waited_ += pause;
   return true;
 }
@@ -287,18 +285,6 @@ CacheDirectory::Marked CacheRun::mark(const CachedCredential& entry) const {
 
 Duration CacheRun::time_left() const {
   return std::max<Duration>(options_.deadline - std::chrono::steady_clock::now(), Duration::zero());
-}
-
-void CacheRun::sleep_for(Duration pause) const {
-  if (options_.pause) {
-    options_.pause(pause);
-    return;
-  }
-  const auto whole = std::chrono::floor<std::chrono::seconds>(pause);
-  timespec left = {.tv_sec = static_cast<time_t>(whole.count()),
-                   .tv_nsec = static_cast<long>((pause - whole).count())};
-  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
-  }
 }
 
 }  // namespace execcred

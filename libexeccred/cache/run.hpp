@@ -52,7 +52,6 @@ class CacheRun {
   Credential deliver(CachedCredential entry, const std::string& how) const;
   CacheDirectory::Marked mark(const CachedCredential& entry) const;
   Duration time_left() const;
-  void sleep_for(Duration pause) const;
   TimePoint now() const { return clock_.now(); }
   void debug(const std::string& step) const { options_.debug("cache: " + step); }
 

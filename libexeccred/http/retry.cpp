@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <execcred/base/url.hpp>
 #include <execcred/http/retry.hpp>
 
-#include <sys/random.h>
+#include <execcred/base/pause.hpp>
+#include <execcred/base/url.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdint>
-#include <ctime>
 #include <string>
 
 namespace execcred {
@@ -35,23 +32,6 @@ int attempts_after(const Result<HttpResponse>& result, const RetryPolicy& policy
 
 std::string outcome(const Result<HttpResponse>& result) {
   return result ? "answered " + std::to_string(result->status) : result.error().message;
-}
-
-// Half of the pause is left to chance, so that those who failed together do not return together.
-Duration jittered(Duration pause) {
-  std::uint32_t random = 0;
-  if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random) random = 0;
-  const Duration::rep half = pause.count() / 2;
-  const auto part = static_cast<double>(random) / 4294967296.0;
-  return Duration(pause.count() - static_cast<Duration::rep>(static_cast<double>(half) * part));
-}
-
-void sleep_for(Duration pause) {
-  const auto whole = std::chrono::floor<std::chrono::seconds>(pause);
-  timespec left = {.tv_sec = static_cast<time_t>(whole.count()),
-                   .tv_nsec = static_cast<long>((pause - whole).count())};
-  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
-  }
 }
 
 std::string target_of(const HttpRequest& request) {
@@ -84,7 +64,7 @@ Result<HttpResponse> send_with_retries(HttpClient& client, const HttpRequest& re
       return result;
     }
     policy.debug(told + "; again in " + format_duration(wait));
-    sleep_for(wait);
+    pause_for(wait);
     if (steady_clock::now() >= policy.deadline) return result;  // overslept
     pause = std::min(2 * pause, policy.longest_pause);
   }

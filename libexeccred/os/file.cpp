@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/os/file.hpp>
 
+#include <execcred/base/pause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/os/file_walk.hpp>
@@ -12,7 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <ctime>
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -22,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMaxAttempts = 8;
-constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 10'000'000};
+constexpr std::chrono::milliseconds kPause(10);
 
 bool is_same_time(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
@@ -110,7 +111,7 @@ Result<std::optional<SecretString>> read_secret_file_if_there(const fs::path& pa
       std::optional<SecretString> content = TRY(read_whole(*file, path, max_bytes));
       if (content) return content;
     }
-    nanosleep(&kPause, nullptr);
+    pause_for(kPause);
   }
   if (is_missing) return cannot_read(path, system_message(ENOENT));
   return Error{.kind = Error::Kind::unavailable,
@@ -130,7 +131,7 @@ Result<std::vector<std::optional<SecretString>>> read_secret_directory(
     const fs::path& directory, const std::vector<std::string>& names, std::size_t max_bytes) {
   const fs::path link = directory / "..data";
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
-    if (attempt > 0) nanosleep(&kPause, nullptr);
+    if (attempt > 0) pause_for(kPause);
     std::error_code none;
     const fs::path target = fs::read_symlink(link, none);
     if (target.has_parent_path() || target == "..") {

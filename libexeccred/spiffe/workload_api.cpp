@@ -2,6 +2,7 @@
 #include <execcred/spiffe/workload_api.hpp>
 
 #include <execcred/base/duration.hpp>
+#include <execcred/base/pause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/os/deadline.hpp>
@@ -11,13 +12,11 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <thread>
 #include <utility>
 
 namespace execcred {
@@ -167,15 +166,6 @@ constexpr milliseconds kMargin(200);
 // program.
 constexpr milliseconds kShortAttempt(500);
 
-// Half of `longest` to the whole: processes that failed together do not come back together.
-Duration jittered(milliseconds longest) {
-  std::uint32_t random = 0;
-  if (::getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random) random = 0;
-  const std::int64_t half = longest.count() / 2;
-  return milliseconds(half +
-                      static_cast<std::int64_t>(random % static_cast<std::uint32_t>(half + 1)));
-}
-
 // One attempt: an error's is_transient says whether another one may succeed.
 using Attempt = Result<SecretString>;
 
@@ -258,7 +248,7 @@ class RetriedCall {
       // The last attempt is made as late as it can be.
       const Duration wait = std::min<Duration>(jittered(pause), left - short_attempt_ / 2);
       deadline::enter_phase("waiting to ask the SPIFFE Workload API again");
-      std::this_thread::sleep_for(wait);
+      pause_for(wait);
       pause = std::min(2 * pause, kLongestPause);
       last_ = std::move(attempt.error());
     }

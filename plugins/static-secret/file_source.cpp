@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file_source.hpp"
 
+#include <execcred/base/pause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/os/file.hpp>
@@ -8,10 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <thread>
 #include <utility>
 
 namespace execcred::static_secret {
@@ -147,7 +148,7 @@ Result<StoredCredential> read_from_files(const Plan& plan, const Options& option
     const Duration left = services.deadline - kReserve - steady_clock::now();
     if (left <= Duration::zero()) return stored;
     services.debug("the key does not belong to the certificate yet; reading both again");
-    std::this_thread::sleep_for(std::min<Duration>(pause, left));
+    pause_for(std::min<Duration>(pause, left));
     pause *= 2;
   }
 }
