@@ -67,13 +67,6 @@ Result<AwsCredentials> read_json(const json::Value& object, std::string_view tok
 
 }  // namespace
 
-AwsCredentials AwsCredentials::copy() const {
-  return {.access_key_id = access_key_id,
-          .secret_access_key = secret_access_key.copy(),
-          .session_token = session_token.copy(),
-          .expires_at = expires_at};
-}
-
 Status check_aws_credentials(const AwsCredentials& credentials) {
   const std::string_view secret = credentials.secret_access_key.reveal();
   const std::string_view token = credentials.session_token.reveal();

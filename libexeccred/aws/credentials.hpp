@@ -3,6 +3,7 @@
 #pragma once
 
 #include <execcred/base/clock.hpp>
+#include <execcred/base/copyable_secret.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
@@ -16,11 +17,9 @@ namespace execcred {
 
 struct AwsCredentials {
   std::string access_key_id = {};
-  SecretString secret_access_key = {};
-  SecretString session_token = {};                     // empty for a user's own key
+  CopyableSecret secret_access_key = {};
+  CopyableSecret session_token = {};                   // empty for a user's own key
   std::optional<TimePoint> expires_at = std::nullopt;  // of a session, where it is known
-
-  AwsCredentials copy() const;
 };
 
 // Fails (no_credential): a part that is missing, or has a byte that could not stand in a request.

@@ -8,6 +8,7 @@
 // a request says so (metadata servers).
 #pragma once
 
+#include <execcred/base/copyable_secret.hpp>
 #include <execcred/base/duration.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
@@ -63,7 +64,7 @@ struct TlsSettings {
   std::string ca_certificates = {};     // PEM; empty: those of the system
   std::string server_name = {};         // to verify instead of the URL's host
   std::string client_certificate = {};  // PEM, leaf first
-  SecretString client_key = {};         // PEM
+  CopyableSecret client_key = {};       // PEM
 };
 
 // The PEM of a file of CA certificates. Fails as read_file does, and (configuration) where no

@@ -52,22 +52,6 @@ std::string list(const std::vector<std::string>& names) {
 
 }  // namespace
 
-KubeconfigUser KubeconfigUser::copy() const {
-  return {.name = name,
-          .token = token.copy(),
-          .token_file = token_file,
-          .client_certificate = client_certificate,
-          .client_certificate_data = client_certificate_data,
-          .client_key = client_key,
-          .client_key_data = client_key_data.copy(),
-          .auth_provider = auth_provider,
-          .oidc_id_token = oidc_id_token.copy(),
-          .has_password = has_password,
-          .has_exec = has_exec,
-          .impersonation = impersonation,
-          .unknown_fields = unknown_fields};
-}
-
 void Kubeconfig::resolve_paths(const std::filesystem::path& folder) {
   for (KubeconfigCluster& cluster : clusters_) make_absolute(cluster.certificate_authority, folder);
   for (KubeconfigUser& user : users_) {
@@ -138,10 +122,8 @@ Result<KubeconfigContext> Kubeconfig::context(std::string_view name) const {
     return wrong("the kubeconfig's cluster " + in_quotes(cluster->name) + " has no server",
                  "write it as https://HOST[:PORT][/PATH]");
   }
-  return KubeconfigContext{.name = entry->name,
-                           .name_space = entry->name_space,
-                           .cluster = *cluster,
-                           .user = user->copy()};
+  return KubeconfigContext{
+      .name = entry->name, .name_space = entry->name_space, .cluster = *cluster, .user = *user};
 }
 
 namespace {

@@ -7,9 +7,9 @@
 // every user of the file, never ignored, as Istio and Kueue do.
 #pragma once
 
+#include <execcred/base/copyable_secret.hpp>
 #include <execcred/base/error.hpp>
 #include <execcred/base/result.hpp>
-#include <execcred/base/secret.hpp>
 #include <execcred/exec/cluster.hpp>
 
 #include <filesystem>
@@ -31,20 +31,18 @@ struct KubeconfigCluster {
 
 struct KubeconfigUser {
   std::string name = {};
-  SecretString token = {};  // as it stands, white space included
+  CopyableSecret token = {};  // as it stands, white space included
   std::string token_file = {};
   std::string client_certificate = {};       // a path
   std::string client_certificate_data = {};  // base64, as it stands
   std::string client_key = {};               // a path
-  SecretString client_key_data = {};         // base64, as it stands
+  CopyableSecret client_key_data = {};       // base64, as it stands
   std::string auth_provider = {};            // its name
-  SecretString oidc_id_token = {};           // of an auth-provider named oidc; perhaps expired
+  CopyableSecret oidc_id_token = {};         // of an auth-provider named oidc; perhaps expired
   bool has_password = false;                 // username or password
   bool has_exec = false;
   std::vector<std::string> impersonation = {};  // the fields that are set: "as", "as-groups"
   std::vector<std::string> unknown_fields = {};
-
-  KubeconfigUser copy() const;
 };
 
 // What one context names.

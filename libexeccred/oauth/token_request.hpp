@@ -4,6 +4,7 @@
 #pragma once
 
 #include <execcred/base/clock.hpp>
+#include <execcred/base/copyable_secret.hpp>
 #include <execcred/base/form.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
@@ -27,9 +28,9 @@ struct TokenParameter {
 
 struct TokenRequest {
   Grant grant = Grant::client_credentials;
-  SecretString subject = {};               // the subject token, the assertion, or the refresh token
+  CopyableSecret subject = {};             // the subject token, the assertion, or the refresh token
   std::string subject_token_type = "jwt";  // token types: a URN, or its last part
-  SecretString actor_token = {};           // token exchange alone
+  CopyableSecret actor_token = {};         // token exchange alone
   std::string actor_token_type = "jwt";
   std::string requested_token_type = {};
   std::vector<std::string> audiences = {};

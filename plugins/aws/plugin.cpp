@@ -97,7 +97,7 @@ Status check_partition(const CredentialPlan& plan, const std::string& region) {
 Result<AwsCredentials> Aws::credentials_of(const CredentialPlan& plan, const Profiles* profiles,
                                            const std::string& region, const CacheOptions& cache,
                                            const Services& services) const {
-  if (plan.is_local()) return std::get<AwsCredentials>(plan.source).copy();
+  if (plan.is_local()) return std::get<AwsCredentials>(plan.source);
   StsTarget sts;
   if (plan.asks_sts()) {
     sts.region = TRY(sts_region(options_, has_own_region_, profiles, region, services));

@@ -139,7 +139,7 @@ Result<AwsCredentials> Journey::of_instance() {
 
 Result<RoleSession> Journey::begin(const CredentialPlan::Source& source) {
   if (const auto* keys = std::get_if<AwsCredentials>(&source)) {
-    return RoleSession{.credentials = keys->copy()};
+    return RoleSession{.credentials = *keys};
   }
   if (const auto* identity = std::get_if<WebIdentity>(&source)) return with_web_identity(*identity);
   RoleSession session;

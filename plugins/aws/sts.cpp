@@ -97,9 +97,8 @@ Result<RoleSession> StsClient::ask(HttpRequest request, const std::string& actio
   const Url url = TRY(parse_url(request.url));
   const std::string server = origin_of(url);
   services_.debug("asking " + server + ": " + action);
-  ProviderHttp http = provider_http({.tls = {.ca_certificates = endpoint_.tls.ca_certificates},
-                                     .proxy = proxy_of(services_.environment)},
-                                    services_, call_);
+  ProviderHttp http = provider_http(
+      {.tls = endpoint_.tls, .proxy = proxy_of(services_.environment)}, services_, call_);
   ThrottlingObserver client(std::move(http.client));
   const HttpResponse reply = TRY(send_with_retries(client, request, http.policy));
   RoleSession session = TRY(read_sts_reply(reply, action, server, secrets));

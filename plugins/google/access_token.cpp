@@ -10,9 +10,8 @@
 namespace execcred::google {
 
 Result<AccessToken> AccessTokenSource::get(const TokenWish& wish, ProviderCall& call) const {
-  ProviderHttp http = provider_http(
-      {.tls = {.ca_certificates = tls_.ca_certificates}, .proxy = proxy_of(services_.environment)},
-      services_, call);
+  ProviderHttp http =
+      provider_http({.tls = tls_, .proxy = proxy_of(services_.environment)}, services_, call);
   const auto& impersonations = credentials_.impersonations;
   // What is only meant to impersonate need not be good for more.
   const TokenWish only_iam = {.scopes = {"https://www.googleapis.com/auth/iam"}};

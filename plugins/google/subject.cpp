@@ -49,8 +49,7 @@ Result<SecretString> fetch_url(const UrlSource& source, const std::string& type,
     request.headers.push_back({.name = header.name, .value = header.value.copy()});
   }
   const Url url = TRY(parse_url(source.url));
-  const HttpResponse reply = TRY(
-      ask_local_url(std::move(request), {.ca_certificates = tls.ca_certificates}, services, call));
+  const HttpResponse reply = TRY(ask_local_url(std::move(request), tls, services, call));
   return subject_token_of(reply.body, source.field, type)
       .context("reading what " + origin_of(url) + " answered");
 }

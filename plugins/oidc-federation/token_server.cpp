@@ -143,28 +143,17 @@ Result<TokenServer::Endpoint> TokenServer::find_endpoint(ProviderHttp& http) con
 }
 
 TokenRequest TokenServer::make_request(const SecretString& subject) const {
-  const TokenRequest& asked = options_.request;
-  TokenRequest request = {.grant = grant_of(options_.flow),
-                          .subject_token_type = asked.subject_token_type,
-                          .actor_token = actor_token_.copy(),
-                          .actor_token_type = asked.actor_token_type,
-                          .requested_token_type = asked.requested_token_type,
-                          .audiences = asked.audiences,
-                          .resources = asked.resources,
-                          .scope = asked.scope,
-                          .parameters = asked.parameters,
-                          .token = asked.token};
+  TokenRequest request = options_.request;
+  request.grant = grant_of(options_.flow);
+  request.actor_token = actor_token_.copy();
   // There the subject token only proves who the client is.
   if (options_.flow != Flow::client_credentials) request.subject = subject.copy();
   return request;
 }
 
 Result<TokenReply> TokenServer::ask(const SecretString& subject, ProviderCall& call) {
-  ProviderHttp http = provider_http({.tls = {.ca_certificates = tls_.ca_certificates,
-                                             .client_certificate = tls_.client_certificate,
-                                             .client_key = tls_.client_key.copy()},
-                                     .proxy = proxy_of(services_.environment)},
-                                    services_, call);
+  ProviderHttp http =
+      provider_http({.tls = tls_, .proxy = proxy_of(services_.environment)}, services_, call);
   const Endpoint endpoint = TRY(find_endpoint(http));
   client_.method = method(endpoint.auth_methods);
   if (client_.method == ClientAuthMethod::federated) client_.assertion = subject.copy();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <execcred/base/copyable_secret.hpp>
 #include <execcred/base/secret.hpp>
 
 #include <malloc.h>
@@ -141,6 +142,26 @@ TEST_CASE("SecretString: trimmed takes the white space around the text, not that
   CHECK(SecretString(" \t\n\v\f\ra b\r\n").trimmed().reveal() == "a b");
   CHECK(SecretString("\n \n").trimmed().empty());
   CHECK(SecretString().trimmed().empty());
+}
+
+TEST_CASE("CopyableSecret: a copy has a text of its own, also in a value that is copied") {
+  struct User {
+    std::string name;
+    CopyableSecret token;
+  };
+  const User first = {.name = "a", .token = SecretString("text")};
+  User second = first;
+  CHECK(second.token.reveal() == "text");
+  CHECK(second.token.reveal().data() != first.token.reveal().data());
+  second.token.append("s");
+  CHECK(first.token.reveal() == "text");
+  second = first;
+  CHECK(second.token.reveal() == "text");
+  const User& same = second;
+  second = same;
+  CHECK(second.token.reveal() == "text");
+  const SecretString taken = std::move(second.token);
+  CHECK(taken.reveal() == "text");
 }
 
 TEST_CASE("wipe: empties a string and overwrites all of its buffer") {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A secret within a value that is copied as a whole. A SecretString alone is copied by copy() only.
+#pragma once
+
+#include <execcred/base/secret.hpp>
+
+#include <utility>
+
+namespace execcred {
+
+// Each copy has memory of its own, which is overwritten before it is given back.
+class CopyableSecret : public SecretString {
+ public:
+  CopyableSecret() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): such a member is set from a SecretString
+  CopyableSecret(SecretString secret) noexcept : SecretString(std::move(secret)) {}
+  CopyableSecret(const CopyableSecret& other) : SecretString(other.copy()) {}
+  CopyableSecret& operator=(const CopyableSecret& other) { return *this = CopyableSecret(other); }
+  CopyableSecret(CopyableSecret&&) noexcept = default;
+  CopyableSecret& operator=(CopyableSecret&&) noexcept = default;
+  ~CopyableSecret() = default;
+};
+
+}  // namespace execcred
