@@ -5,9 +5,9 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/http/retry.hpp>
 #include <execcred/oauth/failure.hpp>
 #include <execcred/oauth/local_url.hpp>
-#include <execcred/oauth/provider_http.hpp>
 #include <execcred/os/deadline.hpp>
 
 #include <algorithm>
@@ -36,14 +36,13 @@ bool is_role_name(std::string_view text) {
          });
 }
 
-Result<HttpResponse> ask(HttpRequest request, const Services& services, ProviderCall& call) {
+Result<HttpResponse> ask(HttpRequest request, CallContext& call) {
   TRY(check_local_url(request.url));
   request.allow_plain_http = true;
   request.max_reply_bytes = kMaxReply;
-  ProviderHttp http = provider_http({.proxy = proxy_of(services.environment), .timeout = kPatience},
-                                    services, call);
-  http.policy.attempts = std::min(http.policy.attempts, kAttempts);
-  return send_with_retries(*http.client, request, http.policy);
+  const auto client =
+      make_http_client({.proxy = proxy_of(call.environment), .timeout = kPatience}, call);
+  return send_with_retries(*client, request, call, {.attempts = kAttempts});
 }
 
 std::string server_of(const std::string& url) {
@@ -71,9 +70,9 @@ Status AwsMetadata::get_token() {
   HttpRequest request = {.method = "PUT", .url = urls_.token};
   request.add_header("X-aws-ec2-metadata-token-ttl-seconds",
                      std::to_string(urls_.token_lifetime.count()));
-  services_.debug("asking " + server_of(urls_.token) + " for a metadata token");
+  call_.debug("asking " + server_of(urls_.token) + " for a metadata token");
   const HttpResponse reply =
-      TRY(ask(std::move(request), services_, call_)
+      TRY(ask(std::move(request), call_)
               .context("asking for a token of the instance metadata service")
               .hint("where this is an instance, its http-put-response-hop-limit must be 2 or "
                     "more for containers"));
@@ -91,7 +90,7 @@ Result<SecretString> AwsMetadata::get(const std::string& url) {
   TRY(get_token());
   HttpRequest request = {.url = url};
   request.headers.push_back({.name = "X-aws-ec2-metadata-token", .value = token_.copy()});
-  HttpResponse reply = TRY(ask(std::move(request), services_, call_));
+  HttpResponse reply = TRY(ask(std::move(request), call_));
   if (reply.status != 200) return status_failure(reply, server_of(url));
   return std::move(reply.body);
 }

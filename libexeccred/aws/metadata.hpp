@@ -7,9 +7,8 @@
 #pragma once
 
 #include <execcred/aws/credentials.hpp>
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
-#include <execcred/cache/credential_cache.hpp>
-#include <execcred/exec/provider.hpp>
 
 #include <chrono>
 #include <string>
@@ -29,8 +28,7 @@ bool is_aws_metadata_disabled(const Environment& environment);
 class AwsMetadata {
  public:
   // All must outlive it.
-  AwsMetadata(const AwsMetadataUrls& urls, const Services& services, ProviderCall& call)
-      : urls_(urls), services_(services), call_(call) {}
+  AwsMetadata(const AwsMetadataUrls& urls, CallContext& call) : urls_(urls), call_(call) {}
 
   // Of the instance's role. Fails with no_credential where it has none, or for a reply that is
   // not what it should be; with unavailable where nobody answers.
@@ -43,8 +41,7 @@ class AwsMetadata {
   Status get_token();
 
   const AwsMetadataUrls& urls_;
-  const Services& services_;
-  ProviderCall& call_;
+  CallContext& call_;
   SecretString token_ = {};
 };
 

@@ -10,8 +10,7 @@
 namespace execcred {
 namespace {
 
-Result<Credential> ask_alone(const CacheOptions& options, const CredentialCache::Ask& ask) {
-  ProviderCall call{.deadline = options.deadline};
+Result<Credential> ask_alone(CallContext call, const CredentialCache::Ask& ask) {
   FreshCredential fresh = TRY(ask(call));
   return std::move(fresh.credential);
 }
@@ -19,9 +18,9 @@ Result<Credential> ask_alone(const CacheOptions& options, const CredentialCache:
 }  // namespace
 
 Result<Credential> CredentialCache::get(const CacheKey& key, const Ask& ask) const {
-  const std::optional<CacheDirectory> directory = open_cache(options_, environment_);
-  if (!directory) return ask_alone(options_, ask);
-  return CacheRun(options_, clock_, *directory, key, ask).get();
+  const std::optional<CacheDirectory> directory = open_cache(options_, run_);
+  if (!directory) return ask_alone(run_, ask);
+  return CacheRun(options_, run_, *directory, key, ask).get();
 }
 
 }  // namespace execcred

@@ -14,8 +14,7 @@
 // the provider is asked as if there were none.
 #pragma once
 
-#include <execcred/base/clock.hpp>
-#include <execcred/base/environment.hpp>
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/pause.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/cache/client.hpp>
@@ -23,7 +22,6 @@
 #include <execcred/cache/policy.hpp>
 #include <execcred/exec/exec_credential.hpp>
 
-#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -38,26 +36,8 @@ struct CacheOptions {
   // What tells clients within one process apart: the cluster that is asked for.
   std::string client_detail = {};
   CacheTimes times = {};
-  // When the run ends.
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  std::function<void(std::string_view)> debug = [](std::string_view) {};
   std::function<std::optional<std::string>()> client = parent_identity;
   std::function<void(Duration)> pause = pause_for;
-};
-
-// One call of the provider.
-struct ProviderCall {
-  // Others wait for this call: it should end by then.
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  // False: the cache tries again, when the provider's window has passed.
-  bool may_retry = true;
-  // False: there is a good credential if this call fails, so nothing is worth waiting for.
-  bool is_needed = true;
-  // To be set from a failing provider's Retry-After.
-  std::optional<Duration> retry_after = std::nullopt;
-  // To be set where something was sent that a server takes only once: if the call fails, this run
-  // makes no other one.
-  bool is_spent = false;
 };
 
 struct FreshCredential {
@@ -68,12 +48,13 @@ struct FreshCredential {
 
 class CredentialCache {
  public:
-  using Ask = std::function<Result<FreshCredential>(ProviderCall&)>;
+  using Ask = std::function<Result<FreshCredential>(CallContext&)>;
 
-  // `environment` and `clock` must outlive the cache.
-  CredentialCache(CacheOptions options, const Environment& environment, const Clock& clock)
-      : options_(std::move(options)), environment_(environment), clock_(clock) {}
+  // What `run` refers to must outlive the cache.
+  CredentialCache(CacheOptions options, const CallContext& run)
+      : options_(std::move(options)), run_(run) {}
 
+  // Each call of `ask` has a context of its own, with what is left to it of the run's time.
   // Fails as `ask` does, or did a moment ago. `ask` may be called more than once, in turn, and is
   // not called at all for a hit. A failure is told to others by its kind: unavailable is asked
   // again soon (within this run only if it is transient). Internal ones, ones of configuration and
@@ -82,8 +63,7 @@ class CredentialCache {
 
  private:
   CacheOptions options_;
-  const Environment& environment_;
-  const Clock& clock_;
+  CallContext run_;
 };
 
 }  // namespace execcred

@@ -30,21 +30,17 @@ void add_cache_options(OptionSet& set, CacheOptions& options) {
       .default_text("a fifth of its lifetime, at most 5m");
 }
 
-CacheOptions cache_of_run(CacheOptions options, const CredentialRequest& request,
-                          const Services& services) {
-  options.deadline = services.deadline;
-  options.debug = [&services](std::string_view step) { services.debug(step); };
+CacheOptions cache_of_run(CacheOptions options, const CredentialRequest& request) {
   if (request.info.cluster) options.client_detail = request.info.cluster->server;
   return options;
 }
 
-std::optional<CacheDirectory> open_cache(const CacheOptions& options,
-                                         const Environment& environment) {
+std::optional<CacheDirectory> open_cache(const CacheOptions& options, const CallContext& run) {
   if (options.no_cache) return std::nullopt;
   Result<CacheDirectory> directory =
-      CacheDirectory::open(options.directory, environment, CacheDirectory::IfMissing::create);
+      CacheDirectory::open(options.directory, run.environment, CacheDirectory::IfMissing::create);
   if (directory) return std::move(directory).value();
-  options.debug("no cache: " + directory.error().message);
+  run.debug("no cache: " + directory.error().message);
   return std::nullopt;
 }
 

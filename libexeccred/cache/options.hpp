@@ -2,6 +2,7 @@
 // The options of the credential cache, the same for every plugin that has one.
 #pragma once
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/directory.hpp>
 #include <execcred/exec/option_set.hpp>
@@ -14,14 +15,12 @@ namespace execcred {
 // --cache-dir, --no-cache and --refresh-before. `options` must outlive `set`.
 void add_cache_options(OptionSet& set, CacheOptions& options);
 
-// The same for one run: its deadline, its debug log, and the cluster that it is for, which tells
-// the clients within one process apart. `services` must outlive them.
-CacheOptions cache_of_run(CacheOptions options, const CredentialRequest& request,
-                          const Services& services);
+// The same for one run: with the cluster that it is for, which tells the clients within one process
+// apart.
+CacheOptions cache_of_run(CacheOptions options, const CredentialRequest& request);
 
 // Where what the options mean is kept; nullopt for --no-cache, and where no directory is safe,
-// which the options' debug is told. It is made where it is missing.
-std::optional<CacheDirectory> open_cache(const CacheOptions& options,
-                                         const Environment& environment);
+// which the debug log reports. It is made where it is missing.
+std::optional<CacheDirectory> open_cache(const CacheOptions& options, const CallContext& run);
 
 }  // namespace execcred

@@ -25,10 +25,11 @@ Error repeated(const CachedFailure& failure, TimePoint now) {
 
 }  // namespace
 
-CacheRun::CacheRun(const CacheOptions& options, const Clock& clock, const CacheDirectory& directory,
-                   const CacheKey& key, const CredentialCache::Ask& ask)
+CacheRun::CacheRun(const CacheOptions& options, const CallContext& run,
+                   const CacheDirectory& directory, const CacheKey& key,
+                   const CredentialCache::Ask& ask)
     : options_(options),
-      clock_(clock),
+      run_(run),
       directory_(directory),
       ask_(ask),
       key_(key.text()),
@@ -161,8 +162,9 @@ bool CacheRun::has_news() const {
 }
 
 Result<FreshCredential> CacheRun::call(bool is_locked, Need need, Failure& remembered) const {
-  ProviderCall call{
-      .deadline = options_.deadline, .may_retry = false, .is_needed = need == Need::nothing_else};
+  CallContext call = run_;
+  call.may_retry = false;
+  call.is_needed = need == Need::nothing_else;
   // The others wait for three quarters of what they have, and learn a failure before that; and a
   // good entry is to be given out if this is in vain.
   const bool ends_sooner = is_locked || need == Need::something_fresher;
@@ -284,7 +286,7 @@ CacheDirectory::Marked CacheRun::mark(const CachedCredential& entry) const {
 }
 
 Duration CacheRun::time_left() const {
-  return std::max<Duration>(options_.deadline - std::chrono::steady_clock::now(), Duration::zero());
+  return std::max<Duration>(run_.deadline - std::chrono::steady_clock::now(), Duration::zero());
 }
 
 }  // namespace execcred

@@ -2,6 +2,7 @@
 // One CredentialCache::get() in a directory that is there.
 #pragma once
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/directory.hpp>
 #include <execcred/cache/entry.hpp>
@@ -14,7 +15,7 @@ namespace execcred {
 
 class CacheRun {
  public:
-  CacheRun(const CacheOptions& options, const Clock& clock, const CacheDirectory& directory,
+  CacheRun(const CacheOptions& options, const CallContext& run, const CacheDirectory& directory,
            const CacheKey& key, const CredentialCache::Ask& ask);
 
   Result<Credential> get();
@@ -52,11 +53,11 @@ class CacheRun {
   Credential deliver(CachedCredential entry, const std::string& how) const;
   CacheDirectory::Marked mark(const CachedCredential& entry) const;
   Duration time_left() const;
-  TimePoint now() const { return clock_.now(); }
-  void debug(const std::string& step) const { options_.debug("cache: " + step); }
+  TimePoint now() const { return run_.clock.now(); }
+  void debug(const std::string& step) const { run_.debug("cache: " + step); }
 
   const CacheOptions& options_;
-  const Clock& clock_;
+  const CallContext& run_;
   const CacheDirectory& directory_;
   const CredentialCache::Ask& ask_;
   std::string key_;

@@ -15,6 +15,7 @@
 
 #include <unistd.h>
 
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -153,10 +154,12 @@ Result<SecretString> Run::show_config(const Status& environment, const DebugLog&
 }
 
 Result<SecretString> Run::ask_provider(const CredentialRequest& request, const DebugLog& debug) {
-  const Services services{
-      .clock = clock_, .environment = environment_, .debug = debug, .deadline = deadline_};
+  const CallContext run = {.clock = clock_,
+                           .environment = environment_,
+                           .debug = std::cref(debug),
+                           .deadline = deadline_};
   deadline::enter_phase("getting the credential");
-  const Credential credential = TRY(provider_.get_credential(request, services));
+  const Credential credential = TRY(provider_.get_credential(request, run));
   const std::chrono::sys_seconds expiration = TRY(claimed_expiration(
       credential.expires_at, clock_.now(), common_.max_age, plugin_.is_cheap_to_ask));
   debug("got " + std::string(credential.token.empty() ? "a client certificate" : "a bearer token") +

@@ -2,8 +2,7 @@
 // What a plugin is: its options, and how it comes by a credential.
 #pragma once
 
-#include <execcred/base/clock.hpp>
-#include <execcred/base/environment.hpp>
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/exec/exec_credential.hpp>
@@ -29,15 +28,6 @@ class DebugLog {
   std::string program_;
   bool is_enabled_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-// Made once by the runner, and passed on.
-struct Services {
-  const Clock& clock;
-  const Environment& environment;
-  const DebugLog& debug;
-  // When --timeout ends the run.
-  std::chrono::steady_clock::time_point deadline = {};
 };
 
 // What is asked for: the client's document, and what the common options say about it.
@@ -136,7 +126,7 @@ class Provider {
   // Called once, after the options were read and the cluster was checked against the access
   // rules. Returns the credential with its own end; the runner sets the claimed one.
   virtual Result<Credential> get_credential(const CredentialRequest& request,
-                                            const Services& services) = 0;
+                                            const CallContext& run) = 0;
 };
 
 }  // namespace execcred

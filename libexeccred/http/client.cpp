@@ -338,4 +338,9 @@ std::unique_ptr<HttpClient> make_http_client(HttpSettings settings) {
   return std::make_unique<CurlClient>(std::move(settings));
 }
 
+std::unique_ptr<HttpClient> make_http_client(HttpSettings settings, const CallContext& call) {
+  settings.deadline = call.deadline;
+  return make_http_client(std::move(settings));
+}
+
 }  // namespace execcred

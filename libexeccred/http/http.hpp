@@ -8,6 +8,7 @@
 // a request says so (metadata servers).
 #pragma once
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/copyable_secret.hpp>
 #include <execcred/base/duration.hpp>
 #include <execcred/base/environment.hpp>
@@ -106,5 +107,7 @@ class HttpClient {
 // to the same server; what may change something gets a new one, because libcurl would send it twice
 // where a kept one turns out to be dead. The program must ignore SIGPIPE (set_up_process does).
 std::unique_ptr<HttpClient> make_http_client(HttpSettings settings);
+// The same, whose requests end with the call.
+std::unique_ptr<HttpClient> make_http_client(HttpSettings settings, const CallContext& call);
 
 }  // namespace execcred

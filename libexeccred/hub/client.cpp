@@ -88,13 +88,14 @@ std::vector<std::string> members_of(const json::Value& object, std::string_view 
 
 }  // namespace
 
-HubClient::HubClient(Hub hub, RetryPolicy retries)
-    : hub_(std::move(hub)), retries_(std::move(retries)) {
+HubClient::HubClient(Hub hub, const CallContext& call, const RetryPolicy& retries)
+    : hub_(std::move(hub)), call_(call), retries_(retries) {
   http_ = make_http_client(std::move(hub_.http));
 }
 
-HubClient::HubClient(Hub hub, std::unique_ptr<HttpClient> http, RetryPolicy retries)
-    : hub_(std::move(hub)), http_(std::move(http)), retries_(std::move(retries)) {}
+HubClient::HubClient(Hub hub, std::unique_ptr<HttpClient> http, const CallContext& call,
+                     const RetryPolicy& retries)
+    : hub_(std::move(hub)), http_(std::move(http)), call_(call), retries_(retries) {}
 
 Result<HttpResponse> HubClient::send(HttpRequest request) {
   request.add_header("Accept", "application/json");
@@ -103,7 +104,7 @@ Result<HttpResponse> HubClient::send(HttpRequest request) {
     authorization.append(hub_.token.reveal());
     request.headers.push_back({.name = "Authorization", .value = std::move(authorization)});
   }
-  return send_with_retries(*http_, request, retries_);
+  return send_with_retries(*http_, request, call_, retries_);
 }
 
 Result<std::optional<json::Value>> HubClient::find(const HubResource& resource) {

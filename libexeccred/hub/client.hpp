@@ -6,6 +6,7 @@
 // user needs another program is refused) or from the Pod's service account.
 #pragma once
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
@@ -60,9 +61,11 @@ struct HubResource {
 
 class HubClient {
  public:
-  HubClient(Hub hub, RetryPolicy retries);
+  // What the call refers to must outlive this. The call itself is copied, and records nothing.
+  HubClient(Hub hub, const CallContext& call, const RetryPolicy& retries = {});
   // For tests: by another client than libcurl's.
-  HubClient(Hub hub, std::unique_ptr<HttpClient> http, RetryPolicy retries);
+  HubClient(Hub hub, std::unique_ptr<HttpClient> http, const CallContext& call,
+            const RetryPolicy& retries = {});
 
   const Hub& hub() const { return hub_; }
 
@@ -98,6 +101,7 @@ class HubClient {
 
   Hub hub_;
   std::unique_ptr<HttpClient> http_;
+  CallContext call_;
   RetryPolicy retries_;
 };
 

@@ -83,7 +83,7 @@ Result<DiscoveryDocument> parse_discovery(std::string_view document, std::string
   return read;
 }
 
-Result<DiscoveryDocument> discover(HttpClient& client, std::string_view issuer,
+Result<DiscoveryDocument> discover(HttpClient& client, std::string_view issuer, CallContext& call,
                                    const RetryPolicy& policy) {
   const std::string text = TRY(discovery_url(issuer));
   const Url url = TRY(parse_url(text));
@@ -91,7 +91,7 @@ Result<DiscoveryDocument> discover(HttpClient& client, std::string_view issuer,
   HttpRequest request = {.url = text, .max_reply_bytes = kMaxDocument};
   request.add_header("Accept", "application/json");
   const auto ask = [&]() -> Result<DiscoveryDocument> {
-    const HttpResponse reply = TRY(send_with_retries(client, request, policy));
+    const HttpResponse reply = TRY(send_with_retries(client, request, call, policy));
     if (reply.status != 200) return status_failure(reply, server);
     TRY(json_object_of(reply, server, {}));
     return parse_discovery(reply.body.reveal(), issuer);
@@ -170,16 +170,16 @@ Status DiscoveryCache::keep(const DiscoveryDocument& document, TimePoint now) co
   return directory_->write(name_, text.reveal(), now + kLongestAge);
 }
 
-Result<DiscoveryDocument> DiscoveryCache::get(HttpClient& client, const RetryPolicy& policy,
-                                              const Clock& clock) const {
-  if (std::optional<DiscoveryDocument> document = kept(clock.now())) {
-    policy.debug("the discovery document of " + redacted_url(issuer_) + " out of the cache");
+Result<DiscoveryDocument> DiscoveryCache::get(HttpClient& client, CallContext& call,
+                                              const RetryPolicy& policy) const {
+  if (std::optional<DiscoveryDocument> document = kept(call.clock.now())) {
+    call.debug("the discovery document of " + redacted_url(issuer_) + " out of the cache");
     return *std::move(document);
   }
-  DiscoveryDocument document = TRY(discover(client, issuer_, policy));
+  DiscoveryDocument document = TRY(discover(client, issuer_, call, policy));
   if (directory_ == nullptr) return document;
-  const Status written = keep(document, clock.now());
-  if (!written) policy.debug(written.error().message);
+  const Status written = keep(document, call.clock.now());
+  if (!written) call.debug(written.error().message);
   return document;
 }
 

@@ -3,6 +3,7 @@
 // as far as getting tokens needs it.
 #pragma once
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/clock.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/cache/directory.hpp>
@@ -33,8 +34,8 @@ Result<std::string> discovery_url(std::string_view issuer);
 Result<DiscoveryDocument> parse_discovery(std::string_view document, std::string_view issuer);
 
 // GETs and parses it, at most 1 MiB, by the retry policy.
-Result<DiscoveryDocument> discover(HttpClient& client, std::string_view issuer,
-                                   const RetryPolicy& policy);
+Result<DiscoveryDocument> discover(HttpClient& client, std::string_view issuer, CallContext& call,
+                                   const RetryPolicy& policy = {});
 
 // Where a client that authenticates so asks for tokens.
 const std::string& token_endpoint_for(const DiscoveryDocument& document, ClientAuthMethod method);
@@ -56,8 +57,8 @@ class DiscoveryCache {
   // The kept document while it is younger than an hour, else the issuer's. What is kept is read as
   // strictly as what the issuer sends: a file that is corrupt or says something else is a miss.
   // Fails as discover() does.
-  Result<DiscoveryDocument> get(HttpClient& client, const RetryPolicy& policy,
-                                const Clock& clock) const;
+  Result<DiscoveryDocument> get(HttpClient& client, CallContext& call,
+                                const RetryPolicy& policy = {}) const;
 
   // For when the endpoint that it names is not there: the next run asks the issuer again.
   void forget() const;

@@ -6,8 +6,8 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
+#include <execcred/http/retry.hpp>
 #include <execcred/oauth/failure.hpp>
-#include <execcred/oauth/provider_http.hpp>
 
 #include <algorithm>
 #include <array>
@@ -69,16 +69,15 @@ Status check_local_url(const std::string& text) {
                "http is for this machine, link-local addresses and metadata servers; use https");
 }
 
-Result<HttpResponse> ask_local_url(HttpRequest request, TlsSettings tls, const Services& services,
-                                   ProviderCall& call) {
+Result<HttpResponse> ask_local_url(HttpRequest request, TlsSettings tls, CallContext& call) {
   TRY(check_local_url(request.url));
   const Url url = TRY(parse_url(request.url));
   const std::string server = origin_of(url);
   request.allow_plain_http = true;
-  services.debug("asking " + server);
-  ProviderHttp http = provider_http(
-      {.tls = std::move(tls), .proxy = proxy_of(services.environment)}, services, call);
-  HttpResponse reply = TRY(send_with_retries(*http.client, request, http.policy));
+  call.debug("asking " + server);
+  const auto client =
+      make_http_client({.tls = std::move(tls), .proxy = proxy_of(call.environment)}, call);
+  HttpResponse reply = TRY(send_with_retries(*client, request, call));
   if (reply.status != 200) return status_failure(reply, server);
   return reply;
 }

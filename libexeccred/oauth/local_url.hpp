@@ -2,11 +2,10 @@
 // Requests to servers of the platform that a plugin runs on: metadata servers, sidecars.
 #pragma once
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/cache/credential_cache.hpp>
-#include <execcred/exec/provider.hpp>
 #include <execcred/http/http.hpp>
 
 #include <string>
@@ -23,8 +22,7 @@ Status check_local_url(const std::string& text);
 
 // Asks a URL that check_local_url() passes. A reply other than 200 fails: no_credential, or
 // unavailable for what may pass.
-Result<HttpResponse> ask_local_url(HttpRequest request, TlsSettings tls, const Services& services,
-                                   ProviderCall& call);
+Result<HttpResponse> ask_local_url(HttpRequest request, TlsSettings tls, CallContext& call);
 
 // The one bearer token that a reply holds: the whole body, or where `field` is not empty, that
 // member of its JSON object. Fails with no_credential.

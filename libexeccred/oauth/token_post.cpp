@@ -75,8 +75,8 @@ class PostSender final : public HttpClient {
 
 }  // namespace
 
-Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post,
-                                  const RetryPolicy& policy, const Clock& clock) {
+Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post, CallContext& call,
+                                  const RetryPolicy& policy) {
   const Result<Url> url = parse_url(post.url);
   if (!url || url->scheme != "https") {
     return Error{.kind = Error::Kind::configuration,
@@ -86,9 +86,9 @@ Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post,
   PostSender sender(client, post, origin_of(*url));
   const HttpResponse reply = TRY(send_with_retries(
       sender, {.method = "POST", .url = post.url, .is_spent_by_sending = post.is_spent_by_sending},
-      policy));
+      call, policy));
   return parse_token_reply(reply, {.token = post.token,
-                                   .now = clock.now(),
+                                   .now = call.clock.now(),
                                    .server = origin_of(*url),
                                    .secrets = sender.take_secrets()});
 }

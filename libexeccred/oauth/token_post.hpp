@@ -34,7 +34,7 @@ struct TokenPost {
 // URL that is not https; an error that no repetition changes is not repeated whatever its status,
 // and one that may pass is, unless the form is spent by then. A form that cannot be made is a local
 // failure.
-Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post,
-                                  const RetryPolicy& policy, const Clock& clock);
+Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post, CallContext& call,
+                                  const RetryPolicy& policy = {});
 
 }  // namespace execcred

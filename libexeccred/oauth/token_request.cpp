@@ -25,18 +25,18 @@ bool is_spent_by_sending(const TokenRequest& request, const ClientAuthentication
 
 Result<TokenReply> request_token(HttpClient& client, const std::string& token_url,
                                  const TokenRequest& request,
-                                 const ClientAuthentication& authentication,
-                                 const RetryPolicy& policy, const Clock& clock) {
+                                 const ClientAuthentication& authentication, CallContext& call,
+                                 const RetryPolicy& policy) {
   TokenPost post = {.url = token_url,
                     .is_spent_by_sending = is_spent_by_sending(request, authentication),
                     .token = request.token};
   post.make_form = [&](HttpRequest& http) -> Result<Form> {
     Form form = TRY(token_form(request));
-    TRY(authenticate_client(authentication, clock.now(), http, form));
+    TRY(authenticate_client(authentication, call.clock.now(), http, form));
     return form;
   };
   if (!authentication.secret.empty()) post.secrets.push_back(authentication.secret.copy());
-  return post_for_token(client, post, policy, clock);
+  return post_for_token(client, post, call, policy);
 }
 
 namespace {

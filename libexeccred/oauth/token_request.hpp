@@ -3,6 +3,7 @@
 // grants (RFC 7523), client credentials and refresh tokens (RFC 6749).
 #pragma once
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/clock.hpp>
 #include <execcred/base/copyable_secret.hpp>
 #include <execcred/base/form.hpp>
@@ -61,7 +62,7 @@ Result<Form> token_form(const TokenRequest& request);
 // assertion of somebody else's that is_single_use(), are sent once.
 Result<TokenReply> request_token(HttpClient& client, const std::string& token_url,
                                  const TokenRequest& request,
-                                 const ClientAuthentication& authentication,
-                                 const RetryPolicy& policy, const Clock& clock);
+                                 const ClientAuthentication& authentication, CallContext& call,
+                                 const RetryPolicy& policy = {});
 
 }  // namespace execcred

@@ -29,13 +29,12 @@ std::string google_metadata_host(const Environment& environment) {
   return std::string(environment.get(kVariable).value_or("metadata.google.internal"));
 }
 
-Result<HttpResponse> ask_google_metadata(std::string_view path, const Services& services,
-                                         ProviderCall& call) {
-  const std::string host = google_metadata_host(services.environment);
+Result<HttpResponse> ask_google_metadata(std::string_view path, CallContext& call) {
+  const std::string host = google_metadata_host(call.environment);
   TRY(check_host(host));
   HttpRequest request = {.url = "http://" + host + std::string(kPath).append(path)};
   request.add_header("Metadata-Flavor", kFlavor);
-  HttpResponse reply = TRY(ask_local_url(std::move(request), {}, services, call));
+  HttpResponse reply = TRY(ask_local_url(std::move(request), {}, call));
   if (reply.header("metadata-flavor") == kFlavor) return reply;
   return Error{.kind = Error::Kind::no_credential,
                .message = in_quotes(host) + " is no metadata server of Google's",

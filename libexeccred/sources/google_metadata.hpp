@@ -3,10 +3,9 @@
 // GCE_METADATA_HOST, or else to metadata.google.internal, and never through a proxy.
 #pragma once
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
-#include <execcred/cache/credential_cache.hpp>
-#include <execcred/exec/provider.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/oauth/local_url.hpp>
 
@@ -20,7 +19,6 @@ std::string google_metadata_host(const Environment& environment);
 // GETs "/computeMetadata/v1/" + `path`, which may have a query. Both sides must say
 // "Metadata-Flavor: Google". Fails with configuration where the host is not local
 // (is_local_host), with no_credential for another server, else as ask_local_url().
-Result<HttpResponse> ask_google_metadata(std::string_view path, const Services& services,
-                                         ProviderCall& call);
+Result<HttpResponse> ask_google_metadata(std::string_view path, CallContext& call);
 
 }  // namespace execcred

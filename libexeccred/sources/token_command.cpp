@@ -21,7 +21,7 @@ Error wrong(std::string message, std::string hint = {}) {
 }
 
 // Ended by us, and not by the end of the run, so that its descendants end too.
-Duration limit_of(const ProviderCall& call) {
+Duration limit_of(const CallContext& call) {
   const Duration left = call.deadline - std::chrono::steady_clock::now();
   return std::max<Duration>(left - std::min<Duration>(left / 10, std::chrono::milliseconds(100)),
                             std::chrono::milliseconds(1));
@@ -86,8 +86,8 @@ std::string environment_fingerprint(const Environment& environment) {
 
 Result<SecretString> run_token_command(const TokenCommand& command,
                                        std::vector<std::string> environment,
-                                       const Services& services, const ProviderCall& call) {
-  services.debug("running " + in_quotes(command.program));
+                                       const CallContext& call) {
+  call.debug("running " + in_quotes(command.program));
   Finished finished = TRY(run_command({.path = command.program,
                                        .arguments = command.arguments,
                                        .environment = std::move(environment),

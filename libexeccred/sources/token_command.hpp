@@ -2,11 +2,10 @@
 // Tokens that a program prints.
 #pragma once
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
-#include <execcred/cache/credential_cache.hpp>
-#include <execcred/exec/provider.hpp>
 
 #include <string>
 #include <vector>
@@ -33,6 +32,6 @@ std::string environment_fingerprint(const Environment& environment);
 // (it cannot be started). Messages never show what it printed.
 Result<SecretString> run_token_command(const TokenCommand& command,
                                        std::vector<std::string> environment,
-                                       const Services& services, const ProviderCall& call);
+                                       const CallContext& call);
 
 }  // namespace execcred

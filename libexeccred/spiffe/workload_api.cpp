@@ -165,6 +165,7 @@ constexpr milliseconds kMargin(200);
 // Where less is left, no attempt can be expected to succeed: an agent may hash the caller's
 // program.
 constexpr milliseconds kShortAttempt(500);
+constexpr std::size_t kMaxAnswer = 4 * 1024 * 1024;
 
 // One attempt: an error's is_transient says whether another one may succeed.
 using Attempt = Result<SecretString>;
@@ -229,11 +230,10 @@ Error refusal(const GrpcReply& reply, const WorkloadEndpoint& endpoint) {
 // Calls until one succeeds, fails for good, or the deadline is near.
 class RetriedCall {
  public:
-  RetriedCall(const WorkloadEndpoint& endpoint, const WorkloadApiPolicy& policy,
-              GrpcRequest request)
-      : endpoint_(endpoint), policy_(policy), request_(std::move(request)) {
-    const auto left = policy.deadline - steady_clock::now();
-    end_ = policy.deadline - std::min<steady_clock::duration>(kMargin, left / 10);
+  RetriedCall(const WorkloadEndpoint& endpoint, const CallContext& call, GrpcRequest request)
+      : endpoint_(endpoint), call_(call), request_(std::move(request)) {
+    const auto left = call.deadline - steady_clock::now();
+    end_ = call.deadline - std::min<steady_clock::duration>(kMargin, left / 10);
     short_attempt_ = std::min<Duration>(kShortAttempt, left / 5);
   }
 
@@ -241,8 +241,8 @@ class RetriedCall {
     milliseconds pause = kFirstPause;
     for (;;) {
       Attempt attempt = call_once();
-      if (attempt || !attempt.error().is_transient || !policy_.may_retry) return attempt;
-      tell(attempt.error().message);
+      if (attempt || !attempt.error().is_transient || !call_.is_needed) return attempt;
+      call_.debug(attempt.error().message);
       const Duration left = end_ - steady_clock::now();
       if (left <= short_attempt_ / 2) return out_of_time(std::move(attempt.error()));
       // The last attempt is made as late as it can be.
@@ -260,7 +260,7 @@ class RetriedCall {
     const bool is_short = end_ - steady_clock::now() <= short_attempt_;
     deadline::enter_phase("connecting to the SPIFFE Workload API");
     const FileDescriptor socket = TRY(connect_to(endpoint_, end_));
-    tell("connected to " + in_quotes(endpoint_.text));
+    call_.debug("connected to " + in_quotes(endpoint_.text));
     deadline::enter_phase("waiting for the SPIFFE Workload API's answer");
     GrpcReply reply = call_grpc(socket.get(), request_, end_);
     if (reply.code == GrpcCode::ok) return std::move(reply.message);
@@ -287,12 +287,8 @@ class RetriedCall {
     return error;
   }
 
-  void tell(const std::string& step) const {
-    if (policy_.debug) policy_.debug(step);
-  }
-
   const WorkloadEndpoint& endpoint_;
-  const WorkloadApiPolicy& policy_;
+  const CallContext& call_;
   GrpcRequest request_;
   steady_clock::time_point end_ = {};
   Duration short_attempt_ = {};
@@ -300,31 +296,30 @@ class RetriedCall {
   std::optional<Error> last_ = {};
 };
 
-GrpcRequest request_for(std::string_view method, const WorkloadApiPolicy& policy) {
+GrpcRequest request_for(std::string_view method) {
   return {.method = "/SpiffeWorkloadAPI/" + std::string(method),
           .metadata = {{"workload.spiffe.io", "true"}},
-          .max_message = policy.max_message};
+          .max_message = kMaxAnswer};
 }
 
 }  // namespace
 
 Result<std::vector<JwtSvidMessage>> WorkloadApi::fetch_jwt_svids(
     const std::vector<std::string>& audiences, const std::string& spiffe_id) const {
-  GrpcRequest request = request_for("FetchJWTSVID", policy_);
+  GrpcRequest request = request_for("FetchJWTSVID");
   request.message = encode_jwt_svid_request(audiences, spiffe_id);
   std::string doing = "asking for a JWT-SVID";
   if (!spiffe_id.empty()) doing += " of " + in_quotes(spiffe_id);
   const SecretString answer =
-      TRY(RetriedCall(endpoint_, policy_, std::move(request)).run().context(std::move(doing)));
+      TRY(RetriedCall(endpoint_, call_, std::move(request)).run().context(std::move(doing)));
   return decode_jwt_svid_response(answer.reveal()).context("reading the agent's JWT-SVIDs");
 }
 
 Result<std::vector<X509SvidMessage>> WorkloadApi::fetch_x509_svids() const {
-  GrpcRequest request = request_for("FetchX509SVID", policy_);
+  GrpcRequest request = request_for("FetchX509SVID");
   request.takes_first = true;
-  const SecretString answer = TRY(RetriedCall(endpoint_, policy_, std::move(request))
-                                      .run()
-                                      .context("asking for an X.509-SVID"));
+  const SecretString answer = TRY(
+      RetriedCall(endpoint_, call_, std::move(request)).run().context("asking for an X.509-SVID"));
   return decode_x509_svid_response(answer.reveal()).context("reading the agent's X.509-SVIDs");
 }
 

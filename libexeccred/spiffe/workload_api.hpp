@@ -6,13 +6,11 @@
 // stays until the answer is there. One call is one connection: gRPC over HTTP/2 without TLS.
 #pragma once
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
 #include <execcred/spiffe/workload_endpoint.hpp>
 
-#include <chrono>
-#include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,19 +34,14 @@ struct X509SvidMessage {
   std::string hint = {};          // may be empty
 };
 
-struct WorkloadApiPolicy {
-  // When a call ends. It is tried again until then for all that may pass: no socket yet, an agent
-  // that starts or goes, an entry that has not reached the agent.
-  std::chrono::steady_clock::time_point deadline = {};
-  bool may_retry = true;
-  std::function<void(std::string_view step)> debug = {};
-  std::size_t max_message = 4 * 1024 * 1024;  // bytes of one answer
-};
-
 class WorkloadApi {
  public:
-  WorkloadApi(WorkloadEndpoint endpoint, WorkloadApiPolicy policy)
-      : endpoint_(std::move(endpoint)), policy_(std::move(policy)) {}
+  // What the call refers to must outlive this. A request is tried again up to the call's deadline
+  // for all that may pass: no socket yet, an agent that starts or goes, an entry that has not
+  // reached the agent. Only a call that is not needed is tried once: the agent is on this machine,
+  // so that may_retry does not count.
+  WorkloadApi(WorkloadEndpoint endpoint, const CallContext& call)
+      : endpoint_(std::move(endpoint)), call_(call) {}
 
   // Each list holds at least one SVID, and no field of one is empty but its hint. Fails:
   // no_credential (the agent has no identity for this process, refuses the request, or answers what
@@ -63,7 +56,7 @@ class WorkloadApi {
 
  private:
   WorkloadEndpoint endpoint_;
-  WorkloadApiPolicy policy_;
+  CallContext call_;
 };
 
 // The Workload API's messages (workload.proto of the SPIFFE Workload API standard), to and from

@@ -6,8 +6,8 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/cache/identity.hpp>
+#include <execcred/http/retry.hpp>
 #include <execcred/oauth/failure.hpp>
-#include <execcred/oauth/provider_http.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/os/file.hpp>
 
@@ -100,8 +100,7 @@ Status identify_container(const ContainerEndpoint& endpoint, CacheKey& key) {
   return {};
 }
 
-Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, const Services& services,
-                                     ProviderCall& call) {
+Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, CallContext& call) {
   deadline::enter_phase("asking the container's agent for credentials");
   const Url url = TRY(parse_url(endpoint.url));
   const std::string server = origin_of(url);
@@ -113,10 +112,10 @@ Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, const Se
   if (!token.empty()) {
     request.headers.push_back({.name = "Authorization", .value = std::move(token)});
   }
-  services.debug("asking " + server + " for the container's credentials");
-  ProviderHttp http = provider_http({.proxy = proxy_of(services.environment)}, services, call);
+  call.debug("asking " + server + " for the container's credentials");
+  const auto client = make_http_client({.proxy = proxy_of(call.environment)}, call);
   const HttpResponse reply =
-      TRY(send_with_retries(*http.client, request, http.policy)
+      TRY(send_with_retries(*client, request, call)
               .context("asking " + server + " for the container's credentials"));
   if (reply.status != 200) {
     Error failure = status_failure(reply, server);

@@ -6,11 +6,10 @@
 #pragma once
 
 #include <execcred/aws/credentials.hpp>
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
-#include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/key.hpp>
-#include <execcred/exec/provider.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -32,7 +31,6 @@ Result<std::optional<ContainerEndpoint>> container_endpoint(const Environment& e
 // What of it decides whose credentials come. Fails where the token's file cannot be read.
 Status identify_container(const ContainerEndpoint& endpoint, CacheKey& key);
 
-Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, const Services& services,
-                                     ProviderCall& call);
+Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, CallContext& call);
 
 }  // namespace execcred::aws

@@ -16,6 +16,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/cache/options.hpp>
 #include <execcred/json/json.hpp>
 
 #include <memory>
@@ -40,40 +41,37 @@ class Aws final : public Provider {
   Status check(const Settings& /*settings*/) const override { return check_options(options_); }
 
   Result<Credential> get_credential(const CredentialRequest& request,
-                                    const Services& services) override {
+                                    const CallContext& run) override {
     std::optional<Profiles> profiles;
-    if (!has_environment_keys(options_, services.environment) || options_.region.empty()) {
-      profiles = TRY(Profiles::load(services.environment));
+    if (!has_environment_keys(options_, run.environment) || options_.region.empty()) {
+      profiles = TRY(Profiles::load(run.environment));
     }
     const Profiles* const files = profiles ? &*profiles : nullptr;
-    const CredentialPlan plan = TRY(plan_credentials(options_, services.environment, files));
-    const CacheOptions cache = cache_options(request, services);
-    const std::string region = TRY(token_region(options_, files, cache, services));
-    const AwsCredentials credentials = TRY(credentials_of(plan, files, region, cache, services));
-    services.debug("signing as " + credentials.access_key_id + " for " + options_.cluster_id +
-                   " in " + region);
+    const CredentialPlan plan = TRY(plan_credentials(options_, run.environment, files));
+    const CacheOptions cache = cache_options(request, run);
+    const std::string region = TRY(token_region(options_, files, cache, run));
+    const AwsCredentials credentials = TRY(credentials_of(plan, files, region, cache, run));
+    run.debug("signing as " + credentials.access_key_id + " for " + options_.cluster_id + " in " +
+              region);
     return sign_eks_token({.cluster_id = options_.cluster_id,
                            .region = region,
-                           .host = sts_host(region, endpoint_variant(services.environment))},
-                          credentials, services.clock.now());
+                           .host = sts_host(region, endpoint_variant(run.environment))},
+                          credentials, run.clock.now());
   }
 
  private:
-  CacheOptions cache_options(const CredentialRequest& request, const Services& services) const;
+  CacheOptions cache_options(const CredentialRequest& request, const CallContext& run) const;
   Result<AwsCredentials> credentials_of(const CredentialPlan& plan, const Profiles* profiles,
                                         const std::string& region, const CacheOptions& cache,
-                                        const Services& services) const;
+                                        const CallContext& run) const;
 
   Options options_;
   bool has_own_region_ = false;  // by --region, and not by a ClusterProfile
 };
 
-CacheOptions Aws::cache_options(const CredentialRequest& request, const Services& services) const {
-  CacheOptions cache = options_.cache;
-  if (request.info.cluster) cache.client_detail = request.info.cluster->server;
-  cache.deadline = services.deadline;
-  cache.debug = [&services](std::string_view step) { services.debug(step); };
-  cache.client = [&services] { return client_of_token(services.clock.now()); };
+CacheOptions Aws::cache_options(const CredentialRequest& request, const CallContext& run) const {
+  CacheOptions cache = cache_of_run(options_.cache, request);
+  cache.client = [&run] { return client_of_token(run.clock.now()); };
   return cache;
 }
 
@@ -96,18 +94,17 @@ Status check_partition(const CredentialPlan& plan, const std::string& region) {
 
 Result<AwsCredentials> Aws::credentials_of(const CredentialPlan& plan, const Profiles* profiles,
                                            const std::string& region, const CacheOptions& cache,
-                                           const Services& services) const {
+                                           const CallContext& run) const {
   if (plan.is_local()) return std::get<AwsCredentials>(plan.source);
   StsTarget sts;
   if (plan.asks_sts()) {
-    sts.region = TRY(sts_region(options_, has_own_region_, profiles, region, services));
+    sts.region = TRY(sts_region(options_, has_own_region_, profiles, region, run));
     TRY(check_partition(plan, sts.region));
-    sts.url = TRY(sts_url(sts.region, services.environment));
+    sts.url = TRY(sts_url(sts.region, run.environment));
   }
-  const CacheKey key = TRY(session_key(plan, sts, services.environment));
-  const auto ask = [&](ProviderCall& call) { return new_session(plan, sts, services, call); };
-  const Credential session =
-      TRY(CredentialCache(cache, services.environment, services.clock).get(key, ask));
+  const CacheKey key = TRY(session_key(plan, sts, run.environment));
+  const auto ask = [&](CallContext& call) { return new_session(plan, sts, call); };
+  const Credential session = TRY(CredentialCache(cache, run).get(key, ask));
   json::Value document = TRY(json::parse(session.token.reveal()));
   Result<AwsCredentials> credentials = aws_credentials_of_json(document, "SessionToken");
   json::wipe(document);

@@ -55,12 +55,12 @@ void identify_process(const TokenCommand& command, const Environment& environmen
   key.add("process.environment.fingerprint", environment_fingerprint(environment));
 }
 
-Result<AwsCredentials> run_credential_process(const TokenCommand& command, const Services& services,
-                                              const ProviderCall& call) {
+Result<AwsCredentials> run_credential_process(const TokenCommand& command,
+                                              const CallContext& call) {
   deadline::enter_phase("running credential_process");
   const std::string doing = "reading what " + in_quotes(command.program) + " printed";
   const SecretString output =
-      TRY(run_token_command(command, environment_of_command(services.environment), services, call)
+      TRY(run_token_command(command, environment_of_command(call.environment), call)
               .context("running credential_process"));
   Result<json::Value> document = json::parse(output.reveal());
   if (!document) {

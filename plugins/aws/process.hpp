@@ -4,11 +4,10 @@
 #pragma once
 
 #include <execcred/aws/credentials.hpp>
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
-#include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/key.hpp>
-#include <execcred/exec/provider.hpp>
 #include <execcred/sources/token_command.hpp>
 
 #include <string>
@@ -22,7 +21,6 @@ Result<TokenCommand> parse_credential_process(const std::string& text);
 void identify_process(const TokenCommand& command, const Environment& environment, CacheKey& key);
 
 // Fails with no_credential also for a Version other than 1.
-Result<AwsCredentials> run_credential_process(const TokenCommand& command, const Services& services,
-                                              const ProviderCall& call);
+Result<AwsCredentials> run_credential_process(const TokenCommand& command, const CallContext& call);
 
 }  // namespace execcred::aws

@@ -50,18 +50,18 @@ Result<std::string> checked(const Found& found) {
                .hint = std::string(kHint)};
 }
 
-Result<std::string> region_of_instance(const CacheOptions& cache, const Services& services) {
-  const AwsMetadataUrls urls = metadata_urls(services.environment);
+Result<std::string> region_of_instance(const CacheOptions& cache, const CallContext& run) {
+  const AwsMetadataUrls urls = metadata_urls(run.environment);
   CacheKey key;
   key.add("plugin", "aws").add("what", "region").add("instance", urls.zone);
   identify_machine(key);
-  const auto ask = [&](ProviderCall& call) -> Result<FreshCredential> {
-    const std::string region = TRY(AwsMetadata(urls, services, call).region());
+  const auto ask = [&](CallContext& call) -> Result<FreshCredential> {
+    const std::string region = TRY(AwsMetadata(urls, call).region());
     FreshCredential fresh = {.identity = "this instance", .target = "its region"};
     fresh.credential.token = SecretString(region);
     return fresh;
   };
-  const Credential kept = TRY(CredentialCache(cache, services.environment, services.clock)
+  const Credential kept = TRY(CredentialCache(cache, run)
                                   .get(key, ask)
                                   .context("looking for the region, which nothing else names")
                                   .hint(std::string(kHint)));
@@ -71,20 +71,20 @@ Result<std::string> region_of_instance(const CacheOptions& cache, const Services
 }  // namespace
 
 Result<std::string> token_region(const Options& options, const Profiles* profiles,
-                                 const CacheOptions& cache, const Services& services) {
+                                 const CacheOptions& cache, const CallContext& run) {
   if (!options.region.empty()) return options.region;
   const std::optional<Found> found = TRY(region_of_profile(options, profiles));
   if (found) return checked(*found);
-  if (!is_aws_metadata_disabled(services.environment)) return region_of_instance(cache, services);
+  if (!is_aws_metadata_disabled(run.environment)) return region_of_instance(cache, run);
   return Error{.kind = Error::Kind::configuration,
                .message = "no region is known",
                .hint = std::string(kHint)};
 }
 
 Result<std::string> sts_region(const Options& options, bool is_own, const Profiles* profiles,
-                               const std::string& token_region, const Services& services) {
+                               const std::string& token_region, const CallContext& run) {
   if (is_own) return token_region;
-  std::optional<Found> found = region_of_environment(services.environment);
+  std::optional<Found> found = region_of_environment(run.environment);
   if (!found) {
     found = TRY(region_of_profile(options, profiles));
   }

@@ -5,10 +5,10 @@
 #include "options.hpp"
 #include "profiles.hpp"
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/cache/credential_cache.hpp>
-#include <execcred/exec/provider.hpp>
 
 #include <optional>
 #include <string>
@@ -19,12 +19,12 @@ namespace execcred::aws {
 // instance's, which is kept in the cache. `profiles` may be nullptr where the option has one. Fails
 // with configuration where none is known, or one is malformed, and as AwsMetadata::region().
 Result<std::string> token_region(const Options& options, const Profiles* profiles,
-                                 const CacheOptions& cache, const Services& services);
+                                 const CacheOptions& cache, const CallContext& run);
 
 // The controller's own region if it knows one in the token's partition, so that clusters of many
 // regions share a session, and their ClusterProfiles do not say where it is asked for. Else the
 // token's. `is_own`: --region does not come from a ClusterProfile.
 Result<std::string> sts_region(const Options& options, bool is_own, const Profiles* profiles,
-                               const std::string& token_region, const Services& services);
+                               const std::string& token_region, const CallContext& run);
 
 }  // namespace execcred::aws

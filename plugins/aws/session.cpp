@@ -81,8 +81,7 @@ Status identify_source(const CredentialPlan::Source& source, const Environment& 
 // One run's way from the source through the roles.
 class Journey {
  public:
-  Journey(const StsTarget& target, const Services& services, ProviderCall& call)
-      : services_(services), call_(call) {
+  Journey(const StsTarget& target, CallContext& call) : call_(call) {
     endpoint_.url = target.url;
     endpoint_.region = target.region;
   }
@@ -90,7 +89,7 @@ class Journey {
   Result<RoleSession> begin(const CredentialPlan::Source& source);
   Result<RoleSession> assume(const Role& role, const AwsCredentials& credentials) {
     TRY(read_ca());
-    return StsClient(endpoint_, services_, call_).assume_role(role, credentials);
+    return StsClient(endpoint_, call_).assume_role(role, credentials);
   }
 
  private:
@@ -98,13 +97,12 @@ class Journey {
   Result<AwsCredentials> of_instance();
   Status read_ca();
 
-  const Services& services_;
-  ProviderCall& call_;
+  CallContext& call_;
   StsEndpoint endpoint_ = {};
 };
 
 Status Journey::read_ca() {
-  const auto path = services_.environment.get("AWS_CA_BUNDLE");
+  const auto path = call_.environment.get("AWS_CA_BUNDLE");
   if (!path || !endpoint_.tls.ca_certificates.empty()) return {};
   endpoint_.tls.ca_certificates =
       TRY(read_ca_file(std::string(*path))
@@ -117,19 +115,19 @@ Result<RoleSession> Journey::with_web_identity(const WebIdentity& identity) {
   const SecretString token = TRY(read_web_identity(identity));
   const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
   if (claims) {
-    Status checked = check_lifetime(*claims, services_.clock.now());
+    Status checked = check_lifetime(*claims, call_.clock.now());
     if (!checked) checked.error().is_local = true;
     TRY(std::move(checked)
             .context("looking at the web identity's token")
             .hint("check that whatever renews the token is still running"));
   }
   TRY(read_ca());
-  return StsClient(endpoint_, services_, call_).assume_role_with_web_identity(identity.role, token);
+  return StsClient(endpoint_, call_).assume_role_with_web_identity(identity.role, token);
 }
 
 Result<AwsCredentials> Journey::of_instance() {
-  const AwsMetadataUrls urls = metadata_urls(services_.environment);
-  return AwsMetadata(urls, services_, call_)
+  const AwsMetadataUrls urls = metadata_urls(call_.environment);
+  return AwsMetadata(urls, call_)
       .credentials()
       .context("looking for credentials: neither variables nor a profile give them")
       .hint(
@@ -144,9 +142,9 @@ Result<RoleSession> Journey::begin(const CredentialPlan::Source& source) {
   if (const auto* identity = std::get_if<WebIdentity>(&source)) return with_web_identity(*identity);
   RoleSession session;
   if (const auto* command = std::get_if<TokenCommand>(&source)) {
-    session.credentials = TRY(run_credential_process(*command, services_, call_));
+    session.credentials = TRY(run_credential_process(*command, call_));
   } else if (const auto* endpoint = std::get_if<ContainerEndpoint>(&source)) {
-    session.credentials = TRY(ask_container(*endpoint, services_, call_));
+    session.credentials = TRY(ask_container(*endpoint, call_));
   } else {
     session.credentials = TRY(of_instance());
   }
@@ -196,10 +194,10 @@ Result<CacheKey> session_key(const CredentialPlan& plan, const StsTarget& sts,
 }
 
 Result<FreshCredential> new_session(const CredentialPlan& plan, const StsTarget& sts,
-                                    const Services& services, ProviderCall& call) {
-  Journey journey(sts, services, call);
+                                    CallContext& call) {
+  Journey journey(sts, call);
   RoleSession session = TRY(journey.begin(plan.source));
-  TRY(check_end(session.credentials, services.clock.now()));
+  TRY(check_end(session.credentials, call.clock.now()));
   for (const Role& role : plan.roles) {
     session = TRY(journey.assume(role, session.credentials));
   }

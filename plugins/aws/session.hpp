@@ -8,10 +8,10 @@
 
 #include <execcred/aws/credentials.hpp>
 #include <execcred/aws/metadata.hpp>
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/key.hpp>
-#include <execcred/exec/provider.hpp>
 
 #include <optional>
 #include <string>
@@ -31,7 +31,7 @@ Result<CacheKey> session_key(const CredentialPlan& plan, const StsTarget& sts,
 
 // Asks for a new session: its JSON is the credential's token.
 Result<FreshCredential> new_session(const CredentialPlan& plan, const StsTarget& sts,
-                                    const Services& services, ProviderCall& call);
+                                    CallContext& call);
 
 // The client that asks, for the cache. It asks again when its token ends, long before the session
 // does. That is no sign that the session is refused, so it counts as another client's asking.

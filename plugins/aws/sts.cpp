@@ -8,7 +8,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/oauth/provider_http.hpp>
+#include <execcred/http/retry.hpp>
 #include <execcred/os/deadline.hpp>
 
 #include <memory>
@@ -68,8 +68,8 @@ Result<RoleSession> StsClient::assume_role(const Role& role, const AwsCredential
   AwsRequest to_sign = TRY(aws_request("POST", request.url));
   to_sign.headers = {{"Content-Type", std::string(kFormType)}};
   to_sign.body = request.body.reveal();
-  for (HttpHeader& header : sign_aws_request(to_sign, credentials, {.region = endpoint_.region},
-                                             services_.clock.now())) {
+  for (HttpHeader& header :
+       sign_aws_request(to_sign, credentials, {.region = endpoint_.region}, call_.clock.now())) {
     request.headers.push_back(std::move(header));
   }
   SecretTexts secrets;
@@ -96,14 +96,13 @@ Result<RoleSession> StsClient::ask(HttpRequest request, const std::string& actio
   deadline::enter_phase("asking STS for a session");
   const Url url = TRY(parse_url(request.url));
   const std::string server = origin_of(url);
-  services_.debug("asking " + server + ": " + action);
-  ProviderHttp http = provider_http(
-      {.tls = endpoint_.tls, .proxy = proxy_of(services_.environment)}, services_, call_);
-  ThrottlingObserver client(std::move(http.client));
-  const HttpResponse reply = TRY(send_with_retries(client, request, http.policy));
+  call_.debug("asking " + server + ": " + action);
+  ThrottlingObserver client(
+      make_http_client({.tls = endpoint_.tls, .proxy = proxy_of(call_.environment)}, call_));
+  const HttpResponse reply = TRY(send_with_retries(client, request, call_));
   RoleSession session = TRY(read_sts_reply(reply, action, server, secrets));
   const auto end = session.credentials.expires_at;
-  if (end && *end <= services_.clock.now()) {
+  if (end && *end <= call_.clock.now()) {
     return Error{.kind = Error::Kind::no_credential,
                  .message = "the session that " + server + " gave has ended already",
                  .hint = "check this machine's clock"};

@@ -9,8 +9,8 @@
 #include "role.hpp"
 
 #include <execcred/aws/credentials.hpp>
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
-#include <execcred/cache/credential_cache.hpp>
 #include <execcred/exec/provider.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/oauth/failure.hpp>
@@ -33,8 +33,7 @@ struct RoleSession {
 class StsClient {
  public:
   // All must outlive it.
-  StsClient(const StsEndpoint& endpoint, const Services& services, ProviderCall& call)
-      : endpoint_(endpoint), services_(services), call_(call) {}
+  StsClient(const StsEndpoint& endpoint, CallContext& call) : endpoint_(endpoint), call_(call) {}
 
   // Fail with no_credential (refused, or a reply that is no session), unavailable (network, too
   // many requests, STS's own trouble), configuration (the URL).
@@ -47,8 +46,7 @@ class StsClient {
                           const SecretTexts& secrets);
 
   const StsEndpoint& endpoint_;
-  const Services& services_;
-  ProviderCall& call_;
+  CallContext& call_;
 };
 
 // The reply to an action. `secrets` may not be shown, whatever the server repeats.

@@ -26,10 +26,10 @@ Result<IdentityKind> chosen_kind(const Options& options) {
 
 Result<std::unique_ptr<Identity>> open_identity(const Options& options,
                                                 const CredentialRequest& request,
-                                                const Services& services) {
+                                                const CallContext& run) {
   const IdentityKind kind = TRY(chosen_kind(options));
-  if (kind == IdentityKind::managed) return open_managed_identity(options, services);
-  return open_workload_identity(options, request.info, services);
+  if (kind == IdentityKind::managed) return open_managed_identity(options, run);
+  return open_workload_identity(options, request.info, run);
 }
 
 }  // namespace execcred::azure

@@ -4,6 +4,7 @@
 
 #include "options.hpp"
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/key.hpp>
@@ -20,13 +21,13 @@ class Identity {
   // All that decides whose token it is, and where it is asked for.
   virtual void identify(CacheKey& key) const = 0;
   // Fails with no_credential, unavailable or configuration.
-  virtual Result<FreshCredential> ask(ProviderCall& call) const = 0;
+  virtual Result<FreshCredential> ask(CallContext& call) const = 0;
 };
 
 // Reads what is at hand (the federated token, variables); sends nothing. The arguments must
 // outlive it. Fails (configuration, no_credential).
 Result<std::unique_ptr<Identity>> open_identity(const Options& options,
                                                 const CredentialRequest& request,
-                                                const Services& services);
+                                                const CallContext& run);
 
 }  // namespace execcred::azure

@@ -11,8 +11,8 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/cache/identity.hpp>
+#include <execcred/http/retry.hpp>
 #include <execcred/oauth/local_url.hpp>
-#include <execcred/oauth/provider_http.hpp>
 #include <execcred/os/deadline.hpp>
 
 #include <string_view>
@@ -26,29 +26,28 @@ constexpr int kAttempts = 6;
 
 class ManagedIdentity final : public Identity {
  public:
-  ManagedIdentity(const Options& options, const Services& services)
-      : options_(options), services_(services) {}
+  ManagedIdentity(const Options& options, const CallContext& run) : options_(options), run_(run) {}
 
   Status open();
   void identify(CacheKey& key) const override;
-  Result<FreshCredential> ask(ProviderCall& call) const override;
+  Result<FreshCredential> ask(CallContext& call) const override;
 
  private:
   Status select();
   bool is_app_service() const { return endpoint_.kind == ManagedEndpoint::Kind::app_service; }
   HttpRequest request() const;
   ManagedReplyRules rules() const;
-  Result<HttpResponse> send(ProviderCall& call) const;
+  Result<HttpResponse> send(CallContext& call) const;
 
   const Options& options_;
-  const Services& services_;
+  const CallContext& run_;
   ManagedEndpoint endpoint_;
   IdentitySelector selector_;
   std::string server_;  // the endpoint's origin
 };
 
 Status ManagedIdentity::open() {
-  endpoint_ = TRY(managed_endpoint(services_.environment));
+  endpoint_ = TRY(managed_endpoint(run_.environment));
   const Url url = TRY(parse_url(endpoint_.url));
   server_ = origin_of(url);
   return select();
@@ -99,30 +98,27 @@ HttpRequest ManagedIdentity::request() const {
 }
 
 ManagedReplyRules ManagedIdentity::rules() const {
-  ManagedReplyRules rules = {.kind = endpoint_.kind,
-                             .selector = selector_,
-                             .now = services_.clock.now(),
-                             .server = server_};
+  ManagedReplyRules rules = {
+      .kind = endpoint_.kind, .selector = selector_, .now = run_.clock.now(), .server = server_};
   if (is_app_service()) rules.secrets.push_back(endpoint_.header.copy());
   return rules;
 }
 
-Result<HttpResponse> ManagedIdentity::send(ProviderCall& call) const {
-  ProviderHttp http = provider_http({}, services_, call);  // no proxy, whatever the variables say
-  if (call.may_retry) http.policy.attempts = kAttempts;
+Result<HttpResponse> ManagedIdentity::send(CallContext& call) const {
+  const auto http = make_http_client({}, call);  // no proxy, whatever the variables say
   JudgingClient client(
-      *http.client, [this](const HttpResponse& reply) { return managed_failure(reply, rules()); });
-  HttpResponse reply = TRY(send_with_retries(client, request(), http.policy));
+      *http, [this](const HttpResponse& reply) { return managed_failure(reply, rules()); });
+  HttpResponse reply = TRY(send_with_retries(client, request(), call, {.attempts = kAttempts}));
   if (client.failure()) return *client.failure();
   return reply;
 }
 
-Result<FreshCredential> ManagedIdentity::ask(ProviderCall& call) const {
+Result<FreshCredential> ManagedIdentity::ask(CallContext& call) const {
   deadline::enter_phase("asking the endpoint of managed identities");
-  services_.debug("asking " + server_ + " for a token of " +
-                  (selector_.name.empty() ? std::string("its managed identity")
-                                          : "the managed identity with " + selector_.name + " " +
-                                                in_quotes(selector_.value)));
+  run_.debug("asking " + server_ + " for a token of " +
+             (selector_.name.empty() ? std::string("its managed identity")
+                                     : "the managed identity with " + selector_.name + " " +
+                                           in_quotes(selector_.value)));
   const HttpResponse response =
       TRY(send(call).context("asking the endpoint of managed identities"));
   TokenReply reply = TRY(parse_managed_reply(response, rules()));
@@ -137,8 +133,8 @@ Result<FreshCredential> ManagedIdentity::ask(ProviderCall& call) const {
 }  // namespace
 
 Result<std::unique_ptr<Identity>> open_managed_identity(const Options& options,
-                                                        const Services& services) {
-  auto identity = std::make_unique<ManagedIdentity>(options, services);
+                                                        const CallContext& run) {
+  auto identity = std::make_unique<ManagedIdentity>(options, run);
   TRY(identity->open());
   return std::unique_ptr<Identity>(std::move(identity));
 }

@@ -17,6 +17,6 @@ namespace execcred::azure {
 
 // Fails (configuration): an identity that is named twice, an endpoint that cannot be used.
 Result<std::unique_ptr<Identity>> open_managed_identity(const Options& options,
-                                                        const Services& services);
+                                                        const CallContext& run);
 
 }  // namespace execcred::azure

@@ -64,16 +64,14 @@ class Azure final : public Provider {
   }
 
   Result<Credential> get_credential(const CredentialRequest& request,
-                                    const Services& services) override {
+                                    const CallContext& run) override {
     options_.is_tenant_of_profile = settings_->get("tenant-id").is_from_profile();
-    const std::unique_ptr<Identity> identity = TRY(open_identity(options_, request, services));
+    const std::unique_ptr<Identity> identity = TRY(open_identity(options_, request, run));
     CacheKey key;
     key.add("plugin", "azure").add("server-id", options_.server_id);
     identity->identify(key);
-    const auto ask = [&identity](ProviderCall& call) { return identity->ask(call); };
-    return CredentialCache(cache_of_run(options_.cache, request, services), services.environment,
-                           services.clock)
-        .get(key, ask);
+    const auto ask = [&identity](CallContext& call) { return identity->ask(call); };
+    return CredentialCache(cache_of_run(options_.cache, request), run).get(key, ask);
   }
 
  private:

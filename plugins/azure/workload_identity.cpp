@@ -13,7 +13,6 @@
 #include <execcred/exec/jwt.hpp>
 #include <execcred/http/http.hpp>
 #include <execcred/oauth/failure.hpp>
-#include <execcred/oauth/provider_http.hpp>
 #include <execcred/oauth/token_post.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/os/file.hpp>
@@ -38,22 +37,21 @@ Error unset(std::string_view what, std::string_view option, std::string_view var
 
 class WorkloadIdentity final : public Identity {
  public:
-  WorkloadIdentity(const Options& options, const Services& services)
-      : options_(options), services_(services) {}
+  WorkloadIdentity(const Options& options, const CallContext& run) : options_(options), run_(run) {}
 
   Status open(const ExecInfo& info);
   void identify(CacheKey& key) const override;
-  Result<FreshCredential> ask(ProviderCall& call) const override;
+  Result<FreshCredential> ask(CallContext& call) const override;
 
  private:
   Status read_settings(const ExecInfo& info);
   Status read_assertion();
   Status check_assertion() const;
   Form form() const;
-  Result<TokenReply> post(ProviderCall& call) const;
+  Result<TokenReply> post(CallContext& call) const;
 
   const Options& options_;
-  const Services& services_;
+  const CallContext& run_;
   std::string tenant_;
   SecretString assertion_;
 };
@@ -69,7 +67,7 @@ Status WorkloadIdentity::read_settings(const ExecInfo& info) {
   if (options_.federated_token_file.empty()) {
     return unset("federated token file", "--federated-token-file=PATH", kTokenFileVariable);
   }
-  tenant_ = TRY(chosen_tenant(options_, info, services_.environment));
+  tenant_ = TRY(chosen_tenant(options_, info, run_.environment));
   return {};
 }
 
@@ -101,7 +99,7 @@ void WorkloadIdentity::identify(CacheKey& key) const {
 // Not before it is sent: what was got for it outlives it.
 Status WorkloadIdentity::check_assertion() const {
   const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(assertion_));
-  return claims ? check_lifetime(*claims, services_.clock.now()) : Status();
+  return claims ? check_lifetime(*claims, run_.clock.now()) : Status();
 }
 
 // The fields of azure-identity, in its order.
@@ -115,29 +113,29 @@ Form WorkloadIdentity::form() const {
   return form;
 }
 
-Result<TokenReply> WorkloadIdentity::post(ProviderCall& call) const {
+Result<TokenReply> WorkloadIdentity::post(CallContext& call) const {
   TlsSettings tls;
   if (!options_.ca_file.empty()) {
     tls.ca_certificates =
         TRY(read_ca_file(options_.ca_file)
                 .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
   }
-  ProviderHttp http = provider_http(
-      {.tls = std::move(tls), .proxy = proxy_of(services_.environment)}, services_, call);
+  const auto http =
+      make_http_client({.tls = std::move(tls), .proxy = proxy_of(run_.environment)}, call);
   SecretTexts secrets;
   secrets.push_back(assertion_.copy());
-  JudgingClient client(*http.client, [&](const HttpResponse& reply) {
+  JudgingClient client(*http, [&](const HttpResponse& reply) {
     return entra_failure(reply, options_.authority_host, secrets);
   });
   // Entra takes a projected token as often as it is sent, although it has a jti.
   TokenPost post = {.url = options_.authority_host + "/" + tenant_ + "/oauth2/v2.0/token"};
   post.make_form = [this](HttpRequest&) -> Result<Form> { return form(); };
-  Result<TokenReply> reply = post_for_token(client, post, http.policy, services_.clock);
+  Result<TokenReply> reply = post_for_token(client, post, call);
   if (!reply && client.failure()) return *client.failure();
   return reply;
 }
 
-Result<FreshCredential> WorkloadIdentity::ask(ProviderCall& call) const {
+Result<FreshCredential> WorkloadIdentity::ask(CallContext& call) const {
   Status checked = check_assertion();
   if (!checked) checked.error().is_local = true;
   TRY(std::move(checked)
@@ -145,7 +143,7 @@ Result<FreshCredential> WorkloadIdentity::ask(ProviderCall& call) const {
                    in_quotes(options_.federated_token_file.native()))
           .hint("check that the kubelet still renews the token, and this machine's clock"));
   deadline::enter_phase("asking Entra for a token");
-  services_.debug("asking " + options_.authority_host + " for a token of the tenant " + tenant_);
+  run_.debug("asking " + options_.authority_host + " for a token of the tenant " + tenant_);
   TokenReply reply =
       TRY(post(call).context("asking for a token of the tenant " + in_quotes(tenant_)));
   FreshCredential fresh;
@@ -159,8 +157,8 @@ Result<FreshCredential> WorkloadIdentity::ask(ProviderCall& call) const {
 
 Result<std::unique_ptr<Identity>> open_workload_identity(const Options& options,
                                                          const ExecInfo& info,
-                                                         const Services& services) {
-  auto identity = std::make_unique<WorkloadIdentity>(options, services);
+                                                         const CallContext& run) {
+  auto identity = std::make_unique<WorkloadIdentity>(options, run);
   TRY(identity->open(info));
   return std::unique_ptr<Identity>(std::move(identity));
 }

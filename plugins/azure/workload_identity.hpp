@@ -12,6 +12,6 @@ namespace execcred::azure {
 // with no_credential (the file holds no JWT, or the ClusterProfile's tenant is not allowed).
 Result<std::unique_ptr<Identity>> open_workload_identity(const Options& options,
                                                          const ExecInfo& info,
-                                                         const Services& services);
+                                                         const CallContext& run);
 
 }  // namespace execcred::azure

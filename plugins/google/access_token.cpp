@@ -9,38 +9,37 @@
 
 namespace execcred::google {
 
-Result<AccessToken> AccessTokenSource::get(const TokenWish& wish, ProviderCall& call) const {
-  ProviderHttp http =
-      provider_http({.tls = tls_, .proxy = proxy_of(services_.environment)}, services_, call);
+Result<AccessToken> AccessTokenSource::get(const TokenWish& wish, CallContext& call) const {
+  const auto client = make_http_client({.tls = tls_, .proxy = proxy_of(call.environment)}, call);
   const auto& impersonations = credentials_.impersonations;
   // What is only meant to impersonate need not be good for more.
   const TokenWish only_iam = {.scopes = {"https://www.googleapis.com/auth/iam"}};
-  AccessToken token = TRY(first(impersonations.empty() ? wish : only_iam, http, call));
+  AccessToken token = TRY(first(impersonations.empty() ? wish : only_iam, *client, call));
   for (std::size_t i = 0; i < impersonations.size(); ++i) {
     const bool is_last = i + 1 == impersonations.size();
-    token = TRY(impersonate(impersonations[i], token, is_last ? wish.scopes : only_iam.scopes, http,
-                            services_));
+    token = TRY(impersonate(impersonations[i], token, is_last ? wish.scopes : only_iam.scopes,
+                            *client, call));
   }
   return token;
 }
 
-Result<AccessToken> AccessTokenSource::first(const TokenWish& wish, ProviderHttp& http,
-                                             ProviderCall& call) const {
+Result<AccessToken> AccessTokenSource::first(const TokenWish& wish, HttpClient& client,
+                                             CallContext& call) const {
   if (const auto* account = std::get_if<ExternalAccount>(&credentials_.source)) {
     const SecretString token = TRY(subject_.get(tls_, call));
-    return exchange_subject(*account, token, wish.scopes, http, services_);
+    return exchange_subject(*account, token, wish.scopes, client, call);
   }
   if (const auto* key = std::get_if<ServiceAccountKey>(&credentials_.source)) {
     deadline::enter_phase("using the service account's key");
     if (credentials_.universe_domain != kDefaultUniverse) {
-      return sign_access_token(*key, wish.scopes, services_.clock.now());
+      return sign_access_token(*key, wish.scopes, call.clock.now());
     }
-    return use_key(*key, wish.scopes, http, services_);
+    return use_key(*key, wish.scopes, client, call);
   }
   if (const auto* user = std::get_if<AuthorizedUser>(&credentials_.source)) {
-    return use_refresh_token(*user, wish.is_explicit ? wish.scopes : user->scopes, http, services_);
+    return use_refresh_token(*user, wish.is_explicit ? wish.scopes : user->scopes, client, call);
   }
-  return ask_metadata_server(wish.scopes, services_, call);
+  return ask_metadata_server(wish.scopes, call);
 }
 
 }  // namespace execcred::google

@@ -8,12 +8,11 @@
 #include "credentials.hpp"
 #include "subject.hpp"
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
-#include <execcred/cache/credential_cache.hpp>
 #include <execcred/exec/provider.hpp>
 #include <execcred/http/http.hpp>
-#include <execcred/oauth/provider_http.hpp>
 
 #include <optional>
 #include <string>
@@ -36,28 +35,27 @@ class AccessTokenSource {
  public:
   // All must outlive it.
   AccessTokenSource(const GoogleCredentials& credentials, const Subject& subject,
-                    const TlsSettings& tls, const Services& services)
-      : credentials_(credentials), subject_(subject), tls_(tls), services_(services) {}
+                    const TlsSettings& tls)
+      : credentials_(credentials), subject_(subject), tls_(tls) {}
 
-  Result<AccessToken> get(const TokenWish& wish, ProviderCall& call) const;
+  Result<AccessToken> get(const TokenWish& wish, CallContext& call) const;
 
  private:
-  Result<AccessToken> first(const TokenWish& wish, ProviderHttp& http, ProviderCall& call) const;
+  Result<AccessToken> first(const TokenWish& wish, HttpClient& client, CallContext& call) const;
 
   const GoogleCredentials& credentials_;
   const Subject& subject_;
   const TlsSettings& tls_;
-  const Services& services_;
 };
 
 // RFC 8693 at Google's STS.
 Result<AccessToken> exchange_subject(const ExternalAccount& account, const SecretString& subject,
-                                     const std::vector<std::string>& scopes, ProviderHttp& http,
-                                     const Services& services);
+                                     const std::vector<std::string>& scopes, HttpClient& client,
+                                     CallContext& call);
 
 // RFC 7523, with an assertion of the key's.
 Result<AccessToken> use_key(const ServiceAccountKey& key, const std::vector<std::string>& scopes,
-                            ProviderHttp& http, const Services& services);
+                            HttpClient& client, CallContext& call);
 
 // In universes other than googleapis.com a JWT that the key signed is the access token.
 Result<AccessToken> sign_access_token(const ServiceAccountKey& key,
@@ -65,15 +63,14 @@ Result<AccessToken> sign_access_token(const ServiceAccountKey& key,
 
 // RFC 6749, section 6. Without scopes, those that the person consented to.
 Result<AccessToken> use_refresh_token(const AuthorizedUser& user,
-                                      const std::vector<std::string>& scopes, ProviderHttp& http,
-                                      const Services& services);
+                                      const std::vector<std::string>& scopes, HttpClient& client,
+                                      CallContext& call);
 
-Result<AccessToken> ask_metadata_server(const std::vector<std::string>& scopes,
-                                        const Services& services, ProviderCall& call);
+Result<AccessToken> ask_metadata_server(const std::vector<std::string>& scopes, CallContext& call);
 
 // iamcredentials' generateAccessToken.
 Result<AccessToken> impersonate(const Impersonation& impersonation, const AccessToken& as,
-                                const std::vector<std::string>& scopes, ProviderHttp& http,
-                                const Services& services);
+                                const std::vector<std::string>& scopes, HttpClient& client,
+                                CallContext& call);
 
 }  // namespace execcred::google

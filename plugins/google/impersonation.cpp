@@ -84,8 +84,8 @@ Result<AccessToken> read_reply(const json::Value& document, TimePoint now) {
 }
 
 Result<AccessToken> post(const Impersonation& impersonation, const AccessToken& as,
-                         const std::vector<std::string>& scopes, ProviderHttp& http,
-                         const Services& services) {
+                         const std::vector<std::string>& scopes, HttpClient& client,
+                         CallContext& call) {
   const Url url = TRY(parse_url(impersonation.url));
   const std::string server = origin_of(url);
   HttpRequest request = {.method = "POST", .url = impersonation.url};
@@ -95,13 +95,13 @@ Result<AccessToken> post(const Impersonation& impersonation, const AccessToken& 
   authorization.append(as.token.reveal());
   request.headers.push_back({.name = "Authorization", .value = std::move(authorization)});
   request.body = SecretString(body_of(impersonation, scopes));
-  services.debug("asking " + server + " to act as " + in_quotes(impersonation.account));
-  const HttpResponse reply = TRY(send_with_retries(*http.client, request, http.policy));
+  call.debug("asking " + server + " to act as " + in_quotes(impersonation.account));
+  const HttpResponse reply = TRY(send_with_retries(client, request, call));
   SecretTexts secrets;
   secrets.push_back(as.token.copy());
   if (reply.status != 200) return api_failure(reply, server, secrets);
   json::Value document = TRY(json_object_of(reply, server, secrets));
-  Result<AccessToken> token = read_reply(document, services.clock.now());
+  Result<AccessToken> token = read_reply(document, call.clock.now());
   json::wipe(document);
   return std::move(token).context("reading the reply of " + server);
 }
@@ -109,10 +109,10 @@ Result<AccessToken> post(const Impersonation& impersonation, const AccessToken& 
 }  // namespace
 
 Result<AccessToken> impersonate(const Impersonation& impersonation, const AccessToken& as,
-                                const std::vector<std::string>& scopes, ProviderHttp& http,
-                                const Services& services) {
+                                const std::vector<std::string>& scopes, HttpClient& client,
+                                CallContext& call) {
   deadline::enter_phase("impersonating the service account");
-  return post(impersonation, as, scopes, http, services)
+  return post(impersonation, as, scopes, client, call)
       .context("impersonating the service account " + in_quotes(impersonation.account));
 }
 

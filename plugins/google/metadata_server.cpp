@@ -28,13 +28,12 @@ std::string_view hint_for(const Error& error) {
 
 }  // namespace
 
-Result<AccessToken> ask_metadata_server(const std::vector<std::string>& scopes,
-                                        const Services& services, ProviderCall& call) {
+Result<AccessToken> ask_metadata_server(const std::vector<std::string>& scopes, CallContext& call) {
   deadline::enter_phase("asking the metadata server");
   const auto ask = [&]() -> Result<TokenReply> {
-    const HttpResponse reply = TRY(ask_google_metadata(
-        std::string(kPath) + percent_encode(join(scopes, ",")), services, call));
-    return parse_token_reply(reply, {.now = services.clock.now(), .server = "the metadata server"});
+    const HttpResponse reply =
+        TRY(ask_google_metadata(std::string(kPath) + percent_encode(join(scopes, ",")), call));
+    return parse_token_reply(reply, {.now = call.clock.now(), .server = "the metadata server"});
   };
   Result<TokenReply> reply = ask().context("asking the metadata server for a token");
   if (reply) {

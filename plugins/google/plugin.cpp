@@ -15,7 +15,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/options.hpp>
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/http/http.hpp>
 
@@ -98,22 +98,18 @@ class Google final : public Provider {
   }
 
   Result<Credential> get_credential(const CredentialRequest& request,
-                                    const Services& services) override {
+                                    const CallContext& run) override {
     CacheKey key;
     key.add("plugin", "google");
     options_.credentials_named_by = settings_->where_from(kCredentialsOption);
-    const ApplicationDefault found =
-        TRY(load_application_default(options_, services.environment, key));
+    const ApplicationDefault found = TRY(load_application_default(options_, run.environment, key));
     TRY(check_provider(request, found.credentials));
     const TokenWish wish = wish_of(options_, found.credentials);
     add_to_key(wish, key);
     const Subject subject =
-        TRY(Subject::open(std::get_if<ExternalAccount>(&found.credentials.source), services, key));
-    const auto ask = [&](ProviderCall& call) {
-      return obtain(found, subject, wish, services, call);
-    };
-    return CredentialCache(cache_for(request, services), services.environment, services.clock)
-        .get(key, ask);
+        TRY(Subject::open(std::get_if<ExternalAccount>(&found.credentials.source), run, key));
+    const auto ask = [&](CallContext& call) { return obtain(found, subject, wish, call); };
+    return CredentialCache(cache_of_run(options_.cache, request), run).get(key, ask);
   }
 
  private:
@@ -143,25 +139,15 @@ class Google final : public Provider {
     if (!options_.ca_file.empty()) key.add("ca-file", options_.ca_file.native());
   }
 
-  CacheOptions cache_for(const CredentialRequest& request, const Services& services) const {
-    CacheOptions cache = options_.cache;
-    if (request.info.cluster) cache.client_detail = request.info.cluster->server;
-    cache.deadline = services.deadline;
-    cache.debug = [&services](std::string_view step) { services.debug(step); };
-    return cache;
-  }
-
   Result<FreshCredential> obtain(const ApplicationDefault& found, const Subject& subject,
-                                 const TokenWish& wish, const Services& services,
-                                 ProviderCall& call) const {
+                                 const TokenWish& wish, CallContext& call) const {
     TlsSettings tls;
     if (!options_.ca_file.empty()) {
       tls.ca_certificates =
           TRY(read_ca_file(options_.ca_file)
                   .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
     }
-    AccessToken token =
-        TRY(AccessTokenSource(found.credentials, subject, tls, services).get(wish, call));
+    AccessToken token = TRY(AccessTokenSource(found.credentials, subject, tls).get(wish, call));
     return FreshCredential{
         .credential = {.token = std::move(token.token), .expires_at = token.expires_at},
         .identity = identity_of(found),

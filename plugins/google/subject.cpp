@@ -42,14 +42,13 @@ Status check_jwt(const SecretString& token, TimePoint now) {
 }
 
 Result<SecretString> fetch_url(const UrlSource& source, const std::string& type,
-                               const TlsSettings& tls, const Services& services,
-                               ProviderCall& call) {
+                               const TlsSettings& tls, CallContext& call) {
   HttpRequest request = {.url = source.url};
   for (const SourceHeader& header : source.headers) {
     request.headers.push_back({.name = header.name, .value = header.value.copy()});
   }
   const Url url = TRY(parse_url(source.url));
-  const HttpResponse reply = TRY(ask_local_url(std::move(request), tls, services, call));
+  const HttpResponse reply = TRY(ask_local_url(std::move(request), tls, call));
   return subject_token_of(reply.body, source.field, type)
       .context("reading what " + origin_of(url) + " answered");
 }
@@ -69,9 +68,9 @@ Result<SecretString> subject_token_of(const SecretString& text, const std::strin
   return content;
 }
 
-Result<Subject> Subject::open(const ExternalAccount* account, const Services& services,
+Result<Subject> Subject::open(const ExternalAccount* account, const CallContext& run,
                               CacheKey& key) {
-  Subject subject(account, services);
+  Subject subject(account, run);
   if (account != nullptr) TRY(subject.identify(key));
   return subject;
 }
@@ -88,31 +87,31 @@ Status Subject::identify(CacheKey& key) {
     identify_machine(key);
   } else if (std::holds_alternative<ExecutableSource>(account_->source)) {
     identify_machine(key);  // as which the program may ask
-    key.add("subject.environment.fingerprint", environment_fingerprint(services_->environment));
+    key.add("subject.environment.fingerprint", environment_fingerprint(run_->environment));
   } else if (std::holds_alternative<AwsSource>(account_->source)) {
-    identify_aws(services_->environment, key);
+    identify_aws(run_->environment, key);
   }
   return {};
 }
 
-Result<SecretString> Subject::fetch(const TlsSettings& tls, ProviderCall& call) const {
+Result<SecretString> Subject::fetch(const TlsSettings& tls, CallContext& call) const {
   const std::string& type = account_->subject_token_type;
   if (const auto* url = std::get_if<UrlSource>(&account_->source)) {
-    return fetch_url(*url, type, tls, *services_, call);
+    return fetch_url(*url, type, tls, call);
   }
   if (const auto* executable = std::get_if<ExecutableSource>(&account_->source)) {
-    return run_executable(*executable, *account_, *services_, call);
+    return run_executable(*executable, *account_, call);
   }
   if (const auto* aws = std::get_if<AwsSource>(&account_->source)) {
-    return sign_for_aws(*aws, account_->audience, *services_, call);
+    return sign_for_aws(*aws, account_->audience, call);
   }
   return token_.copy();
 }
 
-Result<SecretString> Subject::get(const TlsSettings& tls, ProviderCall& call) const {
+Result<SecretString> Subject::get(const TlsSettings& tls, CallContext& call) const {
   deadline::enter_phase("getting the subject token");
   SecretString token = TRY(fetch(tls, call).context("getting the subject token"));
-  Status checked = check_jwt(token, services_->clock.now());
+  Status checked = check_jwt(token, call.clock.now());
   if (!checked) checked.error().is_local = !token_.empty();
   TRY(std::move(checked)
           .context("looking at the subject token")

@@ -5,9 +5,9 @@
 
 #include "credentials.hpp"
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
-#include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/key.hpp>
 #include <execcred/exec/provider.hpp>
 #include <execcred/http/http.hpp>
@@ -22,22 +22,21 @@ class Subject {
   // Adds to the key whose token it is, as far as the credentials file does not say that. One in a
   // file is read, and its issuer, subject and audiences are its identity; none is fetched.
   // `account` is null for credentials that have no subject token. All must outlive the subject.
-  static Result<Subject> open(const ExternalAccount* account, const Services& services,
+  static Result<Subject> open(const ExternalAccount* account, const CallContext& run,
                               CacheKey& key);
 
   // Fails with no_credential for what is no such token, or has ended; where it is fetched, as that
   // does.
-  Result<SecretString> get(const TlsSettings& tls, ProviderCall& call) const;
+  Result<SecretString> get(const TlsSettings& tls, CallContext& call) const;
 
  private:
-  Subject(const ExternalAccount* account, const Services& services)
-      : account_(account), services_(&services) {}
+  Subject(const ExternalAccount* account, const CallContext& run) : account_(account), run_(&run) {}
 
   Status identify(CacheKey& key);
-  Result<SecretString> fetch(const TlsSettings& tls, ProviderCall& call) const;
+  Result<SecretString> fetch(const TlsSettings& tls, CallContext& call) const;
 
   const ExternalAccount* account_;
-  const Services* services_;
+  const CallContext* run_;
   SecretString token_;  // of a file
 };
 
@@ -50,7 +49,7 @@ Result<SecretString> subject_token_of(const SecretString& text, const std::strin
 // our environment, and GOOGLE_EXTERNAL_ACCOUNT_*. Fails with configuration where
 // GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES is not "1".
 Result<SecretString> run_executable(const ExecutableSource& source, const ExternalAccount& account,
-                                    const Services& services, const ProviderCall& call);
+                                    const CallContext& call);
 
 // What an executable printed, or left in its output file.
 struct ExecutableReply {
@@ -64,7 +63,7 @@ Result<ExecutableReply> parse_executable_reply(std::string_view text, TimePoint 
 
 // A signed request for sts:GetCallerIdentity, which Google sends to AWS to see whose it is.
 Result<SecretString> sign_for_aws(const AwsSource& source, const std::string& audience,
-                                  const Services& services, ProviderCall& call);
+                                  CallContext& call);
 
 // Adds what decides in our environment whose AWS credentials are used.
 void identify_aws(const Environment& environment, CacheKey& key);

@@ -109,11 +109,11 @@ void identify_aws(const Environment& environment, CacheKey& key) {
 }
 
 Result<SecretString> sign_for_aws(const AwsSource& source, const std::string& audience,
-                                  const Services& services, ProviderCall& call) {
+                                  CallContext& call) {
   const AwsMetadataUrls urls = TRY(metadata_urls(source));
-  AwsMetadata metadata(urls, services, call);
-  const std::string region = TRY(region_of(source, metadata, services.environment));
-  const AwsCredentials credentials = TRY(credentials_of(source, metadata, services.environment));
+  AwsMetadata metadata(urls, call);
+  const std::string region = TRY(region_of(source, metadata, call.environment));
+  const AwsCredentials credentials = TRY(credentials_of(source, metadata, call.environment));
   std::string url = source.verification_url;
   constexpr std::string_view kRegion = "{region}";
   for (std::size_t at = url.find(kRegion); at != std::string::npos; at = url.find(kRegion)) {
@@ -121,7 +121,7 @@ Result<SecretString> sign_for_aws(const AwsSource& source, const std::string& au
   }
   const AwsRequest request = TRY(aws_request("POST", url));
   const std::vector<HttpHeader> headers =
-      sign_aws_request(request, credentials, {.region = region}, services.clock.now());
+      sign_aws_request(request, credentials, {.region = region}, call.clock.now());
   return serialized(url, request, headers, audience);
 }
 

@@ -124,23 +124,23 @@ Result<ExecutableReply> read_reply(const json::Value& document, TimePoint now) {
 }
 
 // The program keeps there what is still good, so that it need not be run.
-Result<SecretString> read_output_file(const ExecutableSource& source, const Services& services) {
+Result<SecretString> read_output_file(const ExecutableSource& source, const CallContext& call) {
   if (source.output_file.empty()) return SecretString();
   std::optional<SecretString> text = TRY(read_secret_file_if_there(source.output_file));
   if (!text || !json::parse(text->reveal())) return SecretString();
-  Result<ExecutableReply> reply = parse_executable_reply(text->reveal(), services.clock.now());
+  Result<ExecutableReply> reply = parse_executable_reply(text->reveal(), call.clock.now());
   if (reply && reply->expires_at) return std::move(reply->token);
-  services.debug(in_quotes(source.output_file.native()) + " has no token that is still good" +
-                 (reply ? std::string() : ": " + reply.error().message));
+  call.debug(in_quotes(source.output_file.native()) + " has no token that is still good" +
+             (reply ? std::string() : ": " + reply.error().message));
   return SecretString();
 }
 
 Result<SecretString> output_of(const ExecutableSource& source, const ExternalAccount& account,
-                               const Services& services, ProviderCall call) {
+                               CallContext call) {
   call.deadline = std::min(call.deadline, steady_clock::now() + source.timeout);
-  SecretString output = TRY(
-      run_token_command({.program = source.program, .arguments = source.arguments},
-                        environment_for(source, account, services.environment), services, call));
+  SecretString output =
+      TRY(run_token_command({.program = source.program, .arguments = source.arguments},
+                            environment_for(source, account, call.environment), call));
   if (!output.trimmed().empty() || source.output_file.empty()) return output;
   return read_secret_file(source.output_file);
 }
@@ -156,18 +156,18 @@ Result<ExecutableReply> parse_executable_reply(std::string_view text, TimePoint 
 }
 
 Result<SecretString> run_executable(const ExecutableSource& source, const ExternalAccount& account,
-                                    const Services& services, const ProviderCall& call) {
-  if (services.environment.get(kAllowed) != "1") {
+                                    const CallContext& call) {
+  if (call.environment.get(kAllowed) != "1") {
     return Error{.kind = Error::Kind::configuration,
                  .message = "the credentials file names a program to run, which is not allowed",
                  .hint = "if that is meant: " + std::string(kAllowed) + "=1"};
   }
-  SecretString kept = TRY(read_output_file(source, services)
-                              .context("reading " + in_quotes(source.output_file.native())));
+  SecretString kept = TRY(
+      read_output_file(source, call).context("reading " + in_quotes(source.output_file.native())));
   if (!kept.empty()) return kept;
-  const SecretString output = TRY(output_of(source, account, services, call));
+  const SecretString output = TRY(output_of(source, account, call));
   ExecutableReply reply =
-      TRY(parse_executable_reply(output.reveal(), services.clock.now())
+      TRY(parse_executable_reply(output.reveal(), call.clock.now())
               .context("reading what " + in_quotes(source.program) + " printed"));
   return std::move(reply.token);
 }

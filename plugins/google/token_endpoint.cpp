@@ -22,11 +22,11 @@ constexpr std::string_view kOauthUrl = "https://oauth2.googleapis.com/token";
 constexpr std::string_view kGrants = "urn:ietf:params:oauth:grant-type:";
 constexpr std::chrono::seconds kLifetime = std::chrono::hours(1);
 
-Result<AccessToken> post(const TokenPost& request, ProviderHttp& http, const Services& services) {
+Result<AccessToken> post(const TokenPost& request, HttpClient& client, CallContext& call) {
   const std::string where = redacted_url(request.url);
-  services.debug("asking " + where + " for a token");
-  TokenReply reply = TRY(post_for_token(*http.client, request, http.policy, services.clock)
-                             .context("asking the token endpoint " + where));
+  call.debug("asking " + where + " for a token");
+  TokenReply reply =
+      TRY(post_for_token(client, request, call).context("asking the token endpoint " + where));
   return AccessToken{.token = std::move(reply.token), .expires_at = reply.expires_at};
 }
 
@@ -58,8 +58,8 @@ Result<SecretString> signed_by(const ServiceAccountKey& key, const json::Value& 
 }  // namespace
 
 Result<AccessToken> exchange_subject(const ExternalAccount& account, const SecretString& subject,
-                                     const std::vector<std::string>& scopes, ProviderHttp& http,
-                                     const Services& services) {
+                                     const std::vector<std::string>& scopes, HttpClient& client,
+                                     CallContext& call) {
   deadline::enter_phase("exchanging the subject token");
   TokenPost request = {.url = account.token_url};
   request.make_form = [&](HttpRequest& message) -> Result<Form> {
@@ -77,14 +77,14 @@ Result<AccessToken> exchange_subject(const ExternalAccount& account, const Secre
     return form;
   };
   if (!account.client_secret.empty()) request.secrets.push_back(account.client_secret.copy());
-  return post(request, http, services);
+  return post(request, client, call);
 }
 
 Result<AccessToken> use_key(const ServiceAccountKey& key, const std::vector<std::string>& scopes,
-                            ProviderHttp& http, const Services& services) {
+                            HttpClient& client, CallContext& call) {
   TokenPost request = {.url = key.token_url};
   request.make_form = [&](HttpRequest&) -> Result<Form> {
-    const TimePoint now = services.clock.now();
+    const TimePoint now = call.clock.now();
     json::Value claims;
     claims.add("iat", seconds_of(now));
     claims.add("exp", seconds_of(now + kLifetime));
@@ -97,7 +97,7 @@ Result<AccessToken> use_key(const ServiceAccountKey& key, const std::vector<std:
     form.add("grant_type", std::string(kGrants) + "jwt-bearer");
     return form;
   };
-  return post(request, http, services);
+  return post(request, client, call);
 }
 
 Result<AccessToken> sign_access_token(const ServiceAccountKey& key,
@@ -113,8 +113,8 @@ Result<AccessToken> sign_access_token(const ServiceAccountKey& key,
 }
 
 Result<AccessToken> use_refresh_token(const AuthorizedUser& user,
-                                      const std::vector<std::string>& scopes, ProviderHttp& http,
-                                      const Services& services) {
+                                      const std::vector<std::string>& scopes, HttpClient& client,
+                                      CallContext& call) {
   deadline::enter_phase("using the refresh token");
   TokenPost request = {.url = std::string(kOauthUrl), .is_spent_by_sending = true};
   request.make_form = [&](HttpRequest&) -> Result<Form> {
@@ -128,7 +128,7 @@ Result<AccessToken> use_refresh_token(const AuthorizedUser& user,
     return form;
   };
   // The hint of a refused refresh token would speak of issuers, and a person is what it takes.
-  Result<AccessToken> token = post(request, http, services);
+  Result<AccessToken> token = post(request, client, call);
   if (!token && token.error().kind == Error::Kind::no_credential) {
     token.error().hint =
         "log in again with gcloud auth application-default login; for a "

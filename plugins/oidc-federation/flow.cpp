@@ -15,7 +15,7 @@
 
 namespace execcred::oidc_federation {
 
-Result<FreshCredential> FlowRun::obtain(ProviderCall& call) const {
+Result<FreshCredential> FlowRun::obtain(CallContext& call) const {
   Credential credential = TRY(get(call));
   FreshCredential fresh = {.credential = std::move(credential)};
   fresh.identity = identity_of(fresh.credential, options_.client.id);
@@ -27,29 +27,28 @@ Result<FreshCredential> FlowRun::obtain(ProviderCall& call) const {
   return fresh;
 }
 
-Result<Credential> FlowRun::get(ProviderCall& call) const {
+Result<Credential> FlowRun::get(CallContext& call) const {
   if (options_.flow == Flow::pass_through) return pass_on(call);
   if (options_.flow != Flow::pinniped) return exchange(call);
   const SecretString token = TRY(subject_.get(call));
-  return ask_concierge(options_.concierge, request_, token, services_, call);
+  return ask_concierge(options_.concierge, request_, token, call);
 }
 
-Result<Credential> FlowRun::pass_on(ProviderCall& call) const {
+Result<Credential> FlowRun::pass_on(CallContext& call) const {
   SecretString token = TRY(subject_.get(call));
   return pass_through(std::move(token), options_.request.audiences, options_.expect_audiences,
-                      services_.clock.now());
+                      call.clock.now());
 }
 
-Result<Credential> FlowRun::exchange(ProviderCall& call) const {
-  const std::optional<CacheDirectory> directory = open_cache(cache_, services_.environment);
-  Result<TokenServer> opened =
-      TokenServer::open(options_, services_, directory ? &*directory : nullptr);
+Result<Credential> FlowRun::exchange(CallContext& call) const {
+  const std::optional<CacheDirectory> directory = open_cache(cache_, call);
+  Result<TokenServer> opened = TokenServer::open(options_, call, directory ? &*directory : nullptr);
   if (!opened) opened.error().is_local = true;
   TokenServer server = TRY(std::move(opened));
   const SecretString subject = TRY(subject_.get(call));
   TokenReply reply =
       TRY(options_.flow == Flow::refresh_token ? refresh(server, subject, directory, call)
-                                               : server.ask(subject, call));
+                                               : server.ask(subject));
   TRY(check_expected_audience(reply.token, options_.expect_audiences));
   return Credential{.token = std::move(reply.token), .expires_at = reply.expires_at};
 }
@@ -57,7 +56,7 @@ Result<Credential> FlowRun::exchange(ProviderCall& call) const {
 // The server may give a new refresh token for each that is used.
 Result<TokenReply> FlowRun::refresh(TokenServer& server, const SecretString& original,
                                     const std::optional<CacheDirectory>& directory,
-                                    ProviderCall& call) const {
+                                    CallContext& call) const {
   if (!directory) {
     return Error{.kind = Error::Kind::configuration,
                  .message = "there is no safe place for a new refresh token",
@@ -69,9 +68,9 @@ Result<TokenReply> FlowRun::refresh(TokenServer& server, const SecretString& ori
       .token_server = server_url(), .client_id = options_.client.id, .original = original.copy()};
   // The request needs time too.
   const auto now = std::chrono::steady_clock::now();
-  RefreshTokenStore store = TRY(RefreshTokenStore::open(
-      *directory, source, now + (call.deadline - now) / 2, services_.clock));
-  TokenReply reply = TRY(server.ask(store.current(), call));
+  RefreshTokenStore store =
+      TRY(RefreshTokenStore::open(*directory, source, now + (call.deadline - now) / 2, call.clock));
+  TokenReply reply = TRY(server.ask(store.current()));
   TRY(store.keep(reply.refresh_token));
   return reply;
 }

@@ -6,6 +6,7 @@
 #include "subject.hpp"
 #include "token_server.hpp"
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/directory.hpp>
@@ -20,29 +21,24 @@ class FlowRun {
  public:
   // What is given must outlive the run. `cache` says where to keep what is no credential: discovery
   // documents and new refresh tokens.
-  FlowRun(const Options& options, const CredentialRequest& request, const Services& services,
-          const Subject& subject, const CacheOptions& cache)
-      : options_(options),
-        request_(request),
-        services_(services),
-        subject_(subject),
-        cache_(cache) {}
+  FlowRun(const Options& options, const CredentialRequest& request, const Subject& subject,
+          const CacheOptions& cache)
+      : options_(options), request_(request), subject_(subject), cache_(cache) {}
 
   // One call of the provider, whichever the flow has.
-  Result<FreshCredential> obtain(ProviderCall& call) const;
+  Result<FreshCredential> obtain(CallContext& call) const;
 
  private:
-  Result<Credential> pass_on(ProviderCall& call) const;
-  Result<Credential> exchange(ProviderCall& call) const;
+  Result<Credential> pass_on(CallContext& call) const;
+  Result<Credential> exchange(CallContext& call) const;
   Result<TokenReply> refresh(TokenServer& server, const SecretString& original,
                              const std::optional<CacheDirectory>& directory,
-                             ProviderCall& call) const;
-  Result<Credential> get(ProviderCall& call) const;
+                             CallContext& call) const;
+  Result<Credential> get(CallContext& call) const;
   const std::string& server_url() const;
 
   const Options& options_;
   const CredentialRequest& request_;
-  const Services& services_;
   const Subject& subject_;
   const CacheOptions& cache_;
 };

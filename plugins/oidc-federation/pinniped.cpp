@@ -8,9 +8,9 @@
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/http/http.hpp>
+#include <execcred/http/retry.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/oauth/failure.hpp>
-#include <execcred/oauth/provider_http.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/x509/certificate.hpp>
 
@@ -159,22 +159,21 @@ Status check_concierge_destination(const ConciergeOptions& concierge,
 }
 
 Result<Credential> ask_concierge(const ConciergeOptions& options, const CredentialRequest& request,
-                                 const SecretString& subject, const Services& services,
-                                 ProviderCall& call) {
-  Concierge concierge = TRY(find_concierge(options, request, services.environment));
+                                 const SecretString& subject, CallContext& call) {
+  Concierge concierge = TRY(find_concierge(options, request, call.environment));
   const std::string server = redacted_url(concierge.url);
   deadline::enter_phase("asking the Concierge");
-  services.debug("asking the Concierge at " + server);
+  call.debug("asking the Concierge at " + server);
   HttpRequest post = {.method = "POST",
                       .url = concierge.url + "/apis/login.concierge." + options.api_group_suffix +
                              "/v1alpha1/tokencredentialrequests",
                       .body = make_body(options, subject)};
   post.add_header("Content-Type", "application/json");
   post.add_header("Accept", "application/json");
-  ProviderHttp http = provider_http(std::move(concierge.http), services, call);
+  const auto client = make_http_client(std::move(concierge.http), call);
   const auto ask = [&]() -> Result<Credential> {
-    const HttpResponse reply = TRY(send_with_retries(*http.client, post, http.policy));
-    return read_reply(reply, server, subject, services.clock.now());
+    const HttpResponse reply = TRY(send_with_retries(*client, post, call));
+    return read_reply(reply, server, subject, call.clock.now());
   };
   return ask().context("asking the Concierge at " + server);
 }

@@ -5,8 +5,8 @@
 
 #include "options.hpp"
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
-#include <execcred/cache/credential_cache.hpp>
 #include <execcred/exec/provider.hpp>
 
 namespace execcred::oidc_federation {
@@ -19,7 +19,6 @@ Status check_concierge_destination(const ConciergeOptions& concierge,
 // Creates a TokenCredentialRequest, anonymously. Fails with no_credential for what the Concierge
 // refuses, else as HttpClient::send.
 Result<Credential> ask_concierge(const ConciergeOptions& options, const CredentialRequest& request,
-                                 const SecretString& subject, const Services& services,
-                                 ProviderCall& call);
+                                 const SecretString& subject, CallContext& call);
 
 }  // namespace execcred::oidc_federation

@@ -76,18 +76,18 @@ class OidcFederation final : public Provider {
   bool mints_tokens() const override { return options_.flow != Flow::pass_through; }
 
   Result<Credential> get_credential(const CredentialRequest& request,
-                                    const Services& services) override {
+                                    const CallContext& run) override {
     if (options_.flow == Flow::pinniped) {
       TRY(check_concierge_destination(options_.concierge, request));
     }
     CacheKey key = TRY(credential_key(options_, request.info));
-    const Subject subject = TRY(Subject::open(options_, services, key));
-    CacheOptions cache = cache_of_run(options_.cache, request, services);
+    const Subject subject = TRY(Subject::open(options_, run, key));
+    CacheOptions cache = cache_of_run(options_.cache, request);
     // Reading the token again costs less than the cache.
     if (options_.flow == Flow::pass_through && subject.is_local()) cache.no_cache = true;
-    const FlowRun run(options_, request, services, subject, cache);
-    const auto ask = [&run](ProviderCall& call) { return run.obtain(call); };
-    return CredentialCache(cache, services.environment, services.clock).get(key, ask);
+    const FlowRun flow(options_, request, subject, cache);
+    const auto ask = [&flow](CallContext& call) { return flow.obtain(call); };
+    return CredentialCache(cache, run).get(key, ask);
   }
 
  private:

@@ -39,8 +39,8 @@ Status check_jwt(const SecretString& token, TimePoint now) {
 
 }  // namespace
 
-Result<Subject> Subject::open(const Options& options, const Services& services, CacheKey& key) {
-  Subject subject(options, services);
+Result<Subject> Subject::open(const Options& options, const CallContext& run, CacheKey& key) {
+  Subject subject(options, run);
   TRY(subject.identify(key));
   return subject;
 }
@@ -59,19 +59,19 @@ Status Subject::identify(CacheKey& key) {
           .context("reading --subject-token-file " + in_quotes(subject.file.native()));
     case SubjectSource::variable:
       key.add("subject-token-env", subject.variable);
-      return identify_local(read_variable(services_.environment, subject.variable), key)
+      return identify_local(read_variable(run_.environment, subject.variable), key)
           .context("reading --subject-token-env " + in_quotes(subject.variable));
     case SubjectSource::url:
       return identify_url(subject, key);
     case SubjectSource::command:
-      identify_command(subject.command, services_.environment, key);
+      identify_command(subject.command, run_.environment, key);
       return {};
     case SubjectSource::github_actions:
-      return identify_github_actions(options_, services_.environment, key);
+      return identify_github_actions(options_, run_.environment, key);
     case SubjectSource::gcp_metadata:
-      return identify_gcp_metadata(options_, services_.environment, key);
+      return identify_gcp_metadata(options_, run_.environment, key);
     case SubjectSource::kubernetes:
-      return identify_kubernetes(options_, services_.environment, key);
+      return identify_kubernetes(options_, run_.environment, key);
     case SubjectSource::spiffe:
       return identify_spiffe(options_, key);
   }
@@ -89,7 +89,7 @@ Status Subject::identify_local(Result<SecretString> content, CacheKey& key) {
   return {};
 }
 
-Result<SecretString> Subject::get(ProviderCall& call) const {
+Result<SecretString> Subject::get(CallContext& call) const {
   if (options_.subject.source() == SubjectSource::none) return SecretString();
   SecretString token = token_.copy();
   if (!is_local_) {
@@ -98,7 +98,7 @@ Result<SecretString> Subject::get(ProviderCall& call) const {
   }
   // What a refresh token looks like inside is its server's affair.
   if (options_.flow != Flow::refresh_token) {
-    Status checked = check_jwt(token, services_.clock.now());
+    Status checked = check_jwt(token, call.clock.now());
     if (!checked) checked.error().is_local = is_local_;
     TRY(std::move(checked)
             .context("looking at the subject token")
@@ -107,20 +107,20 @@ Result<SecretString> Subject::get(ProviderCall& call) const {
   return token;
 }
 
-Result<SecretString> Subject::fetch(ProviderCall& call) const {
+Result<SecretString> Subject::fetch(CallContext& call) const {
   switch (options_.subject.source()) {
     case SubjectSource::url:
-      return fetch_url(options_.subject, services_, call);
+      return fetch_url(options_.subject, call);
     case SubjectSource::command:
-      return run_subject_command(options_.subject.command, services_, call);
+      return run_subject_command(options_.subject.command, call);
     case SubjectSource::github_actions:
-      return fetch_github_actions(options_, services_, call);
+      return fetch_github_actions(options_, call);
     case SubjectSource::gcp_metadata:
-      return fetch_gcp_metadata(options_, services_, call);
+      return fetch_gcp_metadata(options_, call);
     case SubjectSource::kubernetes:
-      return request_from_kubernetes(options_, services_, call);
+      return request_from_kubernetes(options_, call);
     case SubjectSource::spiffe:
-      return fetch_spiffe(options_, services_, call);
+      return fetch_spiffe(options_, call);
     case SubjectSource::none:
     case SubjectSource::file:
     case SubjectSource::variable:

@@ -4,11 +4,10 @@
 
 #include "options.hpp"
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
-#include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/key.hpp>
-#include <execcred/exec/provider.hpp>
 
 namespace execcred::oidc_federation {
 
@@ -16,26 +15,25 @@ class Subject {
  public:
   // Adds to the key whose token it is. A token that costs nothing to read (a file, a variable) is
   // read, and its issuer, subject and audiences are its identity; any other counts by where it
-  // comes from, and is not fetched. `options` and `services` must outlive the subject.
-  static Result<Subject> open(const Options& options, const Services& services, CacheKey& key);
+  // comes from, and is not fetched. `options` and `run` must outlive the subject.
+  static Result<Subject> open(const Options& options, const CallContext& run, CacheKey& key);
 
   // It came from a file or a variable, or there is none.
   bool is_local() const { return is_local_; }
 
   // The token, fetched if it must be; empty where the flow has none. Fails (no_credential) for a
   // JWT that is malformed, has ended or has not begun; where it is fetched, as that does.
-  Result<SecretString> get(ProviderCall& call) const;
+  Result<SecretString> get(CallContext& call) const;
 
  private:
-  Subject(const Options& options, const Services& services)
-      : options_(options), services_(services) {}
+  Subject(const Options& options, const CallContext& run) : options_(options), run_(run) {}
 
   Status identify(CacheKey& key);
   Status identify_local(Result<SecretString> content, CacheKey& key);
-  Result<SecretString> fetch(ProviderCall& call) const;
+  Result<SecretString> fetch(CallContext& call) const;
 
   const Options& options_;
-  const Services& services_;
+  const CallContext& run_;
   SecretString token_;
   bool is_local_ = true;
 };

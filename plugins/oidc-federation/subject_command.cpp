@@ -22,10 +22,9 @@ void identify_command(const TokenCommand& command, const Environment& environmen
   key.add("subject.environment.fingerprint", environment_fingerprint(environment));
 }
 
-Result<SecretString> run_subject_command(const TokenCommand& command, const Services& services,
-                                         const ProviderCall& call) {
+Result<SecretString> run_subject_command(const TokenCommand& command, const CallContext& call) {
   const SecretString output =
-      TRY(run_token_command(command, environment_of_command(services.environment), services, call));
+      TRY(run_token_command(command, environment_of_command(call.environment), call));
   return bearer_token(output).context("reading what " + in_quotes(command.program) + " printed");
 }
 

@@ -2,9 +2,8 @@
 // A subject token that another program prints.
 #pragma once
 
-#include <execcred/cache/credential_cache.hpp>
+#include <execcred/base/call_context.hpp>
 #include <execcred/cache/key.hpp>
-#include <execcred/exec/provider.hpp>
 #include <execcred/sources/token_command.hpp>
 
 namespace execcred::oidc_federation {
@@ -13,7 +12,6 @@ namespace execcred::oidc_federation {
 void identify_command(const TokenCommand& command, const Environment& environment, CacheKey& key);
 
 // Fails as run_token_command() does, and (no_credential) where it prints no token.
-Result<SecretString> run_subject_command(const TokenCommand& command, const Services& services,
-                                         const ProviderCall& call);
+Result<SecretString> run_subject_command(const TokenCommand& command, const CallContext& call);
 
 }  // namespace execcred::oidc_federation

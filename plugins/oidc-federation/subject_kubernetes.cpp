@@ -10,7 +10,6 @@
 #include <execcred/exec/jwt.hpp>
 #include <execcred/hub/client.hpp>
 #include <execcred/hub/service_account_token.hpp>
-#include <execcred/oauth/provider_http.hpp>
 #include <execcred/os/file.hpp>
 
 #include <utility>
@@ -83,17 +82,16 @@ Status identify_kubernetes(const Options& options, const Environment& environmen
   return {};
 }
 
-Result<SecretString> request_from_kubernetes(const Options& options, const Services& services,
-                                             const ProviderCall& call) {
-  Hub hub = TRY(find_hub(options.subject.kubeconfig, services.environment));
+Result<SecretString> request_from_kubernetes(const Options& options, const CallContext& call) {
+  Hub hub = TRY(find_hub(options.subject.kubeconfig, call.environment));
   std::string account = options.subject.service_account;
   if (account.empty()) {
     account = TRY(own_service_account(subject_of(hub.token)));
   }
   hub.http.deadline = call.deadline;
-  services.debug("asking the hub " + redacted_url(hub.server) + " for a token of " +
-                 in_quotes(account));
-  HubClient client(std::move(hub), provider_policy(services, call));
+  call.debug("asking the hub " + redacted_url(hub.server) + " for a token of " +
+             in_quotes(account));
+  HubClient client(std::move(hub), call);
   const std::size_t slash = account.find('/');
   ServiceAccountToken made = TRY(request_service_account_token(
       client, account.substr(0, slash), account.substr(slash + 1), subject_audience(options)));

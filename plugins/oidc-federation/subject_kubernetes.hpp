@@ -5,9 +5,8 @@
 
 #include "options.hpp"
 
-#include <execcred/cache/credential_cache.hpp>
+#include <execcred/base/call_context.hpp>
 #include <execcred/cache/key.hpp>
-#include <execcred/exec/provider.hpp>
 
 namespace execcred::oidc_federation {
 
@@ -16,7 +15,6 @@ namespace execcred::oidc_federation {
 Status identify_kubernetes(const Options& options, const Environment& environment, CacheKey& key);
 
 // Without --service-account, for the Pod's own.
-Result<SecretString> request_from_kubernetes(const Options& options, const Services& services,
-                                             const ProviderCall& call);
+Result<SecretString> request_from_kubernetes(const Options& options, const CallContext& call);
 
 }  // namespace execcred::oidc_federation

@@ -64,8 +64,7 @@ Status identify_spiffe(const Options& options, CacheKey& key) {
   return {};
 }
 
-Result<SecretString> fetch_spiffe(const Options& options, const Services& services,
-                                  const ProviderCall& call) {
+Result<SecretString> fetch_spiffe(const Options& options, const CallContext& call) {
   const SpiffeOptions& spiffe = options.subject.spiffe;
   if (spiffe.socket.empty()) {
     return Error{.kind = Error::Kind::configuration,
@@ -73,13 +72,9 @@ Result<SecretString> fetch_spiffe(const Options& options, const Services& servic
                  .hint = "set SPIFFE_ENDPOINT_SOCKET=unix:///PATH, or pass --socket"};
   }
   WorkloadEndpoint endpoint = TRY(parse_workload_endpoint(spiffe.socket));
-  const WorkloadApi api(std::move(endpoint),
-                        {.deadline = call.deadline,
-                         .may_retry = call.is_needed,
-                         .debug = [&services](std::string_view step) { services.debug(step); }});
-  JwtSvid svid =
-      TRY(fetch_jwt_svid(api, {subject_audience(options)}, spiffe.choice, services.clock));
-  services.debug("got a JWT-SVID of " + in_quotes(svid.spiffe_id));
+  const WorkloadApi api(std::move(endpoint), call);
+  JwtSvid svid = TRY(fetch_jwt_svid(api, {subject_audience(options)}, spiffe.choice, call.clock));
+  call.debug("got a JWT-SVID of " + in_quotes(svid.spiffe_id));
   return std::move(svid.token);
 }
 

@@ -24,9 +24,9 @@ Error wrong(std::string message, std::string hint = {}) {
 
 // `field` is empty where the whole body is the token.
 Result<SecretString> fetch_token(HttpRequest request, const std::string& field, TlsSettings tls,
-                                 const Services& services, ProviderCall& call) {
+                                 CallContext& call) {
   const Url url = TRY(parse_url(request.url));
-  const HttpResponse reply = TRY(ask_local_url(std::move(request), std::move(tls), services, call));
+  const HttpResponse reply = TRY(ask_local_url(std::move(request), std::move(tls), call));
   return token_of_reply(reply, origin_of(url), field);
 }
 
@@ -72,14 +72,13 @@ Status identify_url(const SubjectOptions& subject, CacheKey& key) {
   return {};
 }
 
-Result<SecretString> fetch_url(const SubjectOptions& subject, const Services& services,
-                               ProviderCall& call) {
+Result<SecretString> fetch_url(const SubjectOptions& subject, CallContext& call) {
   HttpRequest request = {.url = subject.url};
   for (const RequestHeader& header : subject.headers) {
     request.add_header(header.name, header.value);
   }
   TlsSettings tls = TRY(tls_of(subject));
-  return fetch_token(std::move(request), subject.field, std::move(tls), services, call);
+  return fetch_token(std::move(request), subject.field, std::move(tls), call);
 }
 
 Status identify_github_actions(const Options& options, const Environment& environment,
@@ -94,20 +93,19 @@ Status identify_github_actions(const Options& options, const Environment& enviro
   return {};
 }
 
-Result<SecretString> fetch_github_actions(const Options& options, const Services& services,
-                                          ProviderCall& call) {
+Result<SecretString> fetch_github_actions(const Options& options, CallContext& call) {
   HttpRequest request = TRY([&]() -> Result<HttpRequest> {
-    std::string url = TRY(github_url(options, services.environment));
+    std::string url = TRY(github_url(options, call.environment));
     return HttpRequest{.url = std::move(url)};
   }());
   const std::string_view token =
-      TRY(needed_variable(services.environment, "ACTIONS_ID_TOKEN_REQUEST_TOKEN"));
+      TRY(needed_variable(call.environment, "ACTIONS_ID_TOKEN_REQUEST_TOKEN"));
   SecretString authorization("bearer ");
   authorization.append(token);
   request.headers.push_back({.name = "Authorization", .value = std::move(authorization)});
   request.add_header("Accept", "application/json; api-version=2.0");
   TlsSettings tls = TRY(tls_of(options.subject));
-  return fetch_token(std::move(request), "value", std::move(tls), services, call);
+  return fetch_token(std::move(request), "value", std::move(tls), call);
 }
 
 Status identify_gcp_metadata(const Options& options, const Environment& environment,
@@ -118,11 +116,10 @@ Status identify_gcp_metadata(const Options& options, const Environment& environm
   return {};
 }
 
-Result<SecretString> fetch_gcp_metadata(const Options& options, const Services& services,
-                                        ProviderCall& call) {
+Result<SecretString> fetch_gcp_metadata(const Options& options, CallContext& call) {
   const std::string path = "instance/service-accounts/default/identity?audience=" +
                            percent_encode(subject_audience(options)) + "&format=full";
-  const HttpResponse reply = TRY(ask_google_metadata(path, services, call));
+  const HttpResponse reply = TRY(ask_google_metadata(path, call));
   return token_of_reply(reply, "the metadata server", "");
 }
 

@@ -6,9 +6,8 @@
 
 #include "options.hpp"
 
-#include <execcred/cache/credential_cache.hpp>
+#include <execcred/base/call_context.hpp>
 #include <execcred/cache/key.hpp>
-#include <execcred/exec/provider.hpp>
 
 #include <string>
 
@@ -18,18 +17,15 @@ namespace execcred::oidc_federation {
 const std::string& subject_audience(const Options& options);
 
 Status identify_url(const SubjectOptions& subject, CacheKey& key);
-Result<SecretString> fetch_url(const SubjectOptions& subject, const Services& services,
-                               ProviderCall& call);
+Result<SecretString> fetch_url(const SubjectOptions& subject, CallContext& call);
 
 // ACTIONS_ID_TOKEN_REQUEST_URL and ACTIONS_ID_TOKEN_REQUEST_TOKEN.
 Status identify_github_actions(const Options& options, const Environment& environment,
                                CacheKey& key);
-Result<SecretString> fetch_github_actions(const Options& options, const Services& services,
-                                          ProviderCall& call);
+Result<SecretString> fetch_github_actions(const Options& options, CallContext& call);
 
 // GCE_METADATA_HOST, or metadata.google.internal.
 Status identify_gcp_metadata(const Options& options, const Environment& environment, CacheKey& key);
-Result<SecretString> fetch_gcp_metadata(const Options& options, const Services& services,
-                                        ProviderCall& call);
+Result<SecretString> fetch_gcp_metadata(const Options& options, CallContext& call);
 
 }  // namespace execcred::oidc_federation

@@ -48,33 +48,18 @@ Grant grant_of(Flow flow) {
   return Grant::token_exchange;
 }
 
-// Remembers how the last request ended.
-class StatusWatch final : public HttpClient {
- public:
-  explicit StatusWatch(HttpClient& client) : client_(client) {}
-
-  Result<HttpResponse> send(const HttpRequest& request) override {
-    Result<HttpResponse> reply = client_.send(request);
-    status_ = reply ? reply->status : 0;
-    return reply;
-  }
-
-  // Not there, or no token endpoint: it may have moved.
-  bool has_found_nothing() const {
-    return status_ == 0 || status_ == 404 || status_ == 405 || status_ == 410 ||
-           (status_ >= 300 && status_ < 400);
-  }
-
- private:
-  HttpClient& client_;
-  int status_ = 200;
-};
+// By the last reply: not there, or no token endpoint. It may have moved.
+bool has_found_nothing(const CallContext& call) {
+  const int status = call.last_status.value_or(200);
+  return status == 0 || status == 404 || status == 405 || status == 410 ||
+         (status >= 300 && status < 400);
+}
 
 }  // namespace
 
-Result<TokenServer> TokenServer::open(const Options& options, const Services& services,
+Result<TokenServer> TokenServer::open(const Options& options, CallContext& call,
                                       const CacheDirectory* directory) {
-  TokenServer server(options, services, directory);
+  TokenServer server(options, call, directory);
   TRY(server.read_tls());
   TRY(server.read_client());
   return server;
@@ -91,7 +76,7 @@ Status TokenServer::read_tls() {
               .context(reading("client-certificate", client.certificate)));
   const SecretString key = TRY(read_secret_file(client.certificate_key)
                                    .context(reading("client-key", client.certificate_key)));
-  ClientCertificate pair = TRY(check_client_certificate(certificate, key, services_.clock.now())
+  ClientCertificate pair = TRY(check_client_certificate(certificate, key, call_.clock.now())
                                    .context(reading("client-certificate", client.certificate)));
   tls_.client_certificate = std::move(pair.chain);
   tls_.client_key = std::move(pair.private_key);
@@ -132,11 +117,11 @@ DiscoveryCache TokenServer::discovery() const {
   return {directory_, options_.server.issuer_url, tls_.ca_certificates};
 }
 
-Result<TokenServer::Endpoint> TokenServer::find_endpoint(ProviderHttp& http) const {
+Result<TokenServer::Endpoint> TokenServer::find_endpoint(HttpClient& client) const {
   const ServerOptions& server = options_.server;
   if (!server.token_url.empty()) return Endpoint{.url = server.token_url};
   deadline::enter_phase("reading the issuer's discovery document");
-  DiscoveryDocument document = TRY(discovery().get(*http.client, http.policy, services_.clock));
+  DiscoveryDocument document = TRY(discovery().get(client, call_));
   const ClientAuthMethod chosen = method(document.token_endpoint_auth_methods);
   return Endpoint{.url = token_endpoint_for(document, chosen),
                   .auth_methods = std::move(document.token_endpoint_auth_methods)};
@@ -151,10 +136,9 @@ TokenRequest TokenServer::make_request(const SecretString& subject) const {
   return request;
 }
 
-Result<TokenReply> TokenServer::ask(const SecretString& subject, ProviderCall& call) {
-  ProviderHttp http =
-      provider_http({.tls = tls_, .proxy = proxy_of(services_.environment)}, services_, call);
-  const Endpoint endpoint = TRY(find_endpoint(http));
+Result<TokenReply> TokenServer::ask(const SecretString& subject) {
+  const auto client = make_http_client({.tls = tls_, .proxy = proxy_of(call_.environment)}, call_);
+  const Endpoint endpoint = TRY(find_endpoint(*client));
   client_.method = method(endpoint.auth_methods);
   if (client_.method == ClientAuthMethod::federated) client_.assertion = subject.copy();
   client_.assertion_audience = options_.client.assertion_audience;
@@ -163,12 +147,11 @@ Result<TokenReply> TokenServer::ask(const SecretString& subject, ProviderCall& c
         options_.server.issuer_url.empty() ? options_.server.token_url : options_.server.issuer_url;
   }
   deadline::enter_phase("asking the token endpoint");
-  services_.debug("asking " + redacted_url(endpoint.url) + " for a token, with " +
-                  std::string(name_of(client_.method)));
-  StatusWatch watch(*http.client);
-  Result<TokenReply> reply = request_token(watch, endpoint.url, make_request(subject), client_,
-                                           http.policy, services_.clock);
-  if (!reply && watch.has_found_nothing() && options_.server.token_url.empty()) {
+  call_.debug("asking " + redacted_url(endpoint.url) + " for a token, with " +
+              std::string(name_of(client_.method)));
+  Result<TokenReply> reply =
+      request_token(*client, endpoint.url, make_request(subject), client_, call_);
+  if (!reply && has_found_nothing(call_) && options_.server.token_url.empty()) {
     discovery().forget();
   }
   return std::move(reply).context("asking the token endpoint " + redacted_url(endpoint.url));

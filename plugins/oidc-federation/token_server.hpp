@@ -4,14 +4,13 @@
 
 #include "options.hpp"
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
-#include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/directory.hpp>
 #include <execcred/exec/provider.hpp>
 #include <execcred/oauth/client_authentication.hpp>
 #include <execcred/oauth/discovery.hpp>
-#include <execcred/oauth/provider_http.hpp>
 #include <execcred/oauth/token_reply.hpp>
 
 #include <string>
@@ -24,11 +23,11 @@ class TokenServer {
   // Reads what the options name: CA, secret, keys, actor token. Nothing is sent. What is given must
   // outlive the server; without a directory, discovery documents are not kept. Fails with
   // configuration (a file cannot be read), or with no_credential (it holds what it should not).
-  static Result<TokenServer> open(const Options& options, const Services& services,
+  static Result<TokenServer> open(const Options& options, CallContext& call,
                                   const CacheDirectory* directory);
 
   // The subject is a token, an assertion or a refresh token, as the flow has it; empty for none.
-  Result<TokenReply> ask(const SecretString& subject, ProviderCall& call);
+  Result<TokenReply> ask(const SecretString& subject);
 
  private:
   struct Endpoint {
@@ -36,18 +35,18 @@ class TokenServer {
     std::vector<std::string> auth_methods = {};
   };
 
-  TokenServer(const Options& options, const Services& services, const CacheDirectory* directory)
-      : options_(options), services_(services), directory_(directory) {}
+  TokenServer(const Options& options, CallContext& call, const CacheDirectory* directory)
+      : options_(options), call_(call), directory_(directory) {}
 
   Status read_client();
   Status read_tls();
   ClientAuthMethod method(const std::vector<std::string>& supported) const;
   DiscoveryCache discovery() const;
-  Result<Endpoint> find_endpoint(ProviderHttp& http) const;
+  Result<Endpoint> find_endpoint(HttpClient& client) const;
   TokenRequest make_request(const SecretString& subject) const;
 
   const Options& options_;
-  const Services& services_;
+  CallContext& call_;
   const CacheDirectory* directory_;
   TlsSettings tls_;
   ClientAuthentication client_;

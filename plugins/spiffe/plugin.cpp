@@ -34,23 +34,21 @@ class Spiffe final : public Provider {
   bool mints_tokens() const override { return options_.type == SvidType::jwt; }
 
   Result<Credential> get_credential(const CredentialRequest& request,
-                                    const Services& services) override {
+                                    const CallContext& run) override {
     if (options_.socket.empty()) {
       return Error{.kind = Error::Kind::configuration,
                    .message = "the SPIFFE Workload API's socket is not known",
                    .hint = "set SPIFFE_ENDPOINT_SOCKET=unix:///PATH, or pass --socket"};
     }
     WorkloadEndpoint endpoint = TRY(parse_workload_endpoint(options_.socket));
-    const WorkloadApi api(std::move(endpoint),
-                          {.deadline = services.deadline,
-                           .debug = [&services](std::string_view step) { services.debug(step); }});
-    return options_.type == SvidType::jwt ? get_token(api, request, services)
-                                          : get_certificate(api, services);
+    const WorkloadApi api(std::move(endpoint), run);
+    return options_.type == SvidType::jwt ? get_token(api, request, run)
+                                          : get_certificate(api, run);
   }
 
  private:
   Result<Credential> get_token(const WorkloadApi& api, const CredentialRequest& request,
-                               const Services& services) const {
+                               const CallContext& run) const {
     if (options_.audiences.empty()) {
       return Error{.kind = Error::Kind::configuration,
                    .message = "a JWT-SVID needs an audience, and none is given",
@@ -60,17 +58,17 @@ class Spiffe final : public Provider {
                                : "pass --audience; to take the ClusterProfile's, set "
                                  "provideClusterInfo: true and --allow-audience"};
     }
-    JwtSvid svid = TRY(fetch_jwt_svid(api, options_.audiences, options_.choice, services.clock));
-    services.debug("got a JWT-SVID of " + in_quotes(svid.spiffe_id));
+    JwtSvid svid = TRY(fetch_jwt_svid(api, options_.audiences, options_.choice, run.clock));
+    run.debug("got a JWT-SVID of " + in_quotes(svid.spiffe_id));
     Credential credential;
     credential.token = std::move(svid.token);
     credential.expires_at = svid.expires_at;
     return credential;
   }
 
-  Result<Credential> get_certificate(const WorkloadApi& api, const Services& services) const {
-    X509Svid svid = TRY(fetch_x509_svid(api, options_.choice, services.clock));
-    services.debug("got an X.509-SVID of " + in_quotes(svid.spiffe_id));
+  Result<Credential> get_certificate(const WorkloadApi& api, const CallContext& run) const {
+    X509Svid svid = TRY(fetch_x509_svid(api, options_.choice, run.clock));
+    run.debug("got an X.509-SVID of " + in_quotes(svid.spiffe_id));
     TRY(check_common_name(svid));
     Credential credential;
     credential.client_certificate = std::move(svid.pair.chain);

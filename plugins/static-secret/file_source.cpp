@@ -138,16 +138,16 @@ Result<StoredCredential> read_once(const Plan& plan, const Options& options, Tim
 }  // namespace
 
 Result<StoredCredential> read_from_files(const Plan& plan, const Options& options,
-                                         const Services& services) {
+                                         const CallContext& run) {
   // A kubeconfig that names no files is written in one piece.
   const bool may_be_rotating = options.kubeconfig_file.empty() || !options.allow_fields.empty();
   milliseconds pause = kFirstPause;
   for (;;) {
-    Result<StoredCredential> stored = read_once(plan, options, services.clock.now());
+    Result<StoredCredential> stored = read_once(plan, options, run.clock.now());
     if (stored || !stored.error().is_transient || !may_be_rotating) return stored;
-    const Duration left = services.deadline - kReserve - steady_clock::now();
+    const Duration left = run.deadline - kReserve - steady_clock::now();
     if (left <= Duration::zero()) return stored;
-    services.debug("the key does not belong to the certificate yet; reading both again");
+    run.debug("the key does not belong to the certificate yet; reading both again");
     pause_for(std::min<Duration>(pause, left));
     pause *= 2;
   }

@@ -5,7 +5,6 @@
 #include "options.hpp"
 #include "stored_credential.hpp"
 
-#include <execcred/exec/provider.hpp>
 
 namespace execcred::static_secret {
 
@@ -16,6 +15,6 @@ namespace execcred::static_secret {
 // While a certificate and a key do not belong together a rotation is under way: they are read
 // again, with growing pauses, until shortly before the deadline. A missing file fails at once.
 Result<StoredCredential> read_from_files(const Plan& plan, const Options& options,
-                                         const Services& services);
+                                         const CallContext& run);
 
 }  // namespace execcred::static_secret

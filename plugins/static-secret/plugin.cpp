@@ -50,20 +50,20 @@ class StaticSecret final : public Provider {
   }
 
   Result<Credential> get_credential(const CredentialRequest& request,
-                                    const Services& services) override {
-    StoredCredential stored = TRY(read(request, services));
+                                    const CallContext& run) override {
+    StoredCredential stored = TRY(read(request, run));
     TRY(check_servers(stored, options_, request));
     TRY(check_verified(stored, options_, request));
     return std::move(stored.credential);
   }
 
  private:
-  Result<StoredCredential> read(const CredentialRequest& request, const Services& services) {
-    if (options_.is_from_hub()) return read_from_hub(request, services);
+  Result<StoredCredential> read(const CredentialRequest& request, const CallContext& run) {
+    if (options_.is_from_hub()) return read_from_hub(request, run);
     const Plan plan = TRY(make_plan(options_, request, "", true));
-    StoredCredential stored = TRY(read_from_files(plan, options_, services));
+    StoredCredential stored = TRY(read_from_files(plan, options_, run));
     if (options_.allow_hub_token || stored.credential.token.empty()) return stored;
-    const std::vector<HubIdentity> own = TRY(identities_beside_files(services.environment));
+    const std::vector<HubIdentity> own = TRY(identities_beside_files(run.environment));
     TRY(check_hub_token(stored, own, request));
     return stored;
   }
@@ -83,24 +83,21 @@ class StaticSecret final : public Provider {
     return own;
   }
 
-  Result<StoredCredential> read_from_hub(const CredentialRequest& request,
-                                         const Services& services) {
-    Hub hub = TRY(find_hub(options_.kubeconfig, services.environment));
+  Result<StoredCredential> read_from_hub(const CredentialRequest& request, const CallContext& run) {
+    Hub hub = TRY(find_hub(options_.kubeconfig, run.environment));
     const OwnNamespace order = options_.convention.own_namespace;
-    const Plan plan = TRY(make_plan(
-        options_, request, own_namespace(order, hub, services.environment), is_namespace_literal_));
+    const Plan plan = TRY(make_plan(options_, request, own_namespace(order, hub, run.environment),
+                                    is_namespace_literal_));
     std::vector<HubIdentity> own;
     own.push_back({.token = hub.token.copy(), .server = hub.server});
-    services.debug("reading from the hub " + redacted_url(hub.server) + ", namespace " +
-                   in_quotes(plan.name_space));
+    run.debug("reading from the hub " + redacted_url(hub.server) + ", namespace " +
+              in_quotes(plan.name_space));
     deadline::enter_phase("reading the Secret from the hub");
-    HubClient client(std::move(hub),
-                     {.deadline = services.deadline,
-                      .debug = [&services](std::string_view step) { services.debug(step); }});
+    HubClient client(std::move(hub), run);
     const StoredSecret secret = TRY(find_secret(client, plan, options_));
-    services.debug("found Secret " + in_quotes(secret.full_name()));
+    run.debug("found Secret " + in_quotes(secret.full_name()));
     TRY(check_secret_type(secret, options_));
-    StoredCredential stored = TRY(read_stored(secret, plan, options_, services.clock.now()));
+    StoredCredential stored = TRY(read_stored(secret, plan, options_, run.clock.now()));
     TRY(add_annotated_server(secret, options_, stored));
     if (!options_.allow_hub_token) TRY(check_hub_token(stored, own, request));
     return stored;

@@ -43,13 +43,12 @@ class TokenFile final : public Provider {
   }
 
   Result<Credential> get_credential(const CredentialRequest& request,
-                                    const Services& services) override {
+                                    const CallContext& run) override {
     const std::string path = TRY(request.expand("--token-file", path_));
     const SecretString content = TRY(read_secret_file(path).hint(
         "mount a projected serviceAccountToken volume there, or pass --token-file=PATH"));
-    services.debug("read " + std::to_string(content.size()) + " bytes from " + in_quotes(path));
-    return credential(content, services.clock.now())
-        .context("reading the token in " + in_quotes(path));
+    run.debug("read " + std::to_string(content.size()) + " bytes from " + in_quotes(path));
+    return credential(content, run.clock.now()).context("reading the token in " + in_quotes(path));
   }
 
  private:

@@ -14,6 +14,7 @@ names_no_place_of() {
 # Those that docs/library.md and libexeccred/README.md name.
 headers_are_the_public_ones() {
   diff <(cd "$PREFIX/include/execcred" && find . -type f -printf '%P\n' | LC_ALL=C sort) - <<'END'
+base/call_context.hpp
 base/clock.hpp
 base/duration.hpp
 base/environment.hpp

@@ -65,10 +65,10 @@ class Keys {
 
  private:
   void ask(int number) {
-    const CredentialCache cache(options_, environment_, clock_);
+    const CredentialCache cache(options_, {.clock = clock_});
     CacheKey key;
     key.add("provider", "storm").add("client-id", std::to_string(number));
-    const Result<Credential> credential = cache.get(key, [&](ProviderCall&) {
+    const Result<Credential> credential = cache.get(key, [&](CallContext&) {
       ++calls_;
       return Result<FreshCredential>(
           FreshCredential{.credential = {.token = SecretString("the-token"),
@@ -79,7 +79,6 @@ class Keys {
 
   int count_;
   SetClock clock_;
-  Environment environment_;
   CacheOptions options_;
   std::atomic<int> calls_ = 0;
   std::atomic<int> waits_ = 0;

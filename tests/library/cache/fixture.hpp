@@ -42,7 +42,7 @@ struct TestProvider {
   std::optional<Error> error = std::nullopt;
   std::optional<Duration> retry_after = std::nullopt;
   bool is_spent = false;
-  std::vector<ProviderCall> seen = {};
+  std::vector<CallContext> seen = {};
 };
 
 inline Error down(bool is_transient = false) {
@@ -63,7 +63,7 @@ class CacheFixture {
       clock.time += pause;
       paused += pause;
     };
-    options.debug = [this](std::string_view step) { steps += std::string(step) + "\n"; };
+    run.debug = [this](std::string_view step) { steps += std::string(step) + "\n"; };
   }
   CacheFixture(const CacheFixture&) = delete;
   CacheFixture& operator=(const CacheFixture&) = delete;
@@ -74,8 +74,8 @@ class CacheFixture {
   }
 
   Result<Credential> get(const CacheKey& key = sample_key()) {
-    const CredentialCache cache(options, environment, clock);
-    return cache.get(key, [this](ProviderCall& call) -> Result<FreshCredential> {
+    const CredentialCache cache(options, run);
+    return cache.get(key, [this](CallContext& call) -> Result<FreshCredential> {
       ++provider.calls;
       provider.seen.push_back(call);
       call.retry_after = provider.retry_after;
@@ -99,6 +99,7 @@ class CacheFixture {
   TempDir directory;
   Environment environment;
   SetClock clock;
+  CallContext run = {.clock = clock, .environment = environment};
   TestProvider provider;
   CacheOptions options;
   std::optional<std::string> client = "client-1";

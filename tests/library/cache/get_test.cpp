@@ -29,9 +29,9 @@ TEST_CASE("get: the second answer comes from the cache, with the first's end") {
 
 TEST_CASE("get: without an end, a credential is kept for ten minutes") {
   CacheFixture cache;
-  const CredentialCache kept(cache.options, cache.environment, cache.clock);
+  const CredentialCache kept(cache.options, cache.run);
   int calls = 0;
-  const auto ask = [&](ProviderCall&) -> Result<FreshCredential> {
+  const auto ask = [&](CallContext&) -> Result<FreshCredential> {
     ++calls;
     return test::fresh_token("t", std::nullopt);
   };
@@ -201,7 +201,7 @@ TEST_CASE("get: success forgets the failures before it") {
 TEST_CASE("get: the call is to end before those who wait give up, and is tried once") {
   CacheFixture cache;
   const auto start = std::chrono::steady_clock::now();
-  cache.options.deadline = start + 9s;
+  cache.run.deadline = start + 9s;
   CHECK(cache.token() == "token-1");
   REQUIRE(cache.provider.seen.size() == 1);
   CHECK(cache.provider.seen[0].deadline <= start + 6s + (std::chrono::steady_clock::now() - start));
@@ -209,7 +209,7 @@ TEST_CASE("get: the call is to end before those who wait give up, and is tried o
   CHECK_FALSE(cache.provider.seen[0].may_retry);
   cache.options.no_cache = true;
   CHECK(cache.token() == "token-2");
-  CHECK(cache.provider.seen[1].deadline == cache.options.deadline);
+  CHECK(cache.provider.seen[1].deadline == cache.run.deadline);
   CHECK(cache.provider.seen[1].may_retry);
 }
 
@@ -247,10 +247,10 @@ TEST_CASE("get: the wait for a lock is bounded by the run's own deadline") {
                                CacheDirectory::IfMissing::create));
   const FileDescriptor held(open(cache.file(".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   REQUIRE(flock(held.get(), LOCK_EX | LOCK_NB) == 0);
-  cache.options.deadline = std::chrono::steady_clock::now() + 400ms;
+  cache.run.deadline = std::chrono::steady_clock::now() + 400ms;
   CHECK(cache.token() == "token-1");
   CHECK(cache.paused <= 400ms);
-  cache.options.deadline = std::chrono::steady_clock::now() - 1s;
+  cache.run.deadline = std::chrono::steady_clock::now() - 1s;
   CHECK(cache.token(test::sample_key("https://other.example.com")) == "token-2");
 }
 

@@ -70,20 +70,20 @@ TEST_CASE("cache options: none of them is a ClusterProfile's to set") {
 TEST_CASE("open_cache: the directory that is named, and none for --no-cache or an unsafe one") {
   const test::TempDir dir;
   std::string steps;
-  CacheOptions options{.directory = (dir / "cache").native(),
-                       .debug = [&steps](std::string_view step) { steps += step; }};
-  const std::optional<CacheDirectory> directory = open_cache(options, Environment());
+  CacheOptions options{.directory = (dir / "cache").native()};
+  const CallContext run = {.debug = [&steps](std::string_view step) { steps += step; }};
+  const std::optional<CacheDirectory> directory = open_cache(options, run);
   REQUIRE(directory);
   CHECK(directory->path() == (dir / "cache").native());
   CHECK(steps.empty());
 
   options.no_cache = true;
-  CHECK_FALSE(open_cache(options, Environment()));
+  CHECK_FALSE(open_cache(options, run));
   CHECK(steps.empty());
 
   options.no_cache = false;
   options.directory = make_directory(dir / "open", 0755).native();
-  CHECK_FALSE(open_cache(options, Environment()));
+  CHECK_FALSE(open_cache(options, run));
   CHECK(test::contains(steps, "no cache: the cache directory"));
 }
 

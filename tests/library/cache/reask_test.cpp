@@ -191,8 +191,8 @@ TEST_CASE("a hit calls nobody: the source of the subject may be gone") {
   CHECK(cache.token() == "token-1");
   cache.client = "client-2";
   cache.clock.time += 40min;
-  const CredentialCache kept(cache.options, cache.environment, cache.clock);
-  const auto hit = kept.get(test::sample_key(), [](ProviderCall&) -> Result<FreshCredential> {
+  const CredentialCache kept(cache.options, cache.run);
+  const auto hit = kept.get(test::sample_key(), [](CallContext&) -> Result<FreshCredential> {
     FAIL("asked on a hit");
     return refused();
   });

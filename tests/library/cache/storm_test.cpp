@@ -39,9 +39,9 @@ struct Storm {
     const Environment environment;
     CacheOptions options{.directory = (dir / "cache").native(), .times = times};
     options.client = [number] { return std::optional("client-" + std::to_string(number)); };
-    const CredentialCache cache(std::move(options), environment, clock);
+    const CredentialCache cache(std::move(options), {.clock = clock, .environment = environment});
     const Result<Credential> credential =
-        cache.get(test::sample_key(), [&](ProviderCall&) -> Result<FreshCredential> {
+        cache.get(test::sample_key(), [&](CallContext&) -> Result<FreshCredential> {
           calls.add();
           if (!arrived.wait_for(static_cast<std::size_t>(size))) _exit(98);
           return provider(static_cast<int>(calls.count()));
@@ -109,8 +109,8 @@ TEST_CASE("a storm in the refresh window: one call, and nobody waits for it") {
     CacheOptions options{.directory = (storm.dir / "cache").native(),
                          .client_detail = std::to_string(number)};
     options.pause = [](Duration) { _exit(96); };
-    const CredentialCache cache(std::move(options), environment, clock);
-    const auto ask = [&](ProviderCall&) -> Result<FreshCredential> {
+    const CredentialCache cache(std::move(options), {.clock = clock, .environment = environment});
+    const auto ask = [&](CallContext&) -> Result<FreshCredential> {
       storm.calls.add();
       // All others have their answer while this one asks.
       if (!done.wait_for(static_cast<std::size_t>(size) - 1)) _exit(98);
@@ -133,8 +133,8 @@ TEST_CASE("keys do not wait for each other") {
     const Environment environment;
     CacheOptions options{.directory = (dir / "cache").native()};
     options.pause = [](Duration) { _exit(96); };
-    const CredentialCache cache(std::move(options), environment, clock);
-    const auto ask = [&](ProviderCall&) -> Result<FreshCredential> {
+    const CredentialCache cache(std::move(options), {.clock = clock, .environment = environment});
+    const auto ask = [&](CallContext&) -> Result<FreshCredential> {
       // All are within their calls at the same time.
       asking.add();
       if (!asking.wait_for(kKeys)) _exit(98);

@@ -54,9 +54,15 @@ class ScriptedClient final : public HttpClient {
 RetryPolicy quick() { return {.first_pause = 1ms, .longest_pause = 4ms}; }
 
 Result<HttpResponse> run(ScriptedClient& client, const RetryPolicy& policy = quick(),
-                         bool is_spent = false) {
+                         bool is_spent = false, CallContext call = {}) {
   return send_with_retries(
-      client, {.url = "https://h.example/secret?secret", .is_spent_by_sending = is_spent}, policy);
+      client, {.url = "https://h.example/secret?secret", .is_spent_by_sending = is_spent}, call,
+      policy);
+}
+
+Result<HttpResponse> run(ScriptedClient& client, const CallContext& call,
+                         const RetryPolicy& policy = quick()) {
+  return run(client, policy, false, call);
 }
 
 TEST_CASE("send_with_retries: what cannot pass is the result at once") {
@@ -102,8 +108,7 @@ TEST_CASE("send_with_retries: what is spent by being sent is not sent after an a
 }
 
 TEST_CASE("send_with_retries: this machine's failures pass, also where one call is allowed") {
-  RetryPolicy once = quick();
-  once.attempts = 1;
+  const CallContext once = {.may_retry = false};
   const Step lack = {.status = 0, .is_transient = true, .is_local = true};
   ScriptedClient passing{lack, lack, {.status = 503}, {.status = 200}};
   CHECK(run(passing, once)->status == 503);
@@ -143,8 +148,8 @@ TEST_CASE("send_with_retries: pauses double up to the longest, and half of each 
 
 TEST_CASE("send_with_retries: a Retry-After that fits is waited for, in place of the pause") {
   ScriptedClient sooner{{.status = 429, .retry_after = 1s}, {.status = 200}};
-  const RetryPolicy slow = {.first_pause = 1h, .deadline = steady_clock::now() + 30s};
-  CHECK(run(sooner, slow)->status == 200);
+  const CallContext call = {.deadline = steady_clock::now() + 30s};
+  CHECK(run(sooner, call, {.first_pause = 1h})->status == 200);
   CHECK(sooner.sent_at[1] - sooner.sent_at[0] >= 1s);
 
   ScriptedClient later{{.status = 429, .retry_after = 1s}, {.status = 200}};
@@ -154,27 +159,27 @@ TEST_CASE("send_with_retries: a Retry-After that fits is waited for, in place of
 
 TEST_CASE("send_with_retries: no attempt starts after the deadline") {
   ScriptedClient asking{{.status = 429, .retry_after = 5s}, {.status = 200}};
-  RetryPolicy policy = quick();
-  policy.deadline = steady_clock::now() + 2s;
+  CallContext call = {.deadline = steady_clock::now() + 2s};
   const auto start = steady_clock::now();
-  CHECK(run(asking, policy)->status == 429);
+  CHECK(run(asking, call)->status == 429);
   CHECK(asking.sent_at.size() == 1);
   CHECK(steady_clock::now() - start < 1s);
 
   ScriptedClient client{{.status = 0, .is_transient = true}};
+  RetryPolicy policy = quick();
   policy.attempts = 1'000'000;
-  policy.deadline = steady_clock::now() + 50ms;
-  check_fails(run(client, policy), Error::Kind::unavailable, "failure");
-  CHECK(client.sent_at.back() < policy.deadline);
+  call.deadline = steady_clock::now() + 50ms;
+  check_fails(run(client, call, policy), Error::Kind::unavailable, "failure");
+  CHECK(client.sent_at.back() < call.deadline);
   CHECK(client.sent_at.size() < 1000);
 }
 
 TEST_CASE("send_with_retries: tells each attempt, and nothing of the path") {
   std::vector<std::string> told;
-  RetryPolicy policy = quick();
-  policy.debug = [&told](std::string_view line) { told.emplace_back(line); };
+  CallContext call;
+  call.debug = [&told](std::string_view line) { told.emplace_back(line); };
   ScriptedClient client{{.status = 503}, {.status = 0, .is_transient = true}, {.status = 200}};
-  CHECK(run(client, policy));
+  CHECK(run(client, call));
   REQUIRE(told.size() == 3);
   CHECK(told[0].starts_with("GET https://h.example:443, attempt 1 of 4: answered 503; again in "));
   CHECK(told[1].starts_with("GET https://h.example:443, attempt 2 of 4: failure 2; again in "));

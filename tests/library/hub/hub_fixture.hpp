@@ -33,7 +33,7 @@ class HubFixture {
     execcred::Hub hub{
         .server = server_.url(), .token = SecretString(kHubToken), .origin = "a test"};
     hub.http.tls.ca_certificates = server_.ca_pem();
-    return {std::move(hub), {.first_pause = std::chrono::milliseconds(1)}};
+    return {std::move(hub), {}, {.first_pause = std::chrono::milliseconds(1)}};
   }
   std::vector<HttpRequest> requests() const { return server_.requests(); }
 

@@ -56,10 +56,11 @@ struct Fixture {
   }
   Result<DiscoveryDocument> get(const DiscoveryCache& cache) {
     const auto client = make_http_client(provider.settings());
-    const RetryPolicy policy = {.attempts = 1, .debug = [this](std::string_view step) {
-                                  steps += std::string(step) + "\n";
-                                }};
-    return cache.get(*client, policy, clock);
+    CallContext call = {
+        .clock = clock,
+        .debug = [this](std::string_view step) { steps += std::string(step) + "\n"; },
+        .may_retry = false};
+    return cache.get(*client, call);
   }
   // How often the issuer was asked for one more get(), which must succeed.
   std::size_t calls_for(const DiscoveryCache& cache) {

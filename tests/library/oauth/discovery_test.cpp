@@ -103,7 +103,8 @@ TEST_CASE("discovery: documents that are refused") {
 
 Result<DiscoveryDocument> discover_at(const ScriptedProvider& provider) {
   const auto client = make_http_client(provider.settings());
-  return discover(*client, provider.origin(), {.first_pause = 1ms, .longest_pause = 2ms});
+  CallContext call;
+  return discover(*client, provider.origin(), call, {.first_pause = 1ms, .longest_pause = 2ms});
 }
 
 TEST_CASE("discovery: over TLS, from the issuer that was asked") {

@@ -20,6 +20,8 @@ class FixedClock final : public Clock {
   TimePoint now() const override { return kNow; }
 };
 
+const FixedClock kClock;
+
 const std::string kGoodReply = http_reply(200, R"({"access_token":"t","expires_in":300})");
 
 std::string error_reply(int status, const std::string& code) {
@@ -34,7 +36,8 @@ Result<TokenReply> ask(const ScriptedProvider& provider, const TokenRequest& req
                        const ClientAuthentication& authentication = {.client_id = "me"}) {
   const auto client = make_http_client(provider.settings());
   const RetryPolicy quick = {.first_pause = 1ms, .longest_pause = 2ms};
-  return request_token(*client, provider.url(), request, authentication, quick, FixedClock());
+  CallContext call = {.clock = kClock};
+  return request_token(*client, provider.url(), request, authentication, call, quick);
 }
 
 std::string body_of(const std::string& request) {
@@ -219,7 +222,8 @@ TEST_CASE("token request: tls_client_auth shows the certificate, and the client'
   const auto client = make_http_client(std::move(settings));
   const ClientAuthentication authentication = {.method = Method::tls_client_auth,
                                                .client_id = "me"};
-  CHECK(request_token(*client, provider.url(), exchange(), authentication, {}, FixedClock()));
+  CallContext call = {.clock = kClock};
+  CHECK(request_token(*client, provider.url(), exchange(), authentication, call));
   CHECK(field_of(provider.requests().at(0), "client_id") == "me");
   check_fails(ask(provider, exchange(), authentication), Kind::unavailable,
               "wants a client certificate");
@@ -230,8 +234,9 @@ TEST_CASE("token request: a server whose certificate nobody vouches for is sent 
   const ScriptedProvider provider({kGoodReply});
   const ScriptedProvider other({kGoodReply});
   const auto client = make_http_client(other.settings());
-  check_fails(request_token(*client, provider.url(), exchange(), {}, {}, FixedClock()),
-              Kind::unavailable, "cannot verify https://127.0.0.1:");
+  CallContext call = {.clock = kClock};
+  check_fails(request_token(*client, provider.url(), exchange(), {}, call), Kind::unavailable,
+              "cannot verify https://127.0.0.1:");
   CHECK(provider.requests().empty());
 }
 
@@ -239,7 +244,8 @@ TEST_CASE("token request: an unfit URL or request fails before anything is sent"
   const ScriptedProvider provider({kGoodReply});
   const auto client = make_http_client(provider.settings());
   const auto ask_url = [&client](const std::string& url) {
-    return request_token(*client, url, exchange(), {}, {}, FixedClock());
+    CallContext call = {.clock = kClock};
+    return request_token(*client, url, exchange(), {}, call);
   };
   check_fails(ask_url("http://127.0.0.1/token"), Kind::configuration, "is no https URL");
   check_fails(ask_url("https://user:SECRET@127.0.0.1/"), Kind::configuration, "the token URL '");

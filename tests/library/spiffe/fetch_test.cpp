@@ -22,10 +22,10 @@ const std::string kOne = "spiffe://example.org/one";
 const std::string kTwo = "spiffe://example.org/two";
 
 struct Api {
-  explicit Api(const FrameServer& server, bool may_retry = true)
+  explicit Api(const FrameServer& server, bool is_needed = true)
       : endpoint(parse_workload_endpoint(server.uri())),
         api(*endpoint,
-            {.deadline = std::chrono::steady_clock::now() + 10s, .may_retry = may_retry}) {}
+            {.deadline = std::chrono::steady_clock::now() + 10s, .is_needed = is_needed}) {}
 
   Result<WorkloadEndpoint> endpoint;
   WorkloadApi api;

@@ -30,15 +30,14 @@ using Client = std::function<std::optional<std::string>(TimePoint)>;
 int calls_for(const std::vector<std::chrono::seconds>& times, const Client& client) {
   const blackbox::Sandbox sandbox;
   SetClock clock;
-  const Environment environment;
   const TimePoint start = clock.time;
   CacheOptions options = {.directory = sandbox.at("cache")};
   options.client = [&] { return client(clock.now()); };
-  const CredentialCache cache(options, environment, clock);
+  const CredentialCache cache(options, {.clock = clock});
   CacheKey key;
   key.add("a", "session");
   int calls = 0;
-  const auto ask = [&](ProviderCall&) -> Result<FreshCredential> {
+  const auto ask = [&](CallContext&) -> Result<FreshCredential> {
     ++calls;
     FreshCredential fresh;
     fresh.credential.token = SecretString("session");

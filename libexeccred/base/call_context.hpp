@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run, or one call within it, goes by: made by whoever begins it, and passed on. A part that
+// has less time gets a copy with an earlier deadline.
+#pragma once
+
+#include <execcred/base/clock.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/base/environment.hpp>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace execcred {
+
+inline const Clock& system_clock() {
+  static const SystemClock clock;
+  return clock;
+}
+
+inline const Environment& empty_environment() {
+  static const Environment environment;
+  return environment;
+}
+
+struct CallContext {
+  const Clock& clock = system_clock();
+  const Environment& environment = empty_environment();
+  // Each step, for --debug. Callers give no secret.
+  std::function<void(std::string_view)> debug = [](std::string_view) {};
+  // When all must have ended.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  // False: who began the call repeats it later, so a request is sent once.
+  bool may_retry = true;
+  // False: there is a good credential if the call fails, so nothing is worth waiting for.
+  bool is_needed = true;
+
+  // What was learnt on the way, for who began the call; set where a request is sent.
+
+  // A failing server's Retry-After.
+  std::optional<Duration> retry_after = std::nullopt;
+  // Something was sent that a server takes only once: if the call fails, this run makes no other.
+  bool is_spent = false;
+  // Of the last reply; 0 where the last request got none.
+  std::optional<int> last_status = std::nullopt;
+};
+
+}  // namespace execcred
