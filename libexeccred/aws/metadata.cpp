@@ -42,7 +42,7 @@ Result<HttpResponse> ask(HttpRequest request, CallContext& call) {
   request.max_reply_bytes = kMaxReply;
   const auto client =
       make_http_client({.proxy = proxy_of(call.environment), .timeout = kPatience}, call);
-  return send_with_retries(*client, request, call, {.attempts = kAttempts});
+  return send_with_retries(*client, std::move(request), call, {.attempts = kAttempts});
 }
 
 std::string server_of(const std::string& url) {

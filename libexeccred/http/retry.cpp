@@ -18,8 +18,60 @@ bool is_passing_status(int status) {
   return std::find(kPassing.begin(), kPassing.end(), status) != kPassing.end();
 }
 
-bool may_pass(const Result<HttpResponse>& result) {
-  return result ? is_passing_status(result->status) : result.error().is_transient;
+struct Attempt {
+  Result<HttpResponse> result;
+  bool may_pass = false;
+  Duration after = {};       // 0: the policy's pause
+  std::string outcome = {};  // for the debug log
+};
+
+Attempt failed(Error error) {
+  Attempt attempt = {.result = Error(), .may_pass = error.is_transient, .outcome = error.message};
+  attempt.result = std::move(error);
+  return attempt;
+}
+
+// The status, or where that does not explain what follows, what the judge has found.
+std::string outcome_of(const HttpResponse& reply, const Verdict& verdict) {
+  const bool is_retried = verdict.next == Verdict::Next::retry;
+  const bool is_explained = is_retried == is_passing_status(reply.status);
+  return is_explained || !verdict.error ? "answered " + std::to_string(reply.status)
+                                        : verdict.error->message;
+}
+
+void note(const HttpRequest& request, const Result<HttpResponse>& result, CallContext& call) {
+  call.last_status = result ? result->status : 0;
+  if (!result) return;
+  if (request.is_spent_by_sending) call.is_spent = true;
+  const bool is_failure = result->status >= 300;
+  if (is_failure && result->retry_after > Duration(0)) call.retry_after = result->retry_after;
+}
+
+// A spent request's transient errors are those of requests that were not sent.
+Attempt try_once(HttpClient& client, HttpRequest& request, CallContext& call,
+                 const RetryPolicy& policy) {
+  if (policy.renew) {
+    Status renewed = policy.renew(request);
+    if (!renewed) {
+      renewed.error().is_local = true;
+      return failed(std::move(renewed).error());
+    }
+  }
+  Result<HttpResponse> reply = client.send(request);
+  note(request, reply, call);
+  if (!reply) return failed(std::move(reply).error());
+  Verdict verdict = policy.judge(request, *reply);
+  const bool is_spent = request.is_spent_by_sending;
+  Attempt attempt = {.result = Error(),
+                     .may_pass = verdict.next == Verdict::Next::retry && !is_spent,
+                     .after = verdict.after,
+                     .outcome = outcome_of(*reply, verdict)};
+  if (!verdict.error) {
+    attempt.result = std::move(reply);
+  } else {
+    attempt.result = is_spent ? spent(*std::move(verdict.error)) : *std::move(verdict.error);
+  }
+  return attempt;
 }
 
 // What fails on this machine before anything is sent costs nobody a call, so that also those who
@@ -32,18 +84,6 @@ int attempts_after(const Result<HttpResponse>& result, const CallContext& call,
   return is_local ? std::max(attempts, kLocalAttempts) : attempts;
 }
 
-std::string outcome(const Result<HttpResponse>& result) {
-  return result ? "answered " + std::to_string(result->status) : result.error().message;
-}
-
-void note(const HttpRequest& request, const Result<HttpResponse>& result, CallContext& call) {
-  call.last_status = result ? result->status : 0;
-  if (!result) return;
-  if (request.is_spent_by_sending) call.is_spent = true;
-  const bool is_failure = result->status >= 300;
-  if (is_failure && result->retry_after > Duration(0)) call.retry_after = result->retry_after;
-}
-
 std::string target_of(const HttpRequest& request) {
   const Result<Url> url = parse_url(request.url);
   return url ? origin_of(*url) : std::string("the server");
@@ -51,32 +91,38 @@ std::string target_of(const HttpRequest& request) {
 
 }  // namespace
 
-Result<HttpResponse> send_with_retries(HttpClient& client, const HttpRequest& request,
-                                       CallContext& call, const RetryPolicy& policy) {
+Verdict judge_status(const HttpRequest& /*request*/, const HttpResponse& reply) {
+  return is_passing_status(reply.status) ? Verdict::retry(reply.retry_after) : Verdict::accept();
+}
+
+Verdict judge_failure(Error failure, const HttpResponse& reply) {
+  if (!failure.is_transient) return Verdict::fail(std::move(failure));
+  const Duration after = is_passing_status(reply.status) ? Duration(reply.retry_after) : Duration();
+  return Verdict::retry(after, std::move(failure));
+}
+
+Result<HttpResponse> send_with_retries(HttpClient& client, HttpRequest request, CallContext& call,
+                                       const RetryPolicy& policy) {
   Duration pause = policy.first_pause;
-  for (int attempt = 1;; ++attempt) {
-    Result<HttpResponse> result = client.send(request);
-    note(request, result, call);
-    const int attempts = attempts_after(result, call, policy);
+  for (int count = 1;; ++count) {
+    Attempt attempt = try_once(client, request, call, policy);
+    const int attempts = attempts_after(attempt.result, call, policy);
     const std::string told = request.method + " " + target_of(request) + ", attempt " +
-                             std::to_string(attempt) + " of " + std::to_string(attempts) + ": " +
-                             outcome(result);
-    // Its transient errors are those of requests that were not sent.
-    const bool is_spent = request.is_spent_by_sending && result.has_value();
-    if (is_spent || !may_pass(result) || attempt >= attempts) {
+                             std::to_string(count) + " of " + std::to_string(attempts) + ": " +
+                             attempt.outcome;
+    if (!attempt.may_pass || count >= attempts) {
       call.debug(told);
-      return result;
+      return std::move(attempt.result);
     }
-    const bool is_asked = result && result->retry_after > Duration(0);
-    const Duration wait = is_asked ? Duration(result->retry_after) : jittered(pause);
+    const Duration wait = attempt.after > Duration(0) ? attempt.after : jittered(pause);
     const Duration left = call.deadline - steady_clock::now();
     if (wait >= left) {
       call.debug(told + "; no time is left to wait " + format_duration(wait));
-      return result;
+      return std::move(attempt.result);
     }
     call.debug(told + "; again in " + format_duration(wait));
     pause_for(wait);
-    if (steady_clock::now() >= call.deadline) return result;  // overslept
+    if (steady_clock::now() >= call.deadline) return std::move(attempt.result);  // overslept
     pause = std::min(2 * pause, policy.longest_pause);
   }
 }

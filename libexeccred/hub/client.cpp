@@ -104,7 +104,7 @@ Result<HttpResponse> HubClient::send(HttpRequest request) {
     authorization.append(hub_.token.reveal());
     request.headers.push_back({.name = "Authorization", .value = std::move(authorization)});
   }
-  return send_with_retries(*http_, request, call_, retries_);
+  return send_with_retries(*http_, std::move(request), call_, retries_);
 }
 
 Result<std::optional<json::Value>> HubClient::find(const HubResource& resource) {

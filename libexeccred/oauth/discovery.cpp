@@ -91,7 +91,7 @@ Result<DiscoveryDocument> discover(HttpClient& client, std::string_view issuer, 
   HttpRequest request = {.url = text, .max_reply_bytes = kMaxDocument};
   request.add_header("Accept", "application/json");
   const auto ask = [&]() -> Result<DiscoveryDocument> {
-    const HttpResponse reply = TRY(send_with_retries(client, request, call, policy));
+    const HttpResponse reply = TRY(send_with_retries(client, std::move(request), call, policy));
     if (reply.status != 200) return status_failure(reply, server);
     TRY(json_object_of(reply, server, {}));
     return parse_discovery(reply.body.reveal(), issuer);

@@ -77,7 +77,7 @@ Result<HttpResponse> ask_local_url(HttpRequest request, TlsSettings tls, CallCon
   call.debug("asking " + server);
   const auto client =
       make_http_client({.tls = std::move(tls), .proxy = proxy_of(call.environment)}, call);
-  HttpResponse reply = TRY(send_with_retries(*client, request, call));
+  HttpResponse reply = TRY(send_with_retries(*client, std::move(request), call));
   if (reply.status != 200) return status_failure(reply, server);
   return reply;
 }

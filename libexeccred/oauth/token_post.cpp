@@ -5,7 +5,6 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
-#include <execcred/oauth/failure.hpp>
 
 #include <optional>
 #include <utility>
@@ -21,76 +20,61 @@ void add_secret(const SecretString& secret, SecretTexts& secrets) {
   secrets.push_back(form_urlencode(secret.reveal()));
 }
 
-// Sends the post, made anew for each attempt, whatever request it is given.
-class PostSender final : public HttpClient {
- public:
-  PostSender(HttpClient& client, const TokenPost& post, std::string server)
-      : client_(client), post_(post), server_(std::move(server)) {}
-
-  Result<HttpResponse> send(const HttpRequest& wanted) override {
-    Result<HttpRequest> request = make_request(wanted);
-    if (!request) {
-      request.error().is_local = true;
-      return std::move(request).error();
-    }
-    Result<HttpResponse> reply = client_.send(*request);
-    if (!reply) return reply;
-    std::optional<Error> error = oauth_failure(*reply, server_, secrets_);
-    if (error && wanted.is_spent_by_sending) return spent(*std::move(error));
-    // The reply itself has the status and the Retry-After that a repetition is decided by.
-    const bool is_passing_status = reply->status == 429 || reply->status >= 500;
-    if (error && error->is_transient != is_passing_status) return *std::move(error);
-    return reply;
+// Fills the request for one attempt, and collects what a server may not be seen to repeat of it.
+Status fill(const TokenPost& post, HttpRequest& request, SecretTexts& secrets) {
+  request.headers.clear();
+  request.add_header("Content-Type", kFormType);
+  request.add_header("Accept", "application/json");
+  const Form form = TRY(post.make_form(request));
+  request.body = form.encoded();
+  secrets.clear();
+  for (const SecretString& secret : post.secrets) add_secret(secret, secrets);
+  for (const Form::Field& field : form.fields()) {
+    if (field.is_secret) add_secret(field.value, secrets);
   }
-
-  SecretTexts take_secrets() { return std::move(secrets_); }
-
- private:
-  Result<HttpRequest> make_request(const HttpRequest& wanted) {
-    HttpRequest request = {.method = wanted.method,
-                           .url = wanted.url,
-                           .is_spent_by_sending = wanted.is_spent_by_sending};
-    request.add_header("Content-Type", kFormType);
-    request.add_header("Accept", "application/json");
-    const Form form = TRY(post_.make_form(request));
-    request.body = form.encoded();
-    secrets_.clear();
-    for (const SecretString& secret : post_.secrets) add_secret(secret, secrets_);
-    for (const Form::Field& field : form.fields()) {
-      if (field.is_secret) add_secret(field.value, secrets_);
-    }
-    for (const HttpHeader& header : request.headers) {
-      if (header.name != "Authorization") continue;
-      const std::string_view value = header.value.reveal();
-      add_secret(SecretString(value.substr(value.find(' ') + 1)), secrets_);  // without "Basic "
-    }
-    return request;
+  for (const HttpHeader& header : request.headers) {
+    if (header.name != "Authorization") continue;
+    const std::string_view value = header.value.reveal();
+    add_secret(SecretString(value.substr(value.find(' ') + 1)), secrets);  // without "Basic "
   }
-
-  HttpClient& client_;
-  const TokenPost& post_;
-  std::string server_;
-  SecretTexts secrets_;  // of the last attempt
-};
+  return {};
+}
 
 }  // namespace
 
+Verdict judge_oauth_reply(const HttpResponse& reply, const std::string& server,
+                          const SecretTexts& secrets) {
+  std::optional<Error> failure = oauth_failure(reply, server, secrets);
+  if (!failure) return Verdict::accept();
+  Verdict verdict = judge_failure(*std::move(failure), reply);
+  // A server's own fault that is not among the statuses that pass is asked about once.
+  const bool is_lasting_fault =
+      reply.status >= 500 && judge_status({}, reply).next == Verdict::Next::accept;
+  if (is_lasting_fault) verdict.next = Verdict::Next::fail;
+  return verdict;
+}
+
 Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post, CallContext& call,
-                                  const RetryPolicy& policy) {
+                                  RetryPolicy policy) {
   const Result<Url> url = parse_url(post.url);
   if (!url || url->scheme != "https") {
     return Error{.kind = Error::Kind::configuration,
                  .message = "the token URL " + redacted_url(post.url) + " " +
                             (url ? "is no https URL" : url.error().message)};
   }
-  PostSender sender(client, post, origin_of(*url));
+  const std::string server = origin_of(*url);
+  SecretTexts secrets;  // of the last attempt
+  policy.renew = [&](HttpRequest& request) { return fill(post, request, secrets); };
+  policy.judge = [&](const HttpRequest& /*request*/, const HttpResponse& reply) {
+    return post.judge(reply, server, secrets);
+  };
   const HttpResponse reply = TRY(send_with_retries(
-      sender, {.method = "POST", .url = post.url, .is_spent_by_sending = post.is_spent_by_sending},
+      client, {.method = "POST", .url = post.url, .is_spent_by_sending = post.is_spent_by_sending},
       call, policy));
   return parse_token_reply(reply, {.token = post.token,
                                    .now = call.clock.now(),
-                                   .server = origin_of(*url),
-                                   .secrets = sender.take_secrets()});
+                                   .server = server,
+                                   .secrets = std::move(secrets)});
 }
 
 }  // namespace execcred

@@ -115,7 +115,7 @@ Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, CallCont
   call.debug("asking " + server + " for the container's credentials");
   const auto client = make_http_client({.proxy = proxy_of(call.environment)}, call);
   const HttpResponse reply =
-      TRY(send_with_retries(*client, request, call)
+      TRY(send_with_retries(*client, std::move(request), call)
               .context("asking " + server + " for the container's credentials"));
   if (reply.status != 200) {
     Error failure = status_failure(reply, server);

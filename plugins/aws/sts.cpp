@@ -11,7 +11,6 @@
 #include <execcred/http/retry.hpp>
 #include <execcred/os/deadline.hpp>
 
-#include <memory>
 #include <utility>
 
 namespace execcred::aws {
@@ -19,25 +18,6 @@ namespace {
 
 constexpr std::string_view kVersion = "2011-06-15";
 constexpr std::string_view kFormType = "application/x-www-form-urlencoded; charset=utf-8";
-
-// For the one retry policy, which judges by the status: what STS says with 400 and will not say
-// again a moment later looks like the 429 that it is elsewhere.
-class ThrottlingObserver final : public HttpClient {
- public:
-  explicit ThrottlingObserver(std::unique_ptr<HttpClient> client) : client_(std::move(client)) {}
-
-  Result<HttpResponse> send(const HttpRequest& request) override {
-    constexpr int kTooManyRequests = 429;
-    Result<HttpResponse> reply = client_->send(request);
-    if (reply && reply->status == 400 && is_passing_sts_error(*reply)) {
-      reply->status = kTooManyRequests;
-    }
-    return reply;
-  }
-
- private:
-  std::unique_ptr<HttpClient> client_;
-};
 
 Form form_of(const std::string& action, const Role& role) {
   Form form;
@@ -97,9 +77,10 @@ Result<RoleSession> StsClient::ask(HttpRequest request, const std::string& actio
   const Url url = TRY(parse_url(request.url));
   const std::string server = origin_of(url);
   call_.debug("asking " + server + ": " + action);
-  ThrottlingObserver client(
-      make_http_client({.tls = endpoint_.tls, .proxy = proxy_of(call_.environment)}, call_));
-  const HttpResponse reply = TRY(send_with_retries(client, request, call_));
+  const auto client =
+      make_http_client({.tls = endpoint_.tls, .proxy = proxy_of(call_.environment)}, call_);
+  const HttpResponse reply =
+      TRY(send_with_retries(*client, std::move(request), call_, {.judge = judge_sts_reply}));
   RoleSession session = TRY(read_sts_reply(reply, action, server, secrets));
   const auto end = session.credentials.expires_at;
   if (end && *end <= call_.clock.now()) {

@@ -134,14 +134,20 @@ Result<RoleSession> session_in(const json::Value& document, const std::string& a
   return session;
 }
 
-}  // namespace
-
-bool is_passing_sts_error(const HttpResponse& reply) {
+// The same request may succeed a moment later, by its code.
+bool is_passing_error(const HttpResponse& reply) {
   Result<json::Value> document = document_of(reply);
   if (!document) return false;
   const KnownError* const known = find_error(failure_in(*document).code);
   json::wipe(*document);
   return known != nullptr && known->may_pass;
+}
+
+}  // namespace
+
+Verdict judge_sts_reply(const HttpRequest& request, const HttpResponse& reply) {
+  if (reply.status == 400 && is_passing_error(reply)) return Verdict::retry(reply.retry_after);
+  return judge_status(request, reply);
 }
 
 Result<RoleSession> read_sts_reply(const HttpResponse& reply, const std::string& action,

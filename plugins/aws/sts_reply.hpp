@@ -5,10 +5,11 @@
 #include "sts.hpp"
 
 #include <execcred/http/http.hpp>
+#include <execcred/http/retry.hpp>
 
 namespace execcred::aws {
 
-// An error after which the same request may succeed a moment later, by its code.
-bool is_passing_sts_error(const HttpResponse& reply);
+// By the status, but that STS says with 400 as well that it is asked too often.
+Verdict judge_sts_reply(const HttpRequest& request, const HttpResponse& reply);
 
 }  // namespace execcred::aws

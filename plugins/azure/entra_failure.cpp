@@ -136,4 +136,10 @@ std::optional<Error> entra_failure(const HttpResponse& reply, const std::string&
   return failure;
 }
 
+Verdict judge_entra_reply(const HttpResponse& reply, const std::string& server,
+                          const SecretTexts& secrets) {
+  std::optional<Error> failure = entra_failure(reply, server, secrets);
+  return failure ? judge_failure(*std::move(failure), reply) : Verdict::accept();
+}
+
 }  // namespace execcred::azure

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <execcred/http/http.hpp>
+#include <execcred/http/retry.hpp>
 #include <execcred/oauth/failure.hpp>
 
 #include <optional>
@@ -16,6 +17,10 @@ namespace execcred::azure {
 // without a code that is known here, the OAuth error and the status do.
 std::optional<Error> entra_failure(const HttpResponse& reply, const std::string& server,
                                    const SecretTexts& secrets);
+
+// An accepted reply is a 200 without an error.
+Verdict judge_entra_reply(const HttpResponse& reply, const std::string& server,
+                          const SecretTexts& secrets);
 
 // The digits after the first "AADSTS" that has any; empty where there is none.
 std::string_view aadsts_code(std::string_view description);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "managed_identity.hpp"
 
-#include "judging_client.hpp"
 #include "managed_endpoint.hpp"
 #include "managed_reply.hpp"
 
@@ -105,17 +104,16 @@ ManagedReplyRules ManagedIdentity::rules() const {
 }
 
 Result<HttpResponse> ManagedIdentity::send(CallContext& call) const {
-  const auto http = make_http_client({}, call);  // no proxy, whatever the variables say
-  JudgingClient client(
-      *http, [this](const HttpResponse& reply) { return managed_failure(reply, rules()); });
-  HttpResponse reply = TRY(send_with_retries(client, request(), call, {.attempts = kAttempts}));
-  if (client.failure()) return *client.failure();
-  return reply;
+  const auto client = make_http_client({}, call);  // no proxy, whatever the variables say
+  const Judge judge = [this](const HttpRequest& /*request*/, const HttpResponse& reply) {
+    return judge_managed_reply(reply, rules());
+  };
+  return send_with_retries(*client, request(), call, {.attempts = kAttempts, .judge = judge});
 }
 
 Result<FreshCredential> ManagedIdentity::ask(CallContext& call) const {
   deadline::enter_phase("asking the endpoint of managed identities");
-  run_.debug("asking " + server_ + " for a token of " +
+  call.debug("asking " + server_ + " for a token of " +
              (selector_.name.empty() ? std::string("its managed identity")
                                      : "the managed identity with " + selector_.name + " " +
                                            in_quotes(selector_.value)));

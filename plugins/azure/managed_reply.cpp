@@ -128,6 +128,11 @@ std::optional<Error> managed_failure(const HttpResponse& reply, const ManagedRep
   return failure;
 }
 
+Verdict judge_managed_reply(const HttpResponse& reply, const ManagedReplyRules& rules) {
+  std::optional<Error> failure = managed_failure(reply, rules);
+  return failure ? judge_failure(*std::move(failure), reply) : Verdict::accept();
+}
+
 Result<TokenReply> parse_managed_reply(const HttpResponse& reply, const ManagedReplyRules& rules) {
   Result<json::Value> document = json_object_of(reply, rules.server, rules.secrets);
   if (!document) {

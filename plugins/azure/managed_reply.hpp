@@ -8,6 +8,7 @@
 #include <execcred/base/clock.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/http/http.hpp>
+#include <execcred/http/retry.hpp>
 #include <execcred/oauth/failure.hpp>
 #include <execcred/oauth/token_reply.hpp>
 
@@ -33,6 +34,9 @@ struct ManagedReplyRules {
 // nullopt for a 200. What may pass (unavailable, transient): 429 and 5xx; from IMDS, which is
 // updated now and then, also 404 and 410; from App Service also 408.
 std::optional<Error> managed_failure(const HttpResponse& reply, const ManagedReplyRules& rules);
+
+// An accepted reply is a 200.
+Verdict judge_managed_reply(const HttpResponse& reply, const ManagedReplyRules& rules);
 
 // A reply of 200. It ends at the earliest of what it says (expires_on, expires_in, the token's own
 // exp). Fails (no_credential), also for a reply that names another identity than was asked for.

@@ -2,7 +2,6 @@
 #include "workload_identity.hpp"
 
 #include "entra_failure.hpp"
-#include "judging_client.hpp"
 #include "tenant.hpp"
 
 #include <execcred/base/form.hpp>
@@ -120,19 +119,16 @@ Result<TokenReply> WorkloadIdentity::post(CallContext& call) const {
         TRY(read_ca_file(options_.ca_file)
                 .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
   }
-  const auto http =
-      make_http_client({.tls = std::move(tls), .proxy = proxy_of(run_.environment)}, call);
-  SecretTexts secrets;
-  secrets.push_back(assertion_.copy());
-  JudgingClient client(*http, [&](const HttpResponse& reply) {
-    return entra_failure(reply, options_.authority_host, secrets);
-  });
+  const auto client =
+      make_http_client({.tls = std::move(tls), .proxy = proxy_of(call.environment)}, call);
   // Entra takes a projected token as often as it is sent, although it has a jti.
   TokenPost post = {.url = options_.authority_host + "/" + tenant_ + "/oauth2/v2.0/token"};
   post.make_form = [this](HttpRequest&) -> Result<Form> { return form(); };
-  Result<TokenReply> reply = post_for_token(client, post, call);
-  if (!reply && client.failure()) return *client.failure();
-  return reply;
+  post.judge = [this](const HttpResponse& reply, const std::string& /*server*/,
+                      const SecretTexts& secrets) {
+    return judge_entra_reply(reply, options_.authority_host, secrets);
+  };
+  return post_for_token(*client, post, call);
 }
 
 Result<FreshCredential> WorkloadIdentity::ask(CallContext& call) const {
@@ -143,7 +139,7 @@ Result<FreshCredential> WorkloadIdentity::ask(CallContext& call) const {
                    in_quotes(options_.federated_token_file.native()))
           .hint("check that the kubelet still renews the token, and this machine's clock"));
   deadline::enter_phase("asking Entra for a token");
-  run_.debug("asking " + options_.authority_host + " for a token of the tenant " + tenant_);
+  call.debug("asking " + options_.authority_host + " for a token of the tenant " + tenant_);
   TokenReply reply =
       TRY(post(call).context("asking for a token of the tenant " + in_quotes(tenant_)));
   FreshCredential fresh;

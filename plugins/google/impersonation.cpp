@@ -96,7 +96,7 @@ Result<AccessToken> post(const Impersonation& impersonation, const AccessToken& 
   request.headers.push_back({.name = "Authorization", .value = std::move(authorization)});
   request.body = SecretString(body_of(impersonation, scopes));
   call.debug("asking " + server + " to act as " + in_quotes(impersonation.account));
-  const HttpResponse reply = TRY(send_with_retries(client, request, call));
+  const HttpResponse reply = TRY(send_with_retries(client, std::move(request), call));
   SecretTexts secrets;
   secrets.push_back(as.token.copy());
   if (reply.status != 200) return api_failure(reply, server, secrets);

@@ -172,7 +172,7 @@ Result<Credential> ask_concierge(const ConciergeOptions& options, const Credenti
   post.add_header("Accept", "application/json");
   const auto client = make_http_client(std::move(concierge.http), call);
   const auto ask = [&]() -> Result<Credential> {
-    const HttpResponse reply = TRY(send_with_retries(*client, post, call));
+    const HttpResponse reply = TRY(send_with_retries(*client, std::move(post), call));
     return read_reply(reply, server, subject, call.clock.now());
   };
   return ask().context("asking the Concierge at " + server);
