@@ -127,8 +127,7 @@ std::string footer_of(const CommandOptions& options) {
 // keeps, so that the messages are ours.
 class Parser {
  public:
-  explicit Parser(const Entries& entries)
-      : app_("Works with ClusterProfiles, provider mapping files and the plugins that they name.") {
+  explicit Parser(const Entries& entries) : app_(std::string(CommandLine::kSummary)) {
     app_.set_help_flag();
     app_.allow_extras();
     app_.require_subcommand(0, 1);

@@ -20,6 +20,9 @@ namespace execcred::cli {
 
 class CommandLine {
  public:
+  static constexpr std::string_view kSummary =
+      "Works with ClusterProfiles, provider mapping files and the plugins that they name.";
+
   struct Entry {
     std::string_view name = {};
     std::string_view summary = {};

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every command of execcred.
+#pragma once
+
+#include "cache.hpp"
+#include "command_line.hpp"
+#include "completion.hpp"
+#include "get.hpp"
+#include "help.hpp"
+#include "install.hpp"
+#include "kubeconfig.hpp"
+#include "lint.hpp"
+#include "migrate.hpp"
+#include "resolve.hpp"
+#include "version.hpp"
+
+namespace execcred::cli {
+
+class Commands {
+ public:
+  Commands();
+  const CommandLine& line() const { return line_; }
+  Result<Outcome> run(const std::vector<std::string>& arguments, const Environment& environment) {
+    return line_.run(arguments, environment);
+  }
+
+ private:
+  Get get_;
+  Resolve resolve_;
+  Kubeconfig kubeconfig_;
+  Lint lint_;
+  Migrate migrate_;
+  Cache cache_;
+  Install install_;
+  Completion completion_;
+  Version version_;
+  CommandLine line_;
+  Complete complete_{line_};
+  Help help_{line_};
+};
+
+}  // namespace execcred::cli
