@@ -96,12 +96,6 @@ struct Candidate {
   std::string help = {};
 };
 
-Takes takes_of_plugin(const Option& option) {
-  if (option.name.ends_with("-dir") || option.value_name == "DIR") return Takes::directory;
-  const bool is_file = option.value_name == "PATH" || option.value_name == "PATH|-";
-  return is_file ? Takes::file : Takes::text;
-}
-
 bool is_word(std::string_view text) {
   return !text.empty() && text.front() >= 'a' && text.front() <= 'z' &&
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
@@ -142,7 +136,7 @@ std::vector<Candidate> candidates_of(const OptionSet& options) {
     candidates.push_back({.flag = option.flag(),
                           .letter = option.short_name,
                           .is_switch = option.is_switch(),
-                          .takes = takes_of_plugin(option),
+                          .takes = takes_of(option),
                           .choices = choices_of_plugin(option),
                           .help = std::string(option.help)});
   }
@@ -253,6 +247,12 @@ std::string complete_words(const CommandLine& line, std::vector<std::string> wor
 }
 
 }  // namespace
+
+Takes takes_of(const Option& option) {
+  if (option.name.ends_with("-dir") || option.value_name == "DIR") return Takes::directory;
+  const bool is_file = option.is_path() || option.value_name == "PATH|-";
+  return is_file ? Takes::file : Takes::text;
+}
 
 void Completion::add_options(CommandOptions& options) {
   options.add_operands(shells_, {.usage = "bash|zsh|fish", .choices = {"bash", "zsh", "fish"}});

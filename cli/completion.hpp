@@ -6,10 +6,15 @@
 
 #include "command_line.hpp"
 
+#include <execcred/exec/option_set.hpp>
+
 #include <string>
 #include <vector>
 
 namespace execcred::cli {
+
+// What a shell completes a plugin's option to.
+Takes takes_of(const Option& option);
 
 class Completion final : public Command {
  public:

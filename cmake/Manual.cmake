@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Manual pages, made from what the programs' --help says, and completions, which execcred prints.
+# Manual pages, made from what the programs declare, and completions, which execcred prints.
 
 set(EXECCRED_MANUAL ON)
 if(CMAKE_CROSSCOMPILING OR EXECCRED_FUZZ OR CMAKE_CXX_FLAGS MATCHES "-fsanitize|--coverage")
@@ -18,8 +18,6 @@ function(execcred_add_manual)
   file(MAKE_DIRECTORY ${into})
   set(pages ${ARGN})
   list(TRANSFORM pages REPLACE "(.+)" "${into}/\\1.1")
-  set(binaries ${ARGN})
-  list(TRANSFORM binaries REPLACE "(.+)" "$<TARGET_FILE:\\1>")
 
   file(GLOB generator CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scripts/packaging/*.py
     ${PROJECT_SOURCE_DIR}/scripts/packaging/man/*.roff)
@@ -27,8 +25,8 @@ function(execcred_add_manual)
   string(TIMESTAMP date "%Y-%m-%d" UTC)
   add_custom_command(OUTPUT ${pages}
     COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/scripts/packaging/generate.py
-      --into ${into} --date ${date} ${binaries}
-    DEPENDS ${ARGN} ${generator} VERBATIM
+      $<TARGET_FILE:plugin-facts> man --into ${into} --date ${date}
+    DEPENDS plugin-facts ${generator} VERBATIM
     COMMENT "Writing manual pages")
   set(completions)
   foreach(shell bash zsh fish)

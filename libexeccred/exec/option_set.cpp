@@ -58,6 +58,7 @@ OptionBuilder& OptionBuilder::unused_from_profile(std::string_view because) {
 }
 
 OptionBuilder OptionSet::add(Option option) {
+  option.group = group_;
   options_.push_back(std::move(option));
   return {options_, options_.size() - 1};
 }
@@ -121,6 +122,16 @@ const Option* OptionSet::find_short(char short_name) const {
     if (option.short_name == short_name) return &option;
   }
   return nullptr;
+}
+
+std::vector<std::string_view> OptionSet::groups() const {
+  std::vector<std::string_view> groups;
+  for (const Option& option : options_) {
+    const bool is_known = std::find(groups.begin(), groups.end(), option.group) != groups.end();
+    if (!is_known && option.group != kCommonGroup) groups.push_back(option.group);
+  }
+  groups.push_back(kCommonGroup);
+  return groups;
 }
 
 std::string OptionSet::help(std::string_view usage, std::string_view summary) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of a program: one table that parsing, precedence, --help and --show-config share.
+// Lint, completion, manual pages, JSON Schemas and the tables of docs/ are made of it too.
 //
 //   options.add("token-file", path_, "PATH", "File that holds the bearer token").required();
 //   options.add("audience", audiences_, "AUDIENCE", "…").from_profile();
@@ -10,13 +11,37 @@
 #include <execcred/base/duration.hpp>
 #include <execcred/base/result.hpp>
 
+#include <array>
+#include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace execcred {
+
+// Which texts of a ClusterProfile an option takes, for JSON Schemas. The program's own check
+// decides.
+struct ValueForm {
+  std::string_view pattern = {};  // a regular expression of ECMA-262, for the whole text
+  std::size_t max_size = 0;       // 0: unbounded
+};
+// DNS-1123 names.
+inline constexpr ValueForm kSubdomainForm = {
+    "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$", 253};
+inline constexpr ValueForm kLabelForm = {"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", 63};
+
+// The names of a table, for OptionBuilder::choices.
+template <class Entry, std::size_t Size>
+constexpr std::array<std::string_view, Size> names_of(const std::array<Entry, Size>& table) {
+  std::array<std::string_view, Size> names = {};
+  for (std::size_t i = 0; i < Size; ++i) names[i] = table[i].name;
+  return names;
+}
+
+inline constexpr std::string_view kCommonGroup = "Common";
 
 struct Option {
   enum class Profile {
@@ -45,10 +70,17 @@ struct Option {
       {};  // others' names for it; the first that is set counts
 
   // Facts for those that judge or explain a configuration.
-  bool is_template = false;             // {clusterName} and {server.host} are filled in
-  bool is_command = false;              // a JSON array: a program and its arguments
-  std::string_view weakness = {};       // "gives …": what it permits, after ", which"
-  std::string_view weakness_hint = {};  // empty: leave it out
+  std::string_view group = {};    // the heading in --help
+  std::string_view example = {};  // a value
+  std::span<const std::string_view> choices = {};
+  bool has_other_values = false;  // besides the choices
+  const ValueForm* form = nullptr;
+  std::string_view permission = {};  // the option that may have to allow a ClusterProfile's value
+  bool is_directory = false;         // its value is a path, of a directory
+  bool is_template = false;          // {clusterName} and {server.host} are filled in
+  bool is_command = false;           // a JSON array: a program and its arguments
+  std::string_view weakness = {};    // "gives …": what it permits, after ", which"
+  std::string_view weakness_hint = {};                // empty: leave it out
   bool (*is_weak)(std::string_view value) = nullptr;  // only these values; null: any
   bool is_minor_weakness = false;
 
@@ -56,7 +88,7 @@ struct Option {
   std::function<Status(const std::vector<std::string>&)> store = {};
 
   bool is_switch() const { return value_name.empty(); }
-  // Its value is the path of a file or folder.
+  // Its value is the path of a file or directory.
   bool is_path() const { return value_name == "PATH"; }
   // Required, and no ClusterProfile can give it.
   bool is_required_of_controller() const { return is_required && profile == Profile::never; }
@@ -104,8 +136,31 @@ class OptionBuilder {
   // In this run a ClusterProfile's choice has no use: its fields are passed over, and its argument
   // behind the boundary is refused. Those that from_profile declares afterwards count again.
   OptionBuilder& unused_from_profile(std::string_view because);
+  // "allow-audience": what a ClusterProfile sets may need this option. A literal, and not copied.
+  OptionBuilder& allowed_by(std::string_view option) {
+    return set([option](Option& o) { o.permission = option; });
+  }
   OptionBuilder& or_from_field(std::string_view field) {
     return set([field](Option& o) { o.shared_field = field; });
+  }
+  // Its values: `names` alone, which must have static storage.
+  OptionBuilder& choices(std::span<const std::string_view> names) {
+    return set([names](Option& o) { o.choices = names; });
+  }
+  // These words have a meaning of their own among its values.
+  OptionBuilder& choices_besides_others(std::span<const std::string_view> names) {
+    return choices(names).set([](Option& o) { o.has_other_values = true; });
+  }
+  // A literal, and not copied.
+  OptionBuilder& example(std::string_view value) {
+    return set([value](Option& o) { o.example = value; });
+  }
+  // It must have static storage.
+  OptionBuilder& form(const ValueForm& form) {
+    return set([&form](Option& o) { o.form = &form; });
+  }
+  OptionBuilder& directory() {
+    return set([](Option& o) { o.is_directory = true; });
   }
   // {clusterName} and {server.host} are filled in (template.hpp).
   OptionBuilder& with_template() {
@@ -145,6 +200,9 @@ class OptionSet {
  public:
   OptionSet() { options_.reserve(kUsualSize); }
 
+  // The heading of the options that are added from now on. A literal, and not copied.
+  void group(std::string_view title) { group_ = title; }
+
   OptionBuilder add(std::string_view name, bool& target, std::string_view help);
   OptionBuilder add(std::string_view name, std::string& target, std::string_view value_name,
                     std::string_view help);
@@ -168,6 +226,9 @@ class OptionSet {
   const Option* find_short(char short_name) const;
   const std::vector<Option>& all() const { return options_; }
 
+  // The headings in their order, that of the common options last.
+  std::vector<std::string_view> groups() const;
+
   // The text of --help, with `usage` as its first line.
   std::string help(std::string_view usage, std::string_view summary) const;
 
@@ -177,6 +238,7 @@ class OptionSet {
 
   OptionBuilder add(Option option);
 
+  std::string_view group_ = "Options";
   std::vector<Option> options_;
 };
 

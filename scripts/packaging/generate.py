@@ -1,33 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the manual pages of programs, from what their --help says.
+"""Writes the manual pages of programs, from what they declare (cli/facts).
 
-    generate.py --into DIR --date YYYY-MM-DD PROGRAM...
+    generate.py FACTS man --into DIR --date YYYY-MM-DD
 
-DIR gets NAME.1 for each program.
+FACTS is the program that prints the declarations. DIR gets NAME.1 for each program.
 """
 import argparse
 import pathlib
 
+import facts
 import man_page
-import program_help
 
 INCLUDE = pathlib.Path(__file__).parent / "man"
 
 
+def write_manual(known, into, date):
+    names = [plugin.name for plugin in known.plugins] + [known.commands[0].name]
+    for plugin in known.plugins:
+        page = man_page.of_plugin(plugin, names, known.version, date, INCLUDE / "plugin.roff")
+        (into / f"{plugin.name}.1").write_text(page, encoding="utf-8")
+    page = man_page.of_execcred(known, names, date, INCLUDE / "execcred.roff")
+    (into / f"{known.commands[0].name}.1").write_text(page, encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("programs", nargs="+")
-    parser.add_argument("--into", type=pathlib.Path, required=True)
-    parser.add_argument("--date", required=True)
+    parser.add_argument("facts")
+    kinds = parser.add_subparsers(dest="kind", required=True)
+    manual = kinds.add_parser("man")
+    manual.add_argument("--into", type=pathlib.Path, required=True)
+    manual.add_argument("--date", required=True)
     arguments = parser.parse_args()
-    into = arguments.into
-    programs = [program_help.read_program(path) for path in arguments.programs]
-    names = [program.name for program in programs]
-    for program in programs:
-        include = "execcred.roff" if len(program.commands) > 1 else "plugin.roff"
-        page = man_page.write_man_page(program, names, arguments.date, INCLUDE / include)
-        (into / f"{program.name}.1").write_text(page, encoding="utf-8")
+    write_manual(facts.read(arguments.facts), arguments.into, arguments.date)
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A manual page, section 1, from a program's --help and the files in man/.
+"""A manual page, section 1, from what a program declares (facts.py) and the files in man/.
 
-What --help does not tell, such as exit codes, is in man/*.roff: text under ".SH NAME" goes to the
+What is declared nowhere, such as exit codes, is in man/*.roff: text under ".SH NAME" goes to the
 end of the section of that name.
 """
 import re
 import textwrap
+
+import facts
 
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "COMMANDS", "ENVIRONMENT", "EXIT STATUS",
             "EXAMPLES", "SEE ALSO"]
@@ -51,24 +53,34 @@ def sentence(text):
 
 
 def option_text(option):
-    parts = [sentence(option.help)]
-    if option.required:
+    parts = [sentence(option.help)] if option.help else []
+    if option.is_required:
         parts.append("Required.")
-    if option.repeatable:
+    if option.is_repeatable:
         parts.append("May be repeated.")
+    if option.listed_choices:
+        parts.append(sentence("One of: " + ", ".join(option.listed_choices)))
     if option.default:
         parts.append(sentence("Default: " + option.default))
+    if option.is_template:
+        parts.append("A template.")
+    if option.example:
+        parts.append(sentence("For example: " + option.example))
     if option.variables:
         parts.append(sentence("Environment: " + ", ".join(option.variables)))
-    if option.profile:
-        parts.append(sentence("Of a ClusterProfile: " + option.profile))
+    if option.fields:
+        fields = option.fields + [option.shared_field] * bool(option.shared_field)
+        permission = f", which may need --{option.permission}" if option.permission else ""
+        parts.append(sentence("Of a ClusterProfile: " + ", ".join(fields) + permission))
+    if option.weakness and not option.weakness.get("ofSomeValues"):
+        parts.append(sentence("Weakens a check: it " + option.weakness["effect"]))
     return " ".join(parts)
 
 
 def option_lines(option):
     flag = bold(option.flag) + ("=" + italic(option.value) if option.value else "")
-    short = bold("-" + option.short) + ", " if option.short else ""
-    return [".TP", short + flag, *paragraph(option_text(option))]
+    letter = bold("-" + option.letter) + ", " if option.letter else ""
+    return [".TP", letter + flag, *paragraph(option_text(option))]
 
 
 def operands(command):
@@ -92,10 +104,19 @@ def command_lines(command):
     return lines
 
 
-def environment(program):
+def grouped_lines(options):
+    lines = []
+    for group, members in facts.by_group(options):
+        lines.append(".SS " + escape(group))
+        for option in members:
+            lines += option_lines(option)
+    return lines
+
+
+def environment(commands):
     """Each variable once, with the options that it stands for."""
     flags = {}
-    for command in program.commands:
+    for command in commands:
         for option in command.options:
             for variable in option.variables:
                 known = flags.setdefault(variable, [])
@@ -109,9 +130,9 @@ def environment(program):
     return lines
 
 
-def examples(program):
+def examples(commands):
     lines = []
-    for command in program.commands:
+    for command in commands:
         for purpose, line in command.examples:
             lines += [".PP", *paragraph(purpose + ":"), ".PP", ".RS", ".nf", escape(line), ".fi",
                       ".RE"]
@@ -131,35 +152,45 @@ def read_sections(path):
     return sections
 
 
-def see_also(program, names):
-    others = sorted(set(names) - {program.name})
-    return [f".BR {escape(name)} (1)," for name in others[:-1]] + \
-        [f".BR {escape(name)} (1)" for name in others[-1:]]
+def see_also(name, names):
+    others = sorted(set(names) - {name})
+    return [f".BR {escape(other)} (1)," for other in others[:-1]] + \
+        [f".BR {escape(other)} (1)" for other in others[-1:]]
 
 
-def write_man_page(program, names, date, include):
-    has_commands = len(program.commands) > 1
-    summary = program.summary[0].lower() + program.summary[1:].rstrip(".")
-    sections = {
-        "NAME": [escape(program.name) + " \\- " + escape(summary)],
-        "SYNOPSIS": ["\n.br\n".join(usage(command) for command in program.commands)],
-        "DESCRIPTION": paragraph(program.summary),
-        "ENVIRONMENT": environment(program),
-        "EXAMPLES": examples(program),
-        "SEE ALSO": see_also(program, names)}
-    if has_commands:
-        sections["COMMANDS"] = [line for command in program.commands
-                                for line in command_lines(command)]
-    else:
-        sections["OPTIONS"] = [line for option in program.commands[0].options
-                               for line in option_lines(option)]
-    for name, lines in read_sections(include).items():
-        sections[name] = sections.get(name, []) + lines
-    title = f'.TH {escape(program.name.upper())} 1 "{date}" ' \
-            f'"execcred {program.version}" "User Commands"'
+def page(name, version, date, include, sections):
+    for section, lines in read_sections(include).items():
+        # What is said of all options stands before the first heading.
+        both = [lines, sections.get(section, [])] if section == "OPTIONS" else \
+            [sections.get(section, []), lines]
+        sections[section] = both[0] + both[1]
+    title = f'.TH {escape(name.upper())} 1 "{date}" "execcred {version}" "User Commands"'
     # Names are long: neither broken nor drawn apart.
-    lines = ['.\\" Generated from --help.', title, ".nh", ".ad l"]
-    for name in SECTIONS:
-        if sections.get(name):
-            lines += [".SH " + (f'"{name}"' if " " in name else name), *sections[name]]
+    lines = ['.\\" Generated from the declared options.', title, ".nh", ".ad l"]
+    for section in SECTIONS:
+        if sections.get(section):
+            lines += [".SH " + (f'"{section}"' if " " in section else section), *sections[section]]
     return "\n".join(lines) + "\n"
+
+
+def first_sections(name, names, summary, commands):
+    in_line = summary[0].lower() + summary[1:].rstrip(".")
+    return {"NAME": [escape(name) + " \\- " + escape(in_line)],
+            "SYNOPSIS": ["\n.br\n".join(usage(command) for command in commands)],
+            "DESCRIPTION": paragraph(summary),
+            "ENVIRONMENT": environment(commands),
+            "EXAMPLES": examples(commands),
+            "SEE ALSO": see_also(name, names)}
+
+
+def of_plugin(plugin, names, version, date, include):
+    sections = first_sections(plugin.name, names, plugin.summary, [plugin])
+    sections["OPTIONS"] = grouped_lines(plugin.options)
+    return page(plugin.name, version, date, include, sections)
+
+
+def of_execcred(known, names, date, include):
+    name = known.commands[0].name
+    sections = first_sections(name, names, known.summary, known.commands)
+    sections["COMMANDS"] = [line for command in known.commands for line in command_lines(command)]
+    return page(name, known.version, date, include, sections)

@@ -7,26 +7,26 @@ import pathlib
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "scripts" / "packaging"))
-import program_help  # noqa: E402
-
 
 def run(*arguments):
     return subprocess.run(arguments, capture_output=True, text=True, check=False, env={}, timeout=60)
 
 
-def offered(execcred, words):
+def offered(execcred, *words):
     kind, *candidates = run(execcred, "__complete", "--", *words).stdout.splitlines()
     return [line.split("\t")[0] for line in candidates] if kind == "words" else []
 
 
+def commands_of(execcred, name):
+    """The words before the options."""
+    return [[name, command] for command in offered(execcred, name, "")] or [[name]]
+
+
 def refused(execcred, path):
-    name = pathlib.Path(path).name
-    for command in program_help.read_program(path).commands:
-        for option in command.options:
-            flag = f"--{option.name}="
-            for word in offered(execcred, [name, *command.words[1:], flag]):
-                done = run(path, *command.words[1:], flag + word, "--help")
+    for name, *command in commands_of(execcred, pathlib.Path(path).name):
+        for flag in offered(execcred, name, *command, "--"):
+            for word in offered(execcred, name, *command, flag) if flag.endswith("=") else []:
+                done = run(path, *command, flag + word, "--help")
                 if done.returncode != 0:
                     yield done.stderr.splitlines()[0]
 

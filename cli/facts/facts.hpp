@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that is declared of the programs, as JSON: what manual pages are generated from.
+//
+//   {"version", "shared": [OPTION...],
+//    "plugins": [{"name", "summary", "options": [OPTION...]}...],
+//    "execcred": {"name", "summary",
+//                 "commands": [{"name", "summary", "operands", "options", "examples"}...]}}
+//
+// "shared" has the options of several plugins, which are among those of each plugin too, marked
+// "shared". A member of an option that is false, empty or absent is left out.
+#pragma once
+
+#include "command_line.hpp"
+
+#include <execcred/json/json.hpp>
+
+namespace execcred::cli {
+
+json::Value facts(const CommandLine& line);
+
+}  // namespace execcred::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the facts (facts.hpp) for scripts/packaging.
+#include "commands.hpp"
+#include "facts.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+int main() {
+  try {
+    const execcred::cli::Commands commands;
+    const std::string text =
+        execcred::json::to_indented_text(execcred::cli::facts(commands.line()));
+    const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+    return is_written && std::fflush(stdout) == 0 ? 0 : 1;
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "plugin-facts: error: %s\n", exception.what());
+    return 1;
+  }
+}

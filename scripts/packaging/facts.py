@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the programs declare of themselves, as the program plugin-facts prints it (cli/facts)."""
+import dataclasses
+import json
+import re
+import subprocess
+
+COMMON = "Common"
+
+
+@dataclasses.dataclass
+class Option:
+    name: str
+    group: str
+    help: str = ""  # none where the choices say all
+    letter: str = ""
+    value: str = ""  # "PATH"; empty for a switch
+    default: str = ""
+    example: str = ""
+    takes: str = ""  # "file", "directory" or any text
+    choices: list = dataclasses.field(default_factory=list)
+    has_other_values: bool = False
+    is_required: bool = False
+    is_repeatable: bool = False
+    is_template: bool = False
+    is_command: bool = False
+    is_secret: bool = False
+    is_shared: bool = False  # several plugins have it
+    variables: list = dataclasses.field(default_factory=list)
+    fields: list = dataclasses.field(default_factory=list)  # of spec.cluster.config
+    shared_field: str = ""  # another option's, which counts where no other field is set
+    permission: str = ""  # the option that may have to allow a ClusterProfile's value
+    may_be_argument: bool = False  # from a ClusterProfile
+    form: dict = dataclasses.field(default_factory=dict)
+    weakness: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def flag(self):
+        return "--" + self.name
+
+    @property
+    def listed_choices(self):
+        """The only values, unless the value's name lists them."""
+        return [] if self.has_other_values or "|" in self.value else self.choices
+
+
+@dataclasses.dataclass
+class Command:
+    """A plugin, or one command of execcred."""
+    words: list  # ["execcred", "get"]
+    summary: str
+    options: list
+    operands: str = ""  # "FILE..."; empty for none
+    operand_choices: list = dataclasses.field(default_factory=list)
+    examples: list = dataclasses.field(default_factory=list)  # (purpose, command)
+
+    @property
+    def name(self):
+        return self.words[0]
+
+
+@dataclasses.dataclass
+class Facts:
+    version: str
+    shared: list  # options
+    plugins: list  # commands
+    summary: str  # of execcred
+    commands: list
+
+
+def option_of(facts):
+    return Option(**{re.sub(r"[A-Z]", lambda c: "_" + c[0].lower(), name): value
+                     for name, value in facts.items()})
+
+
+def options_of(facts):
+    return [option_of(option) for option in facts["options"]]
+
+
+def command_of(program, facts):
+    operands = facts["operands"]
+    return Command([program, facts["name"]], facts["summary"], options_of(facts),
+                   operands.get("usage", ""), operands.get("choices", []),
+                   [(example["purpose"], example["command"]) for example in facts["examples"]])
+
+
+def read(program):
+    """The facts that the program plugin-facts prints."""
+    done = subprocess.run([program], capture_output=True, check=True, timeout=60)
+    facts = json.loads(done.stdout)
+    execcred = facts["execcred"]
+    return Facts(
+        facts["version"], options_of({"options": facts["shared"]}),
+        [Command([plugin["name"]], plugin["summary"], options_of(plugin))
+         for plugin in facts["plugins"]],
+        execcred["summary"],
+        [command_of(execcred["name"], command) for command in execcred["commands"]])
+
+
+def by_group(options):
+    """(heading, options), in the order of the first of each; the common ones last."""
+    groups = {}
+    for option in options:
+        groups.setdefault(option.group, []).append(option)
+    return sorted(groups.items(), key=lambda group: group[0] == COMMON)
