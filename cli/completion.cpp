@@ -96,40 +96,6 @@ struct Candidate {
   std::string help = {};
 };
 
-bool is_word(std::string_view text) {
-  return !text.empty() && text.front() >= 'a' && text.front() <= 'z' &&
-         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
-}
-
-// The words of "token-exchange (RFC 8693), jwt-bearer or pinniped; …", which is a plugin's way to
-// explain a value; none where the text is no such list.
-std::vector<std::string> listed_words(std::string_view help) {
-  std::string list(help.substr(0, help.find(';')));
-  for (std::size_t open = list.find(" ("); open != std::string::npos; open = list.find(" (")) {
-    const std::size_t close = list.find(')', open);
-    if (close == std::string::npos) return {};
-    list.erase(open, close + 1 - open);
-  }
-  if (const std::size_t last = list.rfind(" or "); last != std::string::npos) {
-    list.replace(last, 4, ",");
-  }
-  std::vector<std::string> words;
-  for (const std::string_view part : split(list, ',')) {
-    if (!is_word(trim(part))) return {};
-    words.emplace_back(trim(part));
-  }
-  return words.size() > 1 ? words : std::vector<std::string>();
-}
-
-// "jwt|x509", or the words that the help lists.
-std::vector<std::string> choices_of_plugin(const Option& option) {
-  std::vector<std::string> choices;
-  for (const std::string_view word : split(option.value_name, '|')) {
-    if (is_word(word)) choices.emplace_back(word);
-  }
-  return choices.empty() && !option.is_switch() ? listed_words(option.help) : choices;
-}
-
 std::vector<Candidate> candidates_of(const OptionSet& options) {
   std::vector<Candidate> candidates;
   for (const Option& option : options.all()) {
@@ -137,7 +103,7 @@ std::vector<Candidate> candidates_of(const OptionSet& options) {
                           .letter = option.short_name,
                           .is_switch = option.is_switch(),
                           .takes = takes_of(option),
-                          .choices = choices_of_plugin(option),
+                          .choices = {option.choices.begin(), option.choices.end()},
                           .help = std::string(option.help)});
   }
   return candidates;
@@ -249,7 +215,7 @@ std::string complete_words(const CommandLine& line, std::vector<std::string> wor
 }  // namespace
 
 Takes takes_of(const Option& option) {
-  if (option.name.ends_with("-dir") || option.value_name == "DIR") return Takes::directory;
+  if (option.is_directory) return Takes::directory;
   const bool is_file = option.is_path() || option.value_name == "PATH|-";
   return is_file ? Takes::file : Takes::text;
 }

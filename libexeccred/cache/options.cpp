@@ -22,9 +22,11 @@ Result<std::optional<Duration>> parse_refresh_before(const std::string& text) {
 }  // namespace
 
 void add_cache_options(OptionSet& set, CacheOptions& options) {
-  set.add("cache-dir", options.directory, "PATH", "Where credentials are kept for other processes")
+  set.group("Cache");
+  set.add("cache-dir", options.directory, "PATH", "Directory of the credential cache")
+      .directory()
       .default_text("execcred in XDG_RUNTIME_DIR, XDG_CACHE_HOME or ~/.cache");
-  set.add("no-cache", options.no_cache, "Ask for a credential each time");
+  set.add("no-cache", options.no_cache, "Request a new credential in each run");
   set.add_parsed("refresh-before", options.refresh_before, "DURATION",
                  "How long before its end a credential is refreshed", parse_refresh_before)
       .default_text("a fifth of its lifetime, at most 5m");

@@ -12,6 +12,7 @@ namespace execcred {
 namespace {
 
 constexpr std::size_t kHelpColumn = 34;
+constexpr std::size_t kHelpWidth = 100;
 
 std::string left_column(const Option& option) {
   std::string left = "  ";
@@ -21,10 +22,22 @@ std::string left_column(const Option& option) {
   return left;
 }
 
-std::string notes(const Option& option) {
+// "one of a, b", unless the value's name lists them.
+std::string choices_note(const Option& option) {
+  if (option.choices.empty() || option.has_other_values) return {};
+  std::string note;
+  for (const std::string_view choice : option.choices) {
+    note.append(note.empty() ? "one of " : ", ").append(choice);
+  }
+  return option.value_name.find('|') == std::string_view::npos ? note : std::string();
+}
+
+std::string notes_on(const Option& option) {
   std::vector<std::string> notes;
   if (option.is_required) notes.emplace_back("required");
   if (option.is_repeatable) notes.emplace_back("repeatable");
+  if (option.is_template) notes.emplace_back("template");
+  if (const std::string choices = choices_note(option); !choices.empty()) notes.push_back(choices);
   if (!option.default_text.empty()) notes.push_back("default " + option.default_text);
   if (option.has_environment) notes.push_back(environment_name(option.name));
   for (const std::string_view variable : option.variables) notes.emplace_back(variable);
@@ -33,7 +46,39 @@ std::string notes(const Option& option) {
     if (!option.shared_field.empty()) fields.push_back(option.shared_field);
     notes.push_back("profile: " + join(fields, ", "));
   }
-  return notes.empty() ? std::string() : " (" + join(notes, "; ") + ")";
+  return notes.empty() ? std::string() : "(" + join(notes, "; ") + ")";
+}
+
+// Breaks a text at spaces, so that it fits behind the flags.
+void append_lines(std::string& lines, std::string_view text) {
+  constexpr std::size_t kWidth = kHelpWidth - kHelpColumn;
+  while (text.size() > kWidth) {
+    std::size_t end = text.rfind(' ', kWidth);
+    if (end == std::string_view::npos) end = std::min(text.find(' '), text.size());
+    lines.append(text.substr(0, end)).append("\n");
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!text.empty()) lines.append(kHelpColumn, ' ');
+  }
+  if (!text.empty()) lines.append(text).append("\n");
+}
+
+std::string help_on(const Option& option) {
+  std::string lines = left_column(option);
+  if (lines.size() + 2 > kHelpColumn) {
+    lines += "\n";
+    lines.append(kHelpColumn, ' ');
+  } else {
+    lines.append(kHelpColumn - lines.size(), ' ');
+  }
+  const std::string notes = notes_on(option);
+  std::string text(option.help);
+  const bool is_one_line = kHelpColumn + text.size() + 1 + notes.size() <= kHelpWidth;
+  if (!notes.empty() && is_one_line) text += " " + notes;
+  append_lines(lines, text);
+  if (notes.empty() || is_one_line) return lines;
+  lines.append(kHelpColumn, ' ');
+  append_lines(lines, notes);
+  return lines;
 }
 
 }  // namespace
@@ -135,16 +180,13 @@ std::vector<std::string_view> OptionSet::groups() const {
 }
 
 std::string OptionSet::help(std::string_view usage, std::string_view summary) const {
-  std::string text =
-      "Usage: " + std::string(usage) + "\n\n" + std::string(summary) + "\n\nOptions:\n";
-  for (const Option& option : options_) {
-    std::string line = left_column(option);
-    if (line.size() + 2 > kHelpColumn) {
-      text += line + "\n";
-      line.clear();
+  std::string text = "Usage: " + std::string(usage) + "\n\n" + std::string(summary) + "\n";
+  for (const std::string_view group : groups()) {
+    std::string lines;
+    for (const Option& option : options_) {
+      if (option.group == group) lines += help_on(option);
     }
-    line.append(kHelpColumn - line.size(), ' ');
-    text += line.append(option.help) + notes(option) + "\n";
+    if (!lines.empty()) text.append("\n").append(group).append(":\n").append(lines);
   }
   return text;
 }

@@ -229,7 +229,8 @@ class OptionSet {
   // The headings in their order, that of the common options last.
   std::vector<std::string_view> groups() const;
 
-  // The text of --help, with `usage` as its first line.
+  // The text of --help, with `usage` as its first line. No line is longer than 100 columns, unless
+  // a text of the option is.
   std::string help(std::string_view usage, std::string_view summary) const;
 
  private:

@@ -15,6 +15,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -33,29 +34,35 @@ Result<Duration> parse_max_age(const std::string& text) {
                .hint = "clients would run the plugin for every request"};
 }
 
+constexpr std::array<std::string_view, 2> kApiVersions = {"v1", "v1beta1"};
+constexpr std::array<std::string_view, 2> kAudienceWords = {"server", "any"};
+
 void add_rule_options(OptionSet& options, AccessRules& rules) {
+  options.group("Access rules");
   options
       .add_parsed(
           "allow-server", rules.allow_server, "PATTERN",
           "Give credentials only for a matching spec.cluster.server",
           [](const std::string& text) { return UrlPattern::parse(text, UrlPattern::Use::server); })
+      .example("https://*.example.com:6443")
       .weakens("allows every address", {}, [](std::string_view pattern) {
         return pattern.find("/0]") != std::string_view::npos;
       });
   options
       .add_parsed(
           "allow-proxy", rules.allow_proxy, "PATTERN",
-          "Under --allow-server, allow a matching proxy-url",
+          "With --allow-server: allow a matching proxy-url",
           [](const std::string& text) { return UrlPattern::parse(text, UrlPattern::Use::proxy); })
       .no_environment();
   options
       .add("server-ca-file", rules.server_ca_file, "PATH",
-           "The cluster's CA may hold no other certificate than this file")
+           "Refuse a cluster CA with a certificate that this file lacks")
       .no_environment();
   options
       .add_parsed("allow-audience", rules.allow_audience, "PATTERN|server|any",
                   "Accept a matching audience from a ClusterProfile",
                   [](const std::string& text) { return AudiencePattern::parse(text); })
+      .choices_besides_others(kAudienceWords)
       .weakens("lets a ClusterProfile choose for whom a token is made", {},
                [](std::string_view pattern) { return pattern == "any"; });
 }
@@ -235,33 +242,37 @@ int run(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {
 }  // namespace
 
 void add_common_options(OptionSet& options, CommonOptions& common) {
+  options.group(kCommonGroup);
   options
       .add("exec-info", common.exec_info, "PATH|-",
-           "The client's ExecCredential, instead of KUBERNETES_EXEC_INFO; - is standard input")
+           "Read the client's ExecCredential from a file, or standard input")
       .no_environment();
   options
       .add_parsed("api-version", common.api_version, "VERSION",
-                  "v1 or v1beta1, where the client does not say",
+                  "v1 or v1beta1, where the client names none",
                   [](const std::string& text) { return parse_api_version(text); })
+      .choices_besides_others(kApiVersions)
       .default_text("v1");
   options
-      .add_parsed("timeout", common.timeout, "DURATION", "Bound of the whole run, at most 60s",
+      .add_parsed("timeout", common.timeout, "DURATION", "Time limit of the whole run, at most 60s",
                   parse_timeout)
       .default_text(format_duration(common.timeout));
   options
       .add_parsed("max-age", common.max_age, "DURATION",
-                  "Bound of the claimed lifetime where asking again is cheap", parse_max_age)
+                  "Longest claimed lifetime, where asking again is cheap", parse_max_age)
       .default_text(format_duration(common.max_age));
   add_rule_options(options, common.rules);
+  options.group(kCommonGroup);
   options.add("cluster", common.cluster_name, "NAME", "The cluster's name, for templates")
-      .from_profile(Option::Profile::config, {"clusterName"});
+      .from_profile(Option::Profile::config, {"clusterName"})
+      .form(kSubdomainForm);
   options
       .add(kBoundaryFlag, common.from_profile,
-           "A boundary: arguments after it come from a ClusterProfile")
+           "Boundary: arguments after it come from a ClusterProfile")
       .no_environment();
   options.add("show-config", common.show_config, "Print every setting and where it came from")
       .no_environment();
-  options.add("debug", common.debug, "Tell each step on standard error");
+  options.add("debug", common.debug, "Report each step on standard error");
   options.add("version", common.version, "Print name and version").no_environment();
   options.add("help", common.help, "Print this help").short_name('h').no_environment();
 }

@@ -13,6 +13,9 @@
 namespace execcred::aws {
 namespace {
 
+constexpr ValueForm kClusterForm = {"^[A-Za-z0-9][A-Za-z0-9._-]*$", 253};
+constexpr ValueForm kRegionForm = {"^[a-z]{2,}(-[a-z]+)+-[0-9]+$", 32};
+
 Error wrong(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
@@ -39,29 +42,31 @@ Result<std::string> parse_cluster_id(const std::string& text) {
 }
 
 void add_options(OptionSet& set, Options& options) {
+  set.group("Request");
   set.add_parsed("cluster-id", options.cluster_id, "ID",
-                 "The name of the EKS cluster, or the id that its authenticator demands",
-                 parse_cluster_id)
+                 "Name of the EKS cluster, or the ID its authenticator expects", parse_cluster_id)
       .required()
+      .form(kClusterForm)
       .from_profile(Option::Profile::config_and_arguments, {"clusterId"})
       .or_from_field("clusterName");
-  set.add_parsed("region", options.region, "REGION", "Of the STS whose request is the token",
+  set.add_parsed("region", options.region, "REGION", "Region of the STS that the token is for",
                  parse_region)
       .default_text("the profile's, the instance's")
       .from_profile()
+      .form(kRegionForm)
+      .example("us-west-2")
       .variable("AWS_REGION")
       .variable("AWS_DEFAULT_REGION");
-  set.add_parsed("role-arn", options.role_arn, "ARN", "Assume this role with the credentials",
-                 parse_role_arn);
+  set.group("Credential source");
+  set.add_parsed("role-arn", options.role_arn, "ARN", "Role to assume with the credentials",
+                 parse_role_arn)
+      .example("arn:aws:iam::123456789012:role/controller");
   set.add_parsed("session-name", options.session_name, "NAME",
-                 "With --role-arn: the session's name, which the cluster may show and match",
-                 parse_session_name)
+                 "With --role-arn: name of the session", parse_session_name)
       .default_text(kDefaultSessionName);
   set.add_parsed("external-id", options.external_id, "ID",
-                 "With --role-arn: what the role's owner demands", parse_external_id);
-  set.add("profile", options.profile, "NAME",
-          "Of the shared config and credentials files; unless a variable of AWS names it, keys in "
-          "the environment do not count then")
+                 "With --role-arn: external ID that the role requires", parse_external_id);
+  set.add("profile", options.profile, "NAME", "Profile of the shared config and credentials files")
       .default_text("default")
       .variable("AWS_PROFILE")
       .variable("AWS_DEFAULT_PROFILE");

@@ -14,6 +14,13 @@
 namespace execcred::azure {
 namespace {
 
+constexpr std::array<std::string_view, 2> kIdentityNames = {"workload", "managed"};
+// A GUID, or a domain.
+constexpr ValueForm kTenantForm = {
+    "^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+    "|[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?(\\.[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?)+)$",
+    253};
+
 Error wrong(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
@@ -68,27 +75,31 @@ bool is_flag(const Settings& settings, std::string_view option) {
 }
 
 void add_workload(OptionSet& set, Options& options) {
-  set.add_parsed("client-id", options.client_id, "ID", "The application or user-assigned identity",
-                 parse_guid)
+  set.add_parsed("client-id", options.client_id, "ID",
+                 "Application or user-assigned identity, by its client ID", parse_guid)
       .variable(kClientVariable);
-  set.add_parsed("tenant-id", options.tenant_id, "ID",
-                 "The Entra tenant, a GUID or a domain; one of a ClusterProfile must be the "
-                 "controller's, or allowed",
+  set.group("Token server");
+  set.add_parsed("tenant-id", options.tenant_id, "ID", "Entra tenant, a GUID or a domain",
                  parse_tenant)
       .from_profile()
+      .allowed_by("allow-tenant")
+      .form(kTenantForm)
       .variable(kTenantVariable);
+  set.group("Access rules");
   set.add_parsed("allow-tenant", options.allow_tenants, "ID",
-                 "Accept this tenant from a ClusterProfile", parse_tenant)
+                 "Tenant that a ClusterProfile may name", parse_tenant)
       .no_environment();
+  set.group("Credential source");
   set.add("federated-token-file", options.federated_token_file, "PATH",
-          "The service account's token for Entra")
+          "File with the service account's token for Entra")
       .variable(kTokenFileVariable);
-  set.add_parsed("authority-host", options.authority_host, "URL", "The cloud's Entra host",
+  set.group("Token server");
+  set.add_parsed("authority-host", options.authority_host, "URL", "Entra host of the cloud",
                  parse_authority)
       .default_text(kPublicCloud)
       .variable("AZURE_AUTHORITY_HOST");
   set.add("ca-file", options.ca_file, "PATH",
-          "CA certificates of the authority host, instead of the system's");
+          "CA certificates of the authority host, not the system's");
 }
 
 }  // namespace
@@ -121,18 +132,21 @@ Result<std::string> parse_authority(const std::string& text) {
 }
 
 void add_options(OptionSet& set, Options& options) {
+  set.group("Credential source");
   set.add_parsed("identity", options.identity, "workload|managed",
-                 "Who asks: the Pod's service account, or the managed identity of the machine",
-                 parse_identity)
+                 "Identity of the Pod's service account, or of the machine", parse_identity)
+      .choices(kIdentityNames)
       .default_text("workload, where a federated token file is set");
   add_workload(set, options);
-  set.add_parsed("server-id", options.server_id, "ID", "The application that the token is for",
+  set.group("Request");
+  set.add_parsed("server-id", options.server_id, "ID", "Application that the token is for",
                  parse_server_id)
       .default_text(std::string(kAksServerId) + ", AKS");
+  set.group("Credential source");
   set.add_parsed("identity-resource-id", options.identity_resource_id, "ID",
-                 "With --identity=managed: the identity by its resource ID", parse_resource_id);
+                 "With --identity=managed: resource ID of the identity", parse_resource_id);
   set.add_parsed("identity-object-id", options.identity_object_id, "ID",
-                 "With --identity=managed: the identity by its principal's ID", parse_guid);
+                 "With --identity=managed: object ID of its principal", parse_guid);
   add_cache_options(set, options.cache);
 }
 

@@ -12,6 +12,10 @@
 namespace execcred::google {
 namespace {
 
+constexpr ValueForm kProviderForm = {
+    "^projects/[0-9]{1,63}/locations/global/workloadIdentityPools/[A-Za-z0-9-]{1,63}/providers/"
+    "[A-Za-z0-9-]{1,63}$"};
+
 Error wrong(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
@@ -91,23 +95,28 @@ std::string audience_of_provider(std::string_view provider, std::string_view uni
 }
 
 void add_options(OptionSet& set, Options& options) {
+  set.group("Credential source");
   set.add(kCredentialsOption, options.credentials_file, "PATH",
-          "Application default credentials; else gcloud's, or the metadata server")
+          "Credentials file; without it gcloud's, or the metadata server")
       .variable("GOOGLE_APPLICATION_CREDENTIALS");
   set.add_parsed("impersonate-service-account", options.impersonate, "EMAIL[,EMAIL]...",
-                 "Act as this service account; those before the last delegate to it",
+                 "Service account to act as, after those that delegate to it",
                  [](const std::string& text) { return parse_accounts(text); });
-  set.add_parsed("scope", options.scopes, "SCOPE", "What the token may do", parse_scope)
+  set.group("Request");
+  set.add_parsed("scope", options.scopes, "SCOPE", "Scope of the token", parse_scope)
       .default_text("cloud-platform and userinfo.email, as GKE needs them");
   set.add_parsed(kProviderOption, options.workload_identity_provider, "NAME",
-                 "projects/.../providers/PROVIDER, instead of the audience of external_account "
-                 "credentials; from a ClusterProfile it needs --allow-audience",
-                 parse_provider)
-      .from_profile();
+                 "Provider to use instead of the one in the credentials file", parse_provider)
+      .from_profile()
+      .allowed_by("allow-audience")
+      .form(kProviderForm)
+      .example("projects/123/locations/global/workloadIdentityPools/pool/providers/hub");
+  set.group("Token server");
   set.add("ca-file", options.ca_file, "PATH",
-          "CA certificates of Google's endpoints, instead of the system's");
+          "CA certificates of Google's endpoints, not the system's");
+  set.group("Access rules");
   set.add_parsed("allow-endpoint", options.allow_endpoint, "PATTERN",
-                 "A server besides Google's that the credentials file may name", parse_endpoint)
+                 "Server that the credentials file may name besides Google's", parse_endpoint)
       .no_environment()
       .weakens_a_little("lets the credentials file send what it holds to that server",
                         "keep it only if the server is yours, or one of Google's");

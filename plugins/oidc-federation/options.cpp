@@ -42,6 +42,14 @@ constexpr std::array<Named<SubjectSource>, 4> kSubjects = {
      {"kubernetes", SubjectSource::kubernetes},
      {"spiffe", SubjectSource::spiffe}}};
 
+constexpr auto kFlowNames = names_of(kFlows);
+constexpr auto kSubjectNames = names_of(kSubjects);
+constexpr std::array<std::string_view, 6> kClientAuthMethods = {
+    "client_secret_basic", "client_secret_post", "private_key_jwt",
+    "tls_client_auth",     "federated",          "none"};
+constexpr std::array<std::string_view, 2> kReplyTokens = {"access_token", "id_token"};
+constexpr std::array<std::string_view, 2> kAuthenticatorTypes = {"jwt", "webhook"};
+
 template <class T, std::size_t Size>
 Result<T> parse_name(const std::array<Named<T>, Size>& known, std::string_view what,
                      std::string_view text) {
@@ -120,8 +128,7 @@ Result<std::optional<ClientAuthMethod>> parse_client_auth(const std::string& tex
   const std::optional<ClientAuthMethod> method = client_auth_method(text);
   if (method) return method;
   return wrong(in_quotes(text) + " is no client authentication",
-               "there are: client_secret_basic, client_secret_post, private_key_jwt, "
-               "tls_client_auth, federated, none");
+               "there are: " + join({kClientAuthMethods.begin(), kClientAuthMethods.end()}, ", "));
 }
 
 Result<std::string> parse_authenticator_type(const std::string& text) {
@@ -135,110 +142,125 @@ Result<std::string> parse_group_suffix(const std::string& text) {
 }
 
 void add_subject(OptionSet& set, SubjectOptions& subject) {
-  set.add("subject-token-file", subject.file, "PATH", "The subject token, read at each run");
+  set.group("Subject token");
+  set.add("subject-token-file", subject.file, "PATH",
+          "File with the subject token, read in each run");
   set.add("subject-token-env", subject.variable, "NAME",
-          "The variable that holds the subject token");
-  set.add_parsed("subject-token-url", subject.url, "URL",
-                 "GET the subject token; http only from this machine and metadata servers",
+          "Environment variable with the subject token");
+  set.add_parsed("subject-token-url", subject.url, "URL", "URL that answers with the subject token",
                  parse_subject_url)
       .secret();
   set.add_parsed("subject-token-header", subject.headers, "NAME=VALUE",
-                 "A header for --subject-token-url", parse_header)
+                 "Header of the request to --subject-token-url", parse_header)
       .secret();
   set.add("subject-token-field", subject.field, "FIELD",
-          "The member of the JSON that --subject-token-url answers; else the whole is the token");
+          "JSON field of that answer; without it the whole is the token");
   set.add("subject-ca-file", subject.ca_file, "PATH",
-          "CA certificates for --subject-token-url, instead of the system's");
+          "CA certificates for --subject-token-url, not the system's");
   set.add_parsed("subject-token-command", subject.command, "JSON_ARRAY",
-                 "Run this program (an absolute path) for the subject token", parse_token_command)
+                 "Program that prints the subject token, with its arguments", parse_token_command)
       .secret()
+      .example(R"(["/usr/local/bin/get-token","--cluster"])")
       .command();
   set.add_parsed("subject", subject.named, "github-actions|gcp-metadata|kubernetes|spiffe",
-                 "Fetch the subject token from the platform",
-                 [](const std::string& text) { return parse_name(kSubjects, "subject", text); });
+                 "Platform that gives the subject token",
+                 [](const std::string& text) { return parse_name(kSubjects, "subject", text); })
+      .choices(kSubjectNames);
   set.add_parsed("service-account", subject.service_account, "NAMESPACE/NAME",
-                 "With --subject=kubernetes: whose token the hub is asked for; else our own",
-                 parse_service_account);
+                 "With --subject=kubernetes: another service account", parse_service_account);
   set.add("kubeconfig", subject.kubeconfig, "PATH",
-          "With --subject=kubernetes: the hub's; else KUBECONFIG, else the Pod's service account");
+          "With --subject=kubernetes: kubeconfig of the hub");
   set.add_parsed("socket", subject.spiffe.socket, "URI",
-                 "With --subject=spiffe: the Workload API, unix:///PATH or tcp://IP:PORT",
-                 parse_socket)
+                 "With --subject=spiffe: Workload API of the agent", parse_socket)
+      .example("unix:///run/spire/agent.sock")
       .variable(kSocketVariable);
   set.add_parsed("spiffe-id", subject.spiffe.choice.spiffe_id, "ID",
-                 "With --subject=spiffe: which identity, where there are several", parse_spiffe_id);
+                 "With --subject=spiffe: SPIFFE ID to use, of several", parse_spiffe_id);
   set.add("hint", subject.spiffe.choice.hint, "HINT",
-          "With --subject=spiffe: the same by the entry's hint");
+          "With --subject=spiffe: hint of the entry to use");
   set.add("subject-audience", subject.audience, "AUDIENCE",
-          "Of a fetched subject token; else the issuer");
+          "Audience of a fetched subject token; default: the issuer");
 }
 
 void add_server(OptionSet& set, ServerOptions& server) {
+  set.group("Token server");
   set.add_parsed("issuer-url", server.issuer_url, "URL",
-                 "The issuer, whose discovery document names the token endpoint", parse_issuer);
-  set.add_parsed("token-url", server.token_url, "URL", "The token endpoint itself", parse_https);
+                 "Issuer, whose discovery document names the token endpoint", parse_issuer)
+      .example("https://idp.example.com");
+  set.add_parsed("token-url", server.token_url, "URL", "Token endpoint, without discovery",
+                 parse_https);
   set.add("ca-file", server.ca_file, "PATH",
-          "CA certificates of the issuer, instead of the system's");
+          "CA certificates of the token server, not the system's");
 }
 
 void add_client(OptionSet& set, ClientOptions& client) {
-  set.add("client-id", client.id, "ID", "The client at the issuer");
+  set.group("Client authentication");
+  set.add("client-id", client.id, "ID", "Client ID at the token server");
   set.add_parsed("client-auth", client.auth, "METHOD",
-                 "client_secret_basic, client_secret_post, private_key_jwt, tls_client_auth, "
-                 "federated (by the subject token) or none; else by what is given",
-                 parse_client_auth);
-  set.add("client-secret-file", client.secret_file, "PATH", "The client's secret");
+                 "How the client authenticates; default: by what is given", parse_client_auth)
+      .choices(kClientAuthMethods);
+  set.add("client-secret-file", client.secret_file, "PATH", "File with the client secret");
   set.add("private-key-file", client.private_key_file, "PATH",
-          "The key that signs assertions (private_key_jwt)");
-  set.add("key-id", client.key_id, "ID", "The kid of those assertions");
-  set.add("signing-alg", client.signing_alg, "ALG", "Their algorithm; else RS256 or by the key");
-  set.add("client-certificate", client.certificate, "PATH", "For TLS (tls_client_auth)");
-  set.add("client-key", client.certificate_key, "PATH", "The key of --client-certificate");
+          "Private key that signs client assertions");
+  set.add("key-id", client.key_id, "ID", "Key ID (kid) of client assertions");
+  set.add("signing-alg", client.signing_alg, "ALG",
+          "Signature algorithm; default: RS256, or by the key")
+      .example("ES256");
+  set.add("client-certificate", client.certificate, "PATH",
+          "Client certificate for TLS (tls_client_auth)");
+  set.add("client-key", client.certificate_key, "PATH", "Private key of --client-certificate");
   set.add("client-assertion-type", client.assertion_type, "TYPE",
-          "With --client-auth=federated: a URN, or its last part")
+          "With --client-auth=federated: type, a URN or its last part")
       .default_text("jwt-bearer");
   set.add("client-assertion-audience", client.assertion_audience, "AUDIENCE",
-          "Of signed assertions; else the issuer, or the token endpoint");
+          "Audience of client assertions; default: issuer or endpoint");
 }
 
 void add_request(OptionSet& set, Options& options) {
   TokenRequest& request = options.request;
+  set.group("Request");
   set.add("audience", request.audiences, "AUDIENCE",
-          "For whom the token is; with pass-through: one that it must be for")
-      .from_profile();
-  set.add("resource", request.resources, "URI", "Where the token will be used (RFC 8707)");
-  set.add("scope", request.scope, "SCOPE", "What the token may do; several with spaces");
-  set.add("subject-token-type", request.subject_token_type, "TYPE", "A URN, or its last part")
+          "Audience of the token; with pass-through, one it must have")
+      .from_profile()
+      .allowed_by("allow-audience");
+  set.add("resource", request.resources, "URI", "Resource that the token is for (RFC 8707)");
+  set.add("scope", request.scope, "SCOPE", "Scopes of the token, separated by spaces");
+  set.add("subject-token-type", request.subject_token_type, "TYPE",
+          "Type of the subject token, a URN or its last part")
       .default_text(request.subject_token_type);
-  set.add("requested-token-type", request.requested_token_type, "TYPE", "Likewise");
+  set.add("requested-token-type", request.requested_token_type, "TYPE",
+          "Type of the token to request, a URN or its last part");
   set.add("actor-token-file", options.actor_token_file, "PATH",
-          "The token of who acts for the subject");
-  set.add("actor-token-type", request.actor_token_type, "TYPE", "A URN, or its last part")
+          "File with the token of the acting party");
+  set.add("actor-token-type", request.actor_token_type, "TYPE",
+          "Type of the actor token, a URN or its last part")
       .default_text(request.actor_token_type);
-  set.add_parsed("param", request.parameters, "NAME=VALUE", "What this server wants besides",
+  set.add_parsed("param", request.parameters, "NAME=VALUE",
+                 "Further parameter of the token request",
                  [](const std::string& text) { return parse_token_parameter(text); })
       .secret();
   set.add_parsed("token", request.token, "access_token|id_token",
-                 "Which token of the reply is the credential", parse_reply_token)
+                 "Token of the reply that becomes the credential", parse_reply_token)
+      .choices(kReplyTokens)
       .default_text("access_token");
   set.add("expect-audience", options.expect_audiences, "AUDIENCE",
-          "Refuse a returned token that is not for this one");
+          "Refuse a returned token that is for none of these");
 }
 
 void add_concierge(OptionSet& set, ConciergeOptions& concierge) {
+  set.group("Concierge");
   set.add_parsed("concierge-authenticator-type", concierge.authenticator_type, "jwt|webhook",
-                 "With --flow=pinniped: the kind of authenticator", parse_authenticator_type);
+                 "With --flow=pinniped: kind of the authenticator", parse_authenticator_type)
+      .choices(kAuthenticatorTypes);
   set.add("concierge-authenticator-name", concierge.authenticator_name, "NAME",
-          "With --flow=pinniped: its name");
+          "With --flow=pinniped: name of the authenticator");
   set.add_parsed("concierge-api-group-suffix", concierge.api_group_suffix, "DOMAIN",
-                 "With --flow=pinniped: of the Concierge's API groups", parse_group_suffix)
+                 "With --flow=pinniped: suffix of the Concierge's API groups", parse_group_suffix)
       .default_text(concierge.api_group_suffix);
   set.add_parsed("concierge-endpoint", concierge.endpoint, "URL",
-                 "With --flow=pinniped: the Concierge; else the cluster itself, under "
-                 "--allow-server",
-                 parse_https);
+                 "With --flow=pinniped: the Concierge; default: the cluster", parse_https);
   set.add("concierge-ca-file", concierge.ca_file, "PATH",
-          "CA certificates of --concierge-endpoint");
+          "CA certificates of --concierge-endpoint, not the system's");
 }
 
 }  // namespace
@@ -252,11 +274,11 @@ SubjectSource SubjectOptions::source() const {
 }
 
 void add_options(OptionSet& set, Options& options) {
-  set.add_parsed("flow", options.flow, "FLOW",
-                 "token-exchange (RFC 8693), jwt-bearer (RFC 7523), client-credentials, "
-                 "refresh-token, pass-through or pinniped",
+  set.group("Request");
+  set.add_parsed("flow", options.flow, "FLOW", "How the token is requested",
                  [](const std::string& text) { return parse_name(kFlows, "flow", text); })
-      .required();
+      .required()
+      .choices(kFlowNames);
   add_subject(set, options.subject);
   add_server(set, options.server);
   add_client(set, options.client);

@@ -6,6 +6,7 @@
 #include <execcred/spiffe/spiffe_id.hpp>
 #include <execcred/spiffe/workload_endpoint.hpp>
 
+#include <array>
 #include <utility>
 
 namespace execcred::spiffe {
@@ -15,6 +16,8 @@ Error wrong(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
+
+constexpr std::array<std::string_view, 2> kTypeNames = {"jwt", "x509"};
 
 Result<SvidType> parse_type(const std::string& text) {
   if (text == "jwt") return SvidType::jwt;
@@ -41,23 +44,29 @@ Result<std::string> parse_audience(const std::string& text) {
 }  // namespace
 
 void add_options(OptionSet& set, Options& options) {
-  set.add_parsed("type", options.type, "jwt|x509", "A JWT-SVID or an X.509-SVID", parse_type)
-      .required();
-  set.add_parsed("socket", options.socket, "URI", "The Workload API: unix:///PATH or tcp://IP:PORT",
-                 parse_socket)
+  set.group("Credential source");
+  set.add_parsed("type", options.type, "jwt|x509", "Kind of the SVID: a token or a certificate",
+                 parse_type)
+      .required()
+      .choices(kTypeNames);
+  set.add_parsed("socket", options.socket, "URI",
+                 "Workload API of the agent, unix:///PATH or tcp://IP:PORT", parse_socket)
+      .example("unix:///run/spire/agent.sock")
       .variable("SPIFFE_ENDPOINT_SOCKET");
+  set.group("Request");
   set.add_parsed("audience", options.audiences, "AUDIENCE",
-                 "For whom the JWT-SVID is: what the cluster's API server accepts", parse_audience)
-      .from_profile();
+                 "Audience of the JWT-SVID, which the API server accepts", parse_audience)
+      .from_profile()
+      .allowed_by("allow-audience");
   set.add_parsed("spiffe-id", options.choice.spiffe_id, "ID",
-                 "Which identity, where the agent has several for this process", parse_id);
-  set.add("hint", options.choice.hint, "HINT", "The same by the entry's hint");
+                 "SPIFFE ID to use, where the agent has several", parse_id)
+      .example("spiffe://example.org/controller");
+  set.add("hint", options.choice.hint, "HINT", "Hint of the entry to use, where there are several");
+  set.group("Access rules");
   set.add_parsed("trust-domain", options.choice.trust_domain, "TRUST_DOMAIN",
-                 "Refuse an SVID of another one",
+                 "Refuse an SVID of another trust domain",
                  [](const std::string& text) { return parse_trust_domain(text); });
-  set.add("allow-empty-cn", options.allow_empty_cn,
-          "Give an X.509-SVID whose subject has no common name, which the API server takes for "
-          "nobody's")
+  set.add("allow-empty-cn", options.allow_empty_cn, "Give an X.509-SVID that has no common name")
       .no_environment()
       .weakens("gives certificates that name nobody");
 }

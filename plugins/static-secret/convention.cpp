@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 namespace execcred::static_secret {
 namespace {
@@ -17,56 +18,63 @@ constexpr std::array<FormatFacts, 4> kFormats = {{{Format::token, "token", "toke
                                                   {Format::certificate, "certificate", "tls.crt"},
                                                   {Format::argocd, "argocd", "config"}}};
 
-}  // namespace
+constexpr auto kFormatNames = names_of(kFormats);
 
 // clang-format off
-const std::vector<Convention>& conventions() {
-  static const std::vector<Convention> kConventions = {
-      // Everything is an option; for Kueue, Flux, Fleet, Sveltos, Crossplane.
-      {.name = "generic", .profile_fields = ProfileFields::both},
-      // kubernetes-sigs/cluster-inventory-api, plugins/secretreader
-      {.name = "secretreader", .secret_name = "{clusterName}", .key = "token"},
-      // kubernetes-sigs/cluster-inventory-api, plugins/kubeconfig-secretreader
-      {.name = "kubeconfig-secretreader", .format = Format::kubeconfig,
-       .profile_fields = ProfileFields::kubeconfig_reader},
-      // labthrust/token-secretreader
-      {.name = "token-secretreader", .profile_fields = ProfileFields::token_reader},
-      // open-cluster-management-io/managed-serviceaccount, cp-creds; its name needs the ServiceAccount's
-      {.name = "cp-creds", .key = "token", .own_namespace = OwnNamespace::environment_first},
-      // open-cluster-management-io/managed-serviceaccount, on the hub
-      {.name = "managed-serviceaccount", .key = "token", .name_space = "{clusterName}",
-       .selector = "authentication.open-cluster-management.io/is-managed-serviceaccount=true"},
-      // KEP-4322; kubernetes-sigs/multicluster-runtime, cluster-inventory-api provider
-      {.name = "cluster-profile", .format = Format::kubeconfig, .lookup = Lookup::by_labels,
-       .key = "Config",
-       .selector = "x-k8s.io/cluster-inventory-consumer,x-k8s.io/cluster-profile={clusterName}"},
-      // kubernetes-sigs/multicluster-runtime, kubeconfig provider
-      {.name = "mcr-kubeconfig", .format = Format::kubeconfig, .secret_name = "{clusterName}",
-       .key = "kubeconfig", .selector = "sigs.k8s.io/multicluster-runtime-kubeconfig=true"},
-      // kubernetes-sigs/cluster-api
-      {.name = "cluster-api", .format = Format::kubeconfig,
-       .secret_name = "{clusterName}-kubeconfig", .key = "value",
-       .type = "cluster.x-k8s.io/secret",
-       .selector = "cluster.x-k8s.io/cluster-name={clusterName}"},
-      // istio/istio, remote secrets
-      {.name = "istio", .format = Format::kubeconfig, .lookup = Lookup::istio,
-       .secret_name = "istio-remote-secret-{clusterName}", .key = "{clusterName}",
-       .selector = "istio/multiCluster=true"},
-      // argoproj/argo-cd, declarative clusters
-      {.name = "argocd", .format = Format::argocd, .lookup = Lookup::argocd,
-       .key = "config", .selector = "argocd.argoproj.io/secret-type=cluster"},
-      // karmada-io/karmada, the secretRef of a Cluster
-      {.name = "karmada", .secret_name = "{clusterName}", .key = "token"},
-      // kubernetes.io/service-account-token
-      {.name = "service-account-token", .secret_name = "{clusterName}", .key = "token",
-       .type = "kubernetes.io/service-account-token"},
-      // istio/istio, file-mounted certificates
-      {.name = "mounted-certificate", .format = Format::certificate,
-       .lookup = Lookup::in_files},
-  };
-  return kConventions;
-}
+constexpr std::array<Convention, 14> kConventions = {{
+    // Everything is an option; for Kueue, Flux, Fleet, Sveltos, Crossplane.
+    {.name = "generic", .profile_fields = ProfileFields::both},
+    // kubernetes-sigs/cluster-inventory-api, plugins/secretreader
+    {.name = "secretreader", .secret_name = "{clusterName}", .key = "token"},
+    // kubernetes-sigs/cluster-inventory-api, plugins/kubeconfig-secretreader
+    {.name = "kubeconfig-secretreader", .format = Format::kubeconfig,
+     .profile_fields = ProfileFields::kubeconfig_reader},
+    // labthrust/token-secretreader
+    {.name = "token-secretreader", .profile_fields = ProfileFields::token_reader},
+    // open-cluster-management-io/managed-serviceaccount, cp-creds; its name needs the ServiceAccount's
+    {.name = "cp-creds", .key = "token", .own_namespace = OwnNamespace::environment_first},
+    // open-cluster-management-io/managed-serviceaccount, on the hub
+    {.name = "managed-serviceaccount", .key = "token", .name_space = "{clusterName}",
+     .selector = "authentication.open-cluster-management.io/is-managed-serviceaccount=true"},
+    // KEP-4322; kubernetes-sigs/multicluster-runtime, cluster-inventory-api provider
+    {.name = "cluster-profile", .format = Format::kubeconfig, .lookup = Lookup::by_labels,
+     .key = "Config",
+     .selector = "x-k8s.io/cluster-inventory-consumer,x-k8s.io/cluster-profile={clusterName}"},
+    // kubernetes-sigs/multicluster-runtime, kubeconfig provider
+    {.name = "mcr-kubeconfig", .format = Format::kubeconfig, .secret_name = "{clusterName}",
+     .key = "kubeconfig", .selector = "sigs.k8s.io/multicluster-runtime-kubeconfig=true"},
+    // kubernetes-sigs/cluster-api
+    {.name = "cluster-api", .format = Format::kubeconfig,
+     .secret_name = "{clusterName}-kubeconfig", .key = "value",
+     .type = "cluster.x-k8s.io/secret",
+     .selector = "cluster.x-k8s.io/cluster-name={clusterName}"},
+    // istio/istio, remote secrets
+    {.name = "istio", .format = Format::kubeconfig, .lookup = Lookup::istio,
+     .secret_name = "istio-remote-secret-{clusterName}", .key = "{clusterName}",
+     .selector = "istio/multiCluster=true"},
+    // argoproj/argo-cd, declarative clusters
+    {.name = "argocd", .format = Format::argocd, .lookup = Lookup::argocd,
+     .key = "config", .selector = "argocd.argoproj.io/secret-type=cluster"},
+    // karmada-io/karmada, the secretRef of a Cluster
+    {.name = "karmada", .secret_name = "{clusterName}", .key = "token"},
+    // kubernetes.io/service-account-token
+    {.name = "service-account-token", .secret_name = "{clusterName}", .key = "token",
+     .type = "kubernetes.io/service-account-token"},
+    // istio/istio, file-mounted certificates
+    {.name = "mounted-certificate", .format = Format::certificate,
+     .lookup = Lookup::in_files},
+}};
 // clang-format on
+
+constexpr auto kConventionNames = names_of(kConventions);
+
+}  // namespace
+
+std::span<const Convention> conventions() { return kConventions; }
+
+std::span<const std::string_view> convention_names() { return kConventionNames; }
+
+std::span<const std::string_view> format_names() { return kFormatNames; }
 
 Result<Convention> parse_convention(std::string_view name) {
   std::vector<std::string> names;

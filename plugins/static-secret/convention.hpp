@@ -6,8 +6,8 @@
 #include <execcred/base/result.hpp>
 #include <execcred/exec/option_set.hpp>
 
+#include <span>
 #include <string_view>
-#include <vector>
 
 namespace execcred::static_secret {
 
@@ -62,11 +62,13 @@ struct Convention {
   ProfileFields profile_fields = ProfileFields::none;
 };
 
-const std::vector<Convention>& conventions();
+std::span<const Convention> conventions();
+std::span<const std::string_view> convention_names();
 // Fails (configuration) with the names that there are.
 Result<Convention> parse_convention(std::string_view name);
 
 Result<Format> parse_format(std::string_view name);
+std::span<const std::string_view> format_names();
 
 // Which options a ClusterProfile may set is the convention's to say. Fields of other conventions
 // are passed over, as its own reader does, so that a fleet can change from one to the other.

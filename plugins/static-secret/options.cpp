@@ -6,6 +6,7 @@
 #include <execcred/kube/stored_secret.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace execcred::static_secret {
 namespace {
@@ -46,58 +47,73 @@ bool is_broad(std::string_view pattern) {
          (pattern.starts_with('[') && pattern.find('/') < pattern.find(']'));
 }
 
+constexpr std::array<std::string_view, 1> kAnyWord = {"any"};
+constexpr std::array<std::string_view, 3> kFieldNames = {"clientKey", "clientCertificate",
+                                                         "tokenFile"};
+constexpr ValueForm kKeyForm = {"^[-._a-zA-Z0-9]+$", 253};
+
 void add_places(OptionSet& set, Options& options) {
+  set.group("Credential source");
   set.add_parsed("convention", options.convention, "NAME",
-                 "Whose way of storing credentials it is; sets the defaults below",
+                 "How the credential is stored; sets defaults of other options",
                  [](const std::string& text) { return parse_convention(text); })
+      .choices(convention_names())
       .default_text("generic");
-  set.add("kubeconfig", options.kubeconfig, "PATH", "The hub's; else the Pod's service account")
+  set.add("kubeconfig", options.kubeconfig, "PATH",
+          "Kubeconfig of the hub; without it the Pod's service account")
       .variable("KUBECONFIG");
   set.add("secret-dir", options.secret_dir, "PATH",
-          "Instead of the hub: the folder of a mounted Secret; {clusterName} and {server.host} "
-          "are filled in")
+          "Directory of a mounted Secret, instead of the hub")
+      .directory()
       .with_template();
   set.add("kubeconfig-file", options.kubeconfig_file, "PATH",
-          "Instead of the hub: a stored kubeconfig");
+          "Stored kubeconfig, instead of the hub");
   set.add("client-certificate", options.client_certificate, "PATH",
-          "Instead of the hub: a certificate, with --client-key");
-  set.add("client-key", options.client_key, "PATH", "The key of --client-certificate");
+          "Certificate, with --client-key, instead of the hub");
+  set.add("client-key", options.client_key, "PATH", "Private key of --client-certificate");
 }
 
 void add_names(OptionSet& set, Options& options) {
-  set.add("namespace", options.name_space, "NAMESPACE", "The Secret's; else this side's own")
+  set.add("namespace", options.name_space, "NAMESPACE",
+          "Namespace of the Secret; without it the plugin's own")
+      .allowed_by("allow-namespace")
+      .form(kLabelForm)
       .with_template();
-  set.add("secret-name", options.secret_name, "NAME",
-          "The Secret's; {clusterName} and {server.host} are filled in")
+  set.add("secret-name", options.secret_name, "NAME", "Name of the Secret")
+      .form(kSubdomainForm)
+      .example("{clusterName}-token")
       .with_template();
-  set.add("key", options.key, "KEY", "The key of the Secret that holds it").with_template();
+  set.add("key", options.key, "KEY", "Key in the Secret's data").form(kKeyForm).with_template();
   set.add_parsed("selector", options.selector, "SELECTOR", "Labels that the Secret must have",
                  [](const std::string& text) { return LabelSelector::parse(text); });
   set.add_parsed("format", options.format, "token|kubeconfig|certificate|argocd",
-                 "What is stored there",
+                 "Format of the stored credential",
                  [](const std::string& text) -> Result<std::optional<Format>> {
                    const Format format = TRY(parse_format(text));
                    return std::optional(format);
-                 });
-  set.add("context", options.context, "NAME", "Of the stored kubeconfig; else its current one");
+                 })
+      .choices(format_names());
+  set.add("context", options.context, "NAME",
+          "Context of the stored kubeconfig; without it the current one");
   set.add("managed-serviceaccount", options.managed_service_account, "NAME",
           "With --convention=cp-creds: the Secret is CLUSTER-NAME");
 }
 
 void add_rules(OptionSet& set, Options& options) {
+  set.group("Access rules");
   set.add_parsed("allow-namespace", options.allow_namespaces, "NAMESPACE|any",
-                 "Also from this namespace, if a ClusterProfile or a template names it",
-                 parse_allowed_namespace)
+                 "Namespace that a ClusterProfile or a template may name", parse_allowed_namespace)
       .no_environment()
+      .choices_besides_others(kAnyWord)
       .weakens("lets a ClusterProfile choose a Secret of any namespace", {},
                [](std::string_view name) { return name == "any"; });
   set.add_parsed("require-label", options.require_labels, "KEY=VALUE",
-                 "Only a Secret with this label", parse_required_label);
+                 "Take only a Secret with this label", parse_required_label);
   set.add_parsed("server-annotation", options.server_annotation, "KEY",
-                 "The Secret's annotation that must equal spec.cluster.server", parse_annotation);
+                 "Annotation of the Secret that must equal spec.cluster.server", parse_annotation);
   set.add_parsed(
          "allow-server-mismatch", options.allow_server_mismatch, "PATTERN",
-         "A spec.cluster.server that may differ from the stored one",
+         "Server that may differ from the stored one",
          [](const std::string& text) { return UrlPattern::parse(text, UrlPattern::Use::server); })
       .no_environment()
       .weakens(
@@ -105,7 +121,7 @@ void add_rules(OptionSet& set, Options& options) {
           "cluster",
           "name the proxy's host exactly: https://HOST[:PORT]/*", is_broad);
   set.add("allow-hub-token", options.allow_hub_token,
-          "Give away tokens of the hub's own service accounts too")
+          "Also give tokens of the hub's own service accounts")
       .no_environment()
       .weakens("lets the hub's own tokens be given away");
   set.add("allow-insecure", options.allow_insecure,
@@ -113,17 +129,19 @@ void add_rules(OptionSet& set, Options& options) {
       .no_environment()
       .weakens("gives tokens to servers whose certificate is not checked");
   set.add("allow-profile-ca", options.allow_profile_ca,
-          "Take the ClusterProfile's CA where what is stored has none, and so trusts the system's")
+          "Accept a ClusterProfile's CA where none is stored")
       .no_environment()
       .weakens("lets a ClusterProfile choose the CA where none is stored");
   set.add_parsed("allow-field", options.allow_fields, "clientKey|clientCertificate|tokenFile",
-                 "Let a stored kubeconfig name such a file of this machine", parse_allowed_field)
+                 "Field by which a stored kubeconfig may name a file here", parse_allowed_field)
       .no_environment()
+      .choices(kFieldNames)
       .weakens("lets the writer of the Secret choose a file of this machine as the credential",
                "put the data into the kubeconfig instead of a path");
   set.add("local-cluster", options.local_cluster, "NAME",
-          "The cluster of this side, which no stored kubeconfig may describe");
-  set.add("both", options.both, "Where there are both, the token and the certificate")
+          "Cluster ID of this side, which no stored kubeconfig may have");
+  set.group("Credential source");
+  set.add("both", options.both, "Give the token and the certificate, where both are stored")
       .no_environment();
 }
 

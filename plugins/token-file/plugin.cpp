@@ -22,14 +22,15 @@ namespace {
 class TokenFile final : public Provider {
  public:
   void add_options(OptionSet& options) override {
-    options
-        .add("token-file", path_, "PATH",
-             "File that holds the bearer token; {clusterName} and {server.host} are filled in")
+    options.group("Credential source");
+    options.add("token-file", path_, "PATH", "File that holds the bearer token")
         .required()
+        .example("/var/run/secrets/execcred/{server.host}/token")
         .with_template();
+    options.group("Access rules");
     options
         .add("audience", audiences_, "AUDIENCE",
-             "Give the token only if its 'aud' claim holds one of these")
+             "Give the token only if its aud claim holds one of these")
         .from_profile();
   }
 

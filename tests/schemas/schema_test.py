@@ -137,9 +137,9 @@ def check_fields(validator, plugin, takes, good, bad):
         check(not validator.is_valid(config), f"{plugin}: refused: {config}")
         check(not takes(config), f"{plugin} refuses {config}")
     usage = run(plugin, "--help").stdout
-    options = {camel_case(name) for name in re.findall(r"--([a-z][a-z-]*)", usage.split("Options:")[1])
-               if f"  --{name}" in usage or f", --{name}" in usage}
-    allowed = {field for fields in re.findall(r"profile: ([\w, ]+)", usage)
+    options = {camel_case(name)
+               for name in re.findall(r"^  (?:-\w, )?--([a-z][a-z-]*)", usage, re.MULTILINE)}
+    allowed = {field for fields in re.findall(r"profile: ([\w, ]+)", " ".join(usage.split()))
                for field in fields.split(", ")}
     named = set(validator.schema["properties"])
     refused = {name for name, value in validator.schema["properties"].items()

@@ -5,6 +5,11 @@
 #include <doctest/doctest.h>
 #include <execcred/exec/option_set.hpp>
 
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace execcred {
 namespace {
 
@@ -28,6 +33,55 @@ TEST_CASE("help: every option stands there once, with all its names") {
   CHECK(contains(help, "default 8s"));
   CHECK_FALSE(contains(help, "EXECCRED_CA_FILE"));
   CHECK_FALSE(contains(help, "EXECCRED_FROM_PROFILE"));
+}
+
+TEST_CASE("help: options stand under their groups, the common ones last") {
+  std::string text;
+  OptionSet options;
+  options.group(kCommonGroup);
+  options.add("common", text, "X", "Common");
+  options.group("Request");
+  options.add("first", text, "X", "First");
+  options.group("Cache");
+  options.add("cache", text, "X", "Cached");
+  options.group("Request");
+  options.add("second", text, "X", "Second");
+  const std::vector<std::string_view> groups = {"Request", "Cache", "Common"};
+  CHECK(options.groups() == groups);
+  CHECK(options.help("prog", "S.") ==
+        "Usage: prog\n\nS.\n"
+        "\nRequest:\n"
+        "  --first=X                       First (EXECCRED_FIRST)\n"
+        "  --second=X                      Second (EXECCRED_SECOND)\n"
+        "\nCache:\n"
+        "  --cache=X                       Cached (EXECCRED_CACHE)\n"
+        "\nCommon:\n"
+        "  --common=X                      Common (EXECCRED_COMMON)\n");
+}
+
+TEST_CASE("help: what is longer than a line goes on below") {
+  static constexpr std::array<std::string_view, 2> kChoices = {"one", "two"};
+  static constexpr std::array<std::string_view, 8> kMany = {
+      "alternative-1", "alternative-2", "alternative-3", "alternative-4",
+      "alternative-5", "alternative-6", "alternative-7", "alternative-8"};
+  std::string text;
+  OptionSet options;
+  options.add("short", text, "one|two", "Listed by its name").choices(kChoices);
+  options.add("a-name-that-fills-the-column", text, "V", "Below").required();
+  options.add("many", text, "V", "A text that leaves no room for the notes on the same line")
+      .choices(kMany);
+  CHECK(
+      options.help("prog", "S.") ==
+      "Usage: prog\n\nS.\n\nOptions:\n"
+      "  --short=one|two                 Listed by its name (EXECCRED_SHORT)\n"
+      "  --a-name-that-fills-the-column=V\n"
+      "                                  Below (required; EXECCRED_A_NAME_THAT_FILLS_THE_COLUMN)\n"
+      "  --many=V                        A text that leaves no room for the notes on the same "
+      "line\n"
+      "                                  (one of alternative-1, alternative-2, alternative-3,\n"
+      "                                  alternative-4, alternative-5, alternative-6, "
+      "alternative-7,\n"
+      "                                  alternative-8; EXECCRED_MANY)\n");
 }
 
 TEST_CASE("options: found by exact name, or by short name") {

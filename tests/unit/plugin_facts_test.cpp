@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What plugins declare of their options, against what they do.
+#include "lint.hpp"
+
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/exec/settings.hpp>
+#include <list.hpp>
+#include <plugin_options.hpp>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+
+namespace execcred {
+namespace {
+
+using cli::PluginOptions;
+using test::contains;
+
+// Calls `check` with each option of each plugin.
+template <class Check>
+void for_each_option(Check check) {
+  std::size_t count = 0;
+  for (const PluginDefinition& plugin : all_plugins()) {
+    CAPTURE(plugin.info.name);
+    const PluginOptions known(plugin.info.name);
+    for (const Option& option : known.set().all()) {
+      CAPTURE(option.name);
+      check(plugin.info, known.set(), option);
+      ++count;
+    }
+  }
+  CHECK(count > 100);
+}
+
+// What the plugin says to this value by itself.
+Status read(std::string_view program, const Option& option, std::string_view value) {
+  const PluginOptions fresh(program);
+  Settings settings(fresh.set());
+  TRY(settings.read_arguments({option.flag() + "=" + std::string(value)}));
+  return settings.store();
+}
+
+TEST_CASE("plugins: every option has a heading, and a text of one line") {
+  const std::set<std::string_view> groups = {
+      "Access rules", "Cache",         "Client authentication", "Common",      "Concierge",
+      "Request",      "Subject token", "Credential source",     "Token server"};
+  for_each_option([&](const PluginInfo&, const OptionSet&, const Option& option) {
+    CHECK(groups.count(option.group) == 1);
+    CHECK(option.help.size() > 8);
+    CHECK_FALSE(option.help.ends_with('.'));
+  });
+  for (const PluginDefinition& plugin : all_plugins()) {
+    const PluginOptions known(plugin.info.name);
+    const std::string help = known.set().help(plugin.info.name, plugin.info.summary);
+    for (const std::string_view line : split(help, '\n')) CHECK_MESSAGE(line.size() <= 100, line);
+    for (const Option& option : known.set().all()) CHECK(contains(help, option.help));
+  }
+}
+
+TEST_CASE("plugins: they take the values that they declare, and refuse others") {
+  int closed = 0;
+  for_each_option([&](const PluginInfo& plugin, const OptionSet&, const Option& option) {
+    for (const std::string_view choice : option.choices) {
+      CAPTURE(choice);
+      CHECK(read(plugin.name, option, choice));
+    }
+    // "jwt|x509", "PATTERN|any"
+    for (const std::string_view word : split(option.value_name, '|')) {
+      const bool is_word = !word.empty() && word.front() >= 'a' && word.front() <= 'z';
+      const auto& choices = option.choices;
+      if (is_word) CHECK(std::find(choices.begin(), choices.end(), word) != choices.end());
+    }
+    if (option.choices.empty() || option.has_other_values) return;
+    ++closed;
+    const Status refused = read(plugin.name, option, "none-of-these");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == Error::Kind::configuration);
+  });
+  CHECK(closed >= 10);
+}
+
+TEST_CASE("plugins: their examples are values that they take") {
+  for_each_option([](const PluginInfo& plugin, const OptionSet&, const Option& option) {
+    if (!option.example.empty()) CHECK(read(plugin.name, option, option.example));
+  });
+}
+
+TEST_CASE("plugins: what is said of a ClusterProfile's values fits together") {
+  int forms = 0;
+  for_each_option([&](const PluginInfo&, const OptionSet& set, const Option& option) {
+    if (!option.permission.empty()) {
+      CHECK(set.find(option.permission) != nullptr);
+      CHECK_FALSE(option.config_fields.empty());
+    }
+    if (option.form == nullptr) return;
+    ++forms;
+    CHECK_FALSE(option.config_fields.empty());
+    const std::regex form(std::string(option.form->pattern), std::regex::ECMAScript);
+    CHECK_FALSE(std::regex_match("a\nb", form));
+    if (!option.example.empty() && !option.is_template) {
+      CHECK(std::regex_match(std::string(option.example), form));
+    }
+  });
+  CHECK(forms > 5);
+}
+
+TEST_CASE("lint: a value that is none of an option's is refused by the plugin's own message") {
+  int refused = 0;
+  for_each_option([&](const PluginInfo& plugin, const OptionSet&, const Option& option) {
+    if (option.choices.empty() || option.has_other_values) return;
+    const Status own = read(plugin.name, option, "none-of-these");
+    REQUIRE_FALSE(own);
+    // With other plugins --token is a token, and lint shows nothing of it.
+    const std::string message =
+        option.name == "token" ? "--token has a value that is refused" : own.error().message;
+    const std::vector<lint::Finding> findings =
+        test::lint_text(R"({"providers":[{"name":"p","execConfig":{"command":"/plugins/)" +
+                        std::string(plugin.name) + R"(","args":[")" + option.flag() +
+                        R"(=none-of-these"],"apiVersion":"client.authentication.k8s.io/v1"}}]})");
+    const bool is_told =
+        std::any_of(findings.begin(), findings.end(), [&](const lint::Finding& finding) {
+          return finding.path == "providers[0].execConfig.args[0]" &&
+                 finding.severity == lint::Severity::error && finding.message == message &&
+                 (own.error().hint.empty() || finding.hint == own.error().hint);
+        });
+    CHECK_MESSAGE(is_told, message);
+    ++refused;
+  });
+  CHECK(refused >= 10);
+}
+
+}  // namespace
+}  // namespace execcred
