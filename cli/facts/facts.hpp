@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that is declared of the programs, as JSON: what manual pages are generated from.
+// All that is declared of the programs, as JSON: what manual pages, JSON Schemas and the tables of
+// docs/ are generated from.
 //
 //   {"version", "shared": [OPTION...],
 //    "plugins": [{"name", "summary", "options": [OPTION...]}...],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the facts (facts.hpp) for scripts/packaging.
+// Prints the facts (facts.hpp) for scripts/generate.
 #include "commands.hpp"
 #include "facts.hpp"
 
