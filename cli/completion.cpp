@@ -32,7 +32,8 @@ _execcred() {
 
 constexpr std::string_view kZsh = R"(
 _execcred() {
-  local -a answer unfinished finished
+  local -a answer described unfinished finished
+  local group name tab=$'\t'
   answer=("${(@f)$(execcred __complete -- "${(@Q)words[1,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")
   [[ $PREFIX != --*=* ]] || compset -P '*='
   case $answer[1] in
@@ -40,10 +41,16 @@ _execcred() {
     directory) _files -/ ;;
     words)
       shift answer
-      answer=("${(@)answer/$'\t'/:}")
-      unfinished=(${(M)answer:#*=(|:*)})
-      finished=(${answer:#*=(|:*)})
-      _describe -t values value finished -- unfinished -S ''
+      for group in "${(@u)answer##*$tab}"; do
+        described=("${(@M)answer:#*$tab$group}")
+        described=("${(@)described%$tab*}")
+        described=("${(@)described/$tab/:}")
+        described=("${(@)described%:}")
+        unfinished=(${(M)described:#*=(|:*)})
+        finished=(${described:#*=(|:*)})
+        name=${group:-value}
+        _describe -t "${name// /-}" "$name" finished -- unfinished -S ''
+      done
       ;;
   esac
 }
@@ -68,7 +75,7 @@ function __execcred_complete
             return
     end
     for line in $answer
-        echo -- "$lead$line"
+        echo -- "$lead"(string replace -r -- '\t[^\t]*$' '' "$line")
     end
 end
 
@@ -94,6 +101,7 @@ struct Candidate {
   Takes takes = Takes::text;
   std::vector<std::string> choices = {};
   std::string help = {};
+  std::string group = {};
 };
 
 std::vector<Candidate> candidates_of(const OptionSet& options) {
@@ -104,7 +112,8 @@ std::vector<Candidate> candidates_of(const OptionSet& options) {
                           .is_switch = option.is_switch(),
                           .takes = takes_of(option),
                           .choices = {option.choices.begin(), option.choices.end()},
-                          .help = std::string(option.help)});
+                          .help = std::string(option.help),
+                          .group = std::string(option.group)});
   }
   return candidates;
 }
@@ -118,7 +127,8 @@ std::vector<Candidate> candidates_of(const CommandOptions& options) {
                           .is_switch = option.is_switch(),
                           .takes = about.takes,
                           .choices = {about.choices.begin(), about.choices.end()},
-                          .help = std::string(about.help)});
+                          .help = std::string(about.help),
+                          .group = std::string(option.group)});
   }
   return candidates;
 }
@@ -130,11 +140,10 @@ std::string kind_line(Takes takes) {
 class Words {
  public:
   explicit Words(std::string_view lead) : lead_(lead) {}
-  void offer(std::string_view word, std::string_view description = {}) {
+  void offer(std::string_view word, std::string_view description = {},
+             std::string_view group = {}) {
     if (!word.starts_with(lead_)) return;
-    text_.append(word);
-    if (!description.empty()) text_.append("\t").append(description);
-    text_ += "\n";
+    text_.append(word).append("\t").append(description).append("\t").append(group).append("\n");
   }
   const std::string& text() const { return text_; }
 
@@ -176,7 +185,7 @@ std::string complete(const std::vector<Candidate>& options, const Operands& oper
     if (last.starts_with('-')) {
       Words flags(last);
       for (const Candidate& option : options) {
-        flags.offer(option.flag + (option.is_switch ? "" : "="), option.help);
+        flags.offer(option.flag + (option.is_switch ? "" : "="), option.help, option.group);
       }
       return flags.text();
     }

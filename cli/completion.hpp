@@ -27,7 +27,8 @@ class Completion final : public Command {
 
 // execcred __complete -- PROGRAM WORD... LAST: what LAST may become. The first line is "words",
 // "file", "directory" or "none". After "words", a candidate each line, with a tab before its
-// description; where LAST is "--x=…", the candidates are what follows the "=".
+// description and one before the heading of its group, which may be empty; where LAST is "--x=…",
+// the candidates are what follows the "=".
 class Complete final : public Command {
  public:
   explicit Complete(const CommandLine& line) : line_(line) {}

@@ -272,7 +272,10 @@ TEST_CASE("completion: what a word may become") {
     CHECK(offered(row.words) == row.expected);
   }
   const Outcome described = run_cli({"__complete", "--", "execcred", "kub"});
-  CHECK(described.output == "words\nkubeconfig\tWrite one kubeconfig for a whole inventory.\n");
+  CHECK(described.output == "words\nkubeconfig\tWrite one kubeconfig for a whole inventory.\t\n");
+  const Outcome grouped = run_cli({"__complete", "--", "execcred-spiffe", "--tru"});
+  CHECK(grouped.output ==
+        "words\n--trust-domain=\tRefuse an SVID of another trust domain\tAccess rules\n");
 }
 
 TEST_CASE("completion: the scripts are for execcred and every plugin") {
