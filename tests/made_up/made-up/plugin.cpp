@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin.hpp"
+
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace execcred::made_up {
+namespace {
+
+constexpr std::array<std::string_view, 2> kMoods = {"calm", "stormy"};
+constexpr ValueForm kShelfForm = {"^[a-z]+-[0-9]+$", 40};
+
+Result<std::string> parse_mood(const std::string& text) {
+  if (text == "calm" || text == "stormy") return text;
+  return Error{.kind = Error::Kind::configuration,
+               .message = in_quotes(text) + " is no mood of a vault",
+               .hint = "it is calm or stormy"};
+}
+
+class MadeUp final : public Provider {
+ public:
+  void add_options(OptionSet& options) override {
+    options.group("Credential source");
+    options.add("vault", vault_, "PATH", "Directory of the vault")
+        .required()
+        .directory()
+        .example("/run/vaults/{clusterName}")
+        .with_template();
+    options.add_parsed("mood", mood_, "MOOD", "Mood of the vault", parse_mood)
+        .choices(kMoods)
+        .default_text("calm")
+        .variable("VAULT_MOOD");
+    options.group("Request");
+    options.add("shelf", shelves_, "SHELF", "Shelf of the vault")
+        .from_profile()
+        .allowed_by("allow-audience")
+        .form(kShelfForm);
+    options.group("Access rules");
+    options.add("allow-storm", allow_storm_, "Open a vault that is stormy")
+        .no_environment()
+        .weakens("lets a storm into the cluster");
+  }
+
+  Status check(const Settings& /*settings*/) const override {
+    if (mood_ != "stormy" || allow_storm_) return {};
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "--mood=stormy needs --allow-storm",
+                 .hint = "or wait until the vault is calm"};
+  }
+
+  Result<Credential> get_credential(const CredentialRequest& request,
+                                    const Services& /*services*/) override {
+    TRY(request.expand("--vault", vault_));
+    Credential credential;
+    credential.token = SecretString("made-up");
+    return credential;
+  }
+
+ private:
+  std::string vault_;
+  std::string mood_ = "calm";
+  std::vector<std::string> shelves_;
+  bool allow_storm_ = false;
+};
+
+}  // namespace
+
+PluginDefinition plugin() {
+  return {.info = {.name = "execcred-made-up", .summary = "Gives the client a token of a vault."},
+          .make = [] { return std::unique_ptr<Provider>(std::make_unique<MadeUp>()); }};
+}
+
+}  // namespace execcred::made_up
