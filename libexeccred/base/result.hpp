@@ -96,11 +96,13 @@ using Status = Result<void>;
   EXECCRED_TRY_AS(EXECCRED_JOIN(execcred_result_, __COUNTER__), expression)
 
 // For EXECCRED_TRY alone.
+// NOLINTBEGIN(bugprone-macro-parentheses): `result` is a new name
 #define EXECCRED_TRY_AS(result, expression)                      \
   __extension__({                                                \
     auto result = (expression);                                  \
     if (!(result).has_value()) return std::move(result).error(); \
     std::move(result).value();                                   \
   })
+// NOLINTEND(bugprone-macro-parentheses)
 #define EXECCRED_JOIN(a, b) EXECCRED_JOIN_INNER(a, b)
 #define EXECCRED_JOIN_INNER(a, b) a##b
