@@ -54,7 +54,7 @@ class MadeUp final : public Provider {
   }
 
   Result<Credential> get_credential(const CredentialRequest& request,
-                                    const Services& /*services*/) override {
+                                    const CallContext& /*call*/) override {
     TRY(request.expand("--vault", vault_));
     Credential credential;
     credential.token = SecretString("made-up");
