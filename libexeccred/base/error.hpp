@@ -28,6 +28,9 @@ struct Error {
   // The fault of this machine or process: nobody else was asked, or what they answered is unknown
   // for it. No cache remembers it.
   bool is_local = false;
+  // An id of cause.hpp, which has static storage duration. Empty where cause_of() derives it from
+  // the kind.
+  std::string_view cause = {};
 };
 
 int exit_code(Error::Kind kind);

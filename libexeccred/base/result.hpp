@@ -50,6 +50,12 @@ class [[nodiscard]] Result {
     return std::move(*this);
   }
 
+  // Names the cause, an id of cause.hpp, unless the place of the error already did.
+  Result&& cause(std::string_view id) && {
+    if (!has_value() && error().cause.empty()) error().cause = id;
+    return std::move(*this);
+  }
+
  private:
   std::variant<T, Error> state_;
 };
@@ -79,6 +85,11 @@ class [[nodiscard]] Result<void> {
   // NOLINTNEXTLINE(performance-unnecessary-value-param): as above
   Result&& hint(std::string remedy) && {
     if (error_ && error_->hint.empty()) error_->hint = std::move(remedy);
+    return std::move(*this);
+  }
+
+  Result&& cause(std::string_view id) && {
+    if (error_ && error_->cause.empty()) error_->cause = id;
     return std::move(*this);
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/cache/entry.hpp>
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/cache/key.hpp>
@@ -201,6 +202,7 @@ std::string write_cached_failure(const CachedFailure& entry) {
   fields.add("transient", std::int64_t{entry.error.is_transient ? 1 : 0});
   fields.add("message", entry.error.message);
   fields.add("hint", entry.error.hint);
+  if (!entry.error.cause.empty()) fields.add("cause", entry.error.cause);
   for (std::size_t i = 0; i < entry.error.context.size() && i < kMaxContext; ++i) {
     fields.add("context", entry.error.context[i]);
   }
@@ -218,11 +220,14 @@ std::optional<CachedFailure> parse_cached_failure(std::string_view text) {
   const std::int64_t transient = fields.number("transient");
   entry.error.message = fields.field("message");
   entry.error.hint = fields.field("hint");
+  const std::optional<std::string_view> told = fields.optional_field("cause");
+  const std::optional<std::string_view> known = told ? known_cause(*told) : std::nullopt;
   while (const std::optional<std::string_view> doing = fields.optional_field("context")) {
     entry.error.context.emplace_back(*doing);
   }
   const bool is_bounded = entry.error.context.size() <= kMaxContext && transient <= 1;
-  if (!fields.is_complete() || !kind || !is_bounded) return std::nullopt;
+  if (!fields.is_complete() || !kind || !is_bounded || (told && !known)) return std::nullopt;
+  if (known) entry.error.cause = *known;
   entry.error.kind = *kind;
   entry.error.is_transient = transient == 1;
   return entry;

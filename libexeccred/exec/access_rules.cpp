@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/exec/access_rules.hpp>
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
@@ -15,8 +16,10 @@ namespace execcred {
 namespace {
 
 Error refused(std::string message, std::string hint) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+  return Error{.kind = Error::Kind::no_credential,
+               .message = std::move(message),
+               .hint = std::move(hint),
+               .cause = cause::kServerNotAllowed};
 }
 
 template <class Pattern>
@@ -48,7 +51,10 @@ Status check_server(const AccessRules& rules, const Cluster& cluster) {
   Result<Url> url = parse_server(cluster.server, kField);
   if (!url) {
     // Under a rule, a server that nobody can be sure about is one that is not allowed.
-    if (!rules.allow_server.empty()) url.error().kind = Error::Kind::no_credential;
+    if (!rules.allow_server.empty()) {
+      url.error().kind = Error::Kind::no_credential;
+      url.error().cause = cause::kServerNotAllowed;
+    }
     return std::move(url).error();
   }
   if (rules.allow_server.empty() || matches_any(rules.allow_server, *url)) return {};
@@ -138,7 +144,8 @@ Error missing_cluster_info(std::string_view who) {
                .message = std::string(who) +
                           " needs the cluster's information, and the client "
                           "sent none",
-               .hint = "set provideClusterInfo: true where the client runs this plugin"};
+               .hint = "set provideClusterInfo: true where the client runs this plugin",
+               .cause = cause::kClusterInfoMissing};
 }
 
 Status check_server_is_https(std::string_view server, std::string_view field) {
@@ -184,9 +191,11 @@ Status check_audience(const AccessRules& rules, std::string_view audience, const
       std::any_of(rules.allow_audience.begin(), rules.allow_audience.end(),
                   [](const AudiencePattern& pattern) { return pattern.text() == "server"; });
   if (needs_server && !info.cluster) return missing_cluster_info("--allow-audience=server");
-  return refused(
+  Error error = refused(
       "the ClusterProfile's audience " + in_quotes(audience) + " matches no --allow-audience",
       "allowed: " + list(rules.allow_audience));
+  error.cause = cause::kConfigRefused;
+  return error;
 }
 
 }  // namespace execcred

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/exec/bearer_token.hpp>
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 
@@ -69,7 +70,11 @@ std::string_view encoded_file(std::string_view text) {
 Result<SecretString> bearer_token(const SecretString& content) {
   SecretString token = content.trimmed();
   const std::string_view text = token.reveal();
-  if (text.empty()) return unfit("the token is empty");
+  if (text.empty()) {
+    Error error = unfit("the token is empty");
+    error.cause = cause::kSourceMissing;
+    return error;
+  }
   for (const Mistake& mistake : kMistakes) {
     if (text.starts_with(mistake.start)) {
       return unfit("this is " + std::string(mistake.what) + ", not a token");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/exec/exec_credential.hpp>
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -210,7 +211,8 @@ Result<sys_seconds> claimed_expiration(std::optional<TimePoint> ends_at, TimePoi
   if (*ends_at <= now) {
     return Error{.kind = Error::Kind::no_credential,
                  .message = "the credential has expired: it ended at " +
-                            format_rfc3339(std::chrono::floor<seconds>(*ends_at))};
+                            format_rfc3339(std::chrono::floor<seconds>(*ends_at)),
+                 .cause = cause::kSourceExpired};
   }
   const Duration margin = std::min(kMargin, (*ends_at - now) / 10);
   const sys_seconds earliest = std::chrono::ceil<seconds>(now);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/exec/jwt.hpp>
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
@@ -119,15 +120,16 @@ Status check_lifetime(const UnverifiedClaims& claims, TimePoint now) {
     return format_rfc3339(std::chrono::floor<seconds>(time));
   };
   if (claims.expires_at && *claims.expires_at <= now) {
-    return Error{
-        .kind = Error::Kind::no_credential,
-        .message = "the token has expired: it ended at " + whole(*claims.expires_at),
-        .hint = "check that whatever renews it is still running, and this machine's clock"};
+    return Error{.kind = Error::Kind::no_credential,
+                 .message = "the token has expired: it ended at " + whole(*claims.expires_at),
+                 .hint = "check that whatever renews it is still running, and this machine's clock",
+                 .cause = cause::kSourceExpired};
   }
   if (claims.not_before && *claims.not_before > now + kClockSkew) {
     return Error{.kind = Error::Kind::no_credential,
                  .message = "the token is not valid yet: it begins at " + whole(*claims.not_before),
-                 .hint = "check this machine's clock"};
+                 .hint = "check this machine's clock",
+                 .cause = cause::kCredentialNotYetValid};
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/hub/failure.hpp>
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 
 #include <array>
@@ -80,6 +81,13 @@ std::string hint_of(int status, const HubResource& resource, std::string_view ve
   return {};
 }
 
+// Empty for what says no more than the kind of the error.
+std::string_view cause_of_status(int code, const HubStatus& status, const HubResource& resource) {
+  constexpr int kForbidden = 403;
+  if (code == kForbidden) return cause::kSourceForbidden;
+  return is_absent(code, status, resource) ? cause::kSourceMissing : std::string_view();
+}
+
 }  // namespace
 
 std::string text_of(const json::Value* value) {
@@ -110,7 +118,8 @@ Error hub_refusal(const HttpResponse& response, const HubResource& resource, std
   return Error{.kind = may_pass ? Error::Kind::unavailable : Error::Kind::no_credential,
                .message = std::move(message),
                .hint = std::move(hint),
-               .is_transient = may_pass};
+               .is_transient = may_pass,
+               .cause = cause_of_status(response.status, status, resource)};
 }
 
 bool is_absent(const HttpResponse& response, const HubResource& resource) {

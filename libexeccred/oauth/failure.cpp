@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/oauth/failure.hpp>
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 
 #include <algorithm>
@@ -159,6 +160,7 @@ struct KnownError {
   std::string_view code;
   bool may_pass = false;
   std::string_view hint = {};
+  std::string_view cause = {};
 };
 
 // RFC 6749, 6750, 7523, 8628, 8693 and 8707, OpenID Connect, and Dex. All but three stay what they
@@ -181,9 +183,11 @@ constexpr std::array<KnownError, 18> kErrors = {{
     {"insufficient_scope", false, "the token that was sent lacks a scope"},
     {"access_denied", false, "the server denies this identity, or does not trust its token"},
     {"request_not_supported", false, "check the token types"},
-    {"expired_token", false, {}},
-    {"interaction_required", false, "the server wants a person to log in, which no plugin can"},
-    {"login_required", false, "the server wants a person to log in, which no plugin can"},
+    {"expired_token", false, {}, cause::kSourceExpired},
+    {"interaction_required", false, "the server wants a person to log in, which no plugin can",
+     cause::kInteractionNeeded},
+    {"login_required", false, "the server wants a person to log in, which no plugin can",
+     cause::kInteractionNeeded},
     {"temporarily_unavailable", true, {}},
     {"slow_down", true, {}},
     {"server_error", true, {}},
@@ -222,8 +226,10 @@ Error described_failure(const HttpResponse& reply, const std::string& code,
   if (!description.empty()) {
     message += ": " + shown_text(description, secrets, kMaxDescription);
   }
-  return failure(is_passing(reply.status, known), std::move(message),
-                 known == nullptr ? std::string_view() : known->hint);
+  Error error = failure(is_passing(reply.status, known), std::move(message),
+                        known == nullptr ? std::string_view() : known->hint);
+  if (known != nullptr) error.cause = known->cause;
+  return error;
 }
 
 Result<json::Value> parse_body(const HttpResponse& reply) {
@@ -239,7 +245,10 @@ Error status_failure(const HttpResponse& reply, const std::string& server) {
     return failure(false, told + ", a redirect, which is never followed",
                    "name the URL at which the server itself answers");
   }
-  return failure(false, told, "check that the URL is the one that is meant");
+  Error error = failure(false, told, "check that the URL is the one that is meant");
+  constexpr int kForbidden = 403;
+  if (reply.status == kForbidden) error.cause = cause::kSourceForbidden;
+  return error;
 }
 
 Error status_failure(const HttpResponse& reply, const std::string& server,

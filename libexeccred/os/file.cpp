@@ -50,13 +50,13 @@ Result<std::optional<SecretString>> read_whole(const OpenFile& file, const fs::p
     const std::size_t room = content.size() < size ? size - content.size() + 1 : 512;
     const ssize_t count = read(descriptor, content.reserve(room), room);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return cannot_read(path, system_message(errno));
+    if (count < 0) return cannot_read(path, errno);
     content.grow(static_cast<std::size_t>(count));
     if (content.size() > max_bytes) return too_large(path, max_bytes);
     if (static_cast<std::size_t>(count) < room) break;  // a regular file's end
   }
   struct stat after = {};
-  if (fstat(descriptor, &after) != 0) return cannot_read(path, system_message(errno));
+  if (fstat(descriptor, &after) != 0) return cannot_read(path, errno);
   // Files of /proc and /sys have no size of their own.
   if (!is_unchanged(file.status, after) || (size > 0 && content.size() != size)) {
     return std::optional<SecretString>();
@@ -113,7 +113,7 @@ Result<std::optional<SecretString>> read_secret_file_if_there(const fs::path& pa
     }
     pause_for(kPause);
   }
-  if (is_missing) return cannot_read(path, system_message(ENOENT));
+  if (is_missing) return cannot_read(path, ENOENT);
   return Error{.kind = Error::Kind::unavailable,
                .message = "cannot read " + in_quotes(path.native()) + ": it keeps changing",
                .hint = "replace the file by rename instead of writing into it"};
@@ -122,7 +122,7 @@ Result<std::optional<SecretString>> read_secret_file_if_there(const fs::path& pa
 Result<SecretString> read_secret_file(const fs::path& path, std::size_t max_bytes) {
   std::optional<SecretString> content = TRY(read_secret_file_if_there(path, max_bytes));
   if (content) return *std::move(content);
-  return cannot_read(path, system_message(ENOENT));
+  return cannot_read(path, ENOENT);
 }
 
 // The kubelet writes a new directory and swaps the symlink `..data`, so what is read through the
@@ -146,14 +146,17 @@ Result<std::vector<std::optional<SecretString>>> read_secret_directory(
 }
 
 Result<std::string> read_file(const fs::path& path, std::size_t max_bytes) {
-  const SecretString content = TRY(read_secret_file(path, max_bytes));
-  return std::string(content.reveal());
+  const Result<SecretString> content = read_secret_file(path, max_bytes);
+  if (content) return std::string(content->reveal());
+  Error error = content.error();
+  error.cause = {};  // it is no source of credentials, but a part of the settings
+  return error;
 }
 
 Result<std::string> read_untrusted_file(const fs::path& path, std::size_t max_bytes) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status = {};
-  if (!file || fstat(file.get(), &status) != 0) return cannot_read(path, system_message(errno));
+  if (!file || fstat(file.get(), &status) != 0) return cannot_read(path, errno);
   if (!S_ISREG(status.st_mode)) {
     return cannot_read(
         path, "it is " + std::string(file_kind_name(status.st_mode)) + ", not a regular file");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/os/file_walk.hpp>
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 
@@ -45,6 +46,13 @@ Error leaves_its_directory(const fs::path& path) {
 Error cannot_read(const fs::path& path, const std::string& why) {
   return Error{.kind = Error::Kind::configuration,
                .message = "cannot read " + in_quotes(path.native()) + ": " + why};
+}
+
+Error cannot_read(const fs::path& path, int error_number) {
+  Error error = cannot_read(path, system_message(error_number));
+  if (error_number == ENOENT || error_number == ENOTDIR) error.cause = cause::kSourceMissing;
+  if (error_number == EACCES || error_number == EPERM) error.cause = cause::kSourceForbidden;
+  return error;
 }
 
 std::string_view file_kind_name(mode_t mode) {
@@ -97,6 +105,7 @@ Status Walk::check(const struct stat& status, const std::string& name) const {
   Error error =
       cannot_read(asked_, at == asked_ ? "it " + why : in_quotes(at.native()) + " " + why);
   error.hint = "let root or this user own it, and take write permission from group and others";
+  error.cause = cause::kSourceForbidden;
   return error;
 }
 
@@ -154,10 +163,10 @@ Result<Walk::Step> Walk::open_regular(const std::string& name, OpenFile& file) c
   file.descriptor.reset(openat(base(), path_of(name).c_str(), kFlags));
   if (!file.descriptor) {
     if (errno == ENOENT || errno == ELOOP) return Step::swapped;
-    return cannot_read(asked_, system_message(errno));
+    return cannot_read(asked_, errno);
   }
   if (fstat(file.descriptor.get(), &file.status) != 0) {
-    return cannot_read(asked_, system_message(errno));
+    return cannot_read(asked_, errno);
   }
   if (!S_ISREG(file.status.st_mode)) return Step::swapped;
   TRY(check(file.status, name));
@@ -172,7 +181,7 @@ Result<Walk::Step> Walk::step(OpenFile& file) {
   if (!look_at(name, entry)) {
     is_absent_ = errno == ENOENT && is_last && !is_confined_;
     if (errno == ENOENT && (is_absent_ || symlinks_ > 0)) return Step::swapped;
-    return cannot_read(asked_, system_message(errno));
+    return cannot_read(asked_, errno);
   }
   const mode_t mode = entry.status.st_mode;
   if (S_ISLNK(mode)) return follow(name, entry, is_last);
@@ -180,7 +189,7 @@ Result<Walk::Step> Walk::step(OpenFile& file) {
     return cannot_read(asked_,
                        "it is " + std::string(file_kind_name(mode)) + ", not a regular file");
   }
-  if (!is_last && !S_ISDIR(mode)) return cannot_read(asked_, system_message(ENOTDIR));
+  if (!is_last && !S_ISDIR(mode)) return cannot_read(asked_, ENOTDIR);
   TRY(check(entry.status, name));
   if (is_last) return open_regular(name, file);
   return enter(name, std::move(entry));

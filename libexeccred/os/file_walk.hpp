@@ -15,6 +15,8 @@
 namespace execcred {
 
 Error cannot_read(const std::filesystem::path& path, const std::string& why);
+// With the cause of an errno value.
+Error cannot_read(const std::filesystem::path& path, int error_number);
 
 // "a directory", "a named pipe": what is no regular file.
 std::string_view file_kind_name(mode_t mode);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/spiffe/workload_api.hpp>
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/duration.hpp>
 #include <execcred/base/pause.hpp>
 #include <execcred/base/text.hpp>
@@ -224,7 +225,9 @@ Error refusal(const GrpcReply& reply, const WorkloadEndpoint& endpoint) {
       .hint = hint_of(reply),
       .is_transient = !reply.is_malformed && (reply.code == GrpcCode::unavailable ||
                                               reply.code == GrpcCode::permission_denied),
-      .is_local = reply.is_local};
+      .is_local = reply.is_local,
+      .cause =
+          reply.code == GrpcCode::permission_denied ? cause::kSourceForbidden : std::string_view()};
 }
 
 // Calls until one succeeds, fails for good, or the deadline is near.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/spiffe/workload_endpoint.hpp>
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/error.hpp>
 #include <execcred/base/text.hpp>
 
@@ -59,6 +60,7 @@ Error failure(const WorkloadEndpoint& endpoint, int error_number) {
       error.hint = "this process, uid " + std::to_string(::geteuid()) + ", gid " +
                    std::to_string(::getegid()) +
                    ", needs write permission on the socket, and SELinux or AppArmor must allow it";
+      error.cause = cause::kSourceForbidden;
       break;
     case ENOTDIR:
     case ELOOP:

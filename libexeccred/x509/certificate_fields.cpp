@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/x509/certificate_fields.hpp>
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/pem.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/secret.hpp>
@@ -131,12 +132,16 @@ Status check_validity(const X509& leaf, TimePoint now, ClientCertificate& checke
   checked.not_before = bounded(begin);
   checked.not_after = bounded(end);
   if (checked.not_after <= now) {
-    return unfit("has expired: it ended at " + format_rfc3339(end),
-                 "check that whatever renews it is still running, and this machine's clock");
+    Error error = unfit("has expired: it ended at " + format_rfc3339(end),
+                        "check that whatever renews it is still running, and this machine's clock");
+    error.cause = cause::kSourceExpired;
+    return error;
   }
   if (checked.not_before > now && checked.not_before - now > kClockSkew) {
-    return unfit("is not valid yet: it begins at " + format_rfc3339(begin),
-                 "check this machine's clock");
+    Error error = unfit("is not valid yet: it begins at " + format_rfc3339(begin),
+                        "check this machine's clock");
+    error.cause = cause::kCredentialNotYetValid;
+    return error;
   }
   return {};
 }

@@ -2,6 +2,7 @@
 #include "eks_token.hpp"
 
 #include <execcred/aws/signature.hpp>
+#include <execcred/base/cause.hpp>
 #include <execcred/base/encoding.hpp>
 
 #include <algorithm>
@@ -27,7 +28,8 @@ Result<Credential> sign_eks_token(const TokenTarget& target, const AwsCredential
   if (credentials.expires_at && *credentials.expires_at <= now) {
     return Error{.kind = Error::Kind::no_credential,
                  .message = "the session that signs has ended",
-                 .hint = "check whatever renews it, and this machine's clock"};
+                 .hint = "check whatever renews it, and this machine's clock",
+                 .cause = cause::kSourceExpired};
   }
   const AwsRequest request = {
       .host = target.host,

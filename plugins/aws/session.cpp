@@ -6,6 +6,7 @@
 #include "sts.hpp"
 
 #include <execcred/aws/metadata.hpp>
+#include <execcred/base/cause.hpp>
 #include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -155,7 +156,8 @@ Status check_end(const AwsCredentials& credentials, TimePoint now) {
   if (!credentials.expires_at || *credentials.expires_at > now) return {};
   return Error{.kind = Error::Kind::no_credential,
                .message = "the session that was given has ended already",
-               .hint = "check this machine's clock, and whatever renews the session"};
+               .hint = "check this machine's clock, and whatever renews the session",
+               .cause = cause::kSourceExpired};
 }
 
 }  // namespace

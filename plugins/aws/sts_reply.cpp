@@ -3,6 +3,7 @@
 
 #include "xml.hpp"
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/json/json.hpp>
@@ -21,6 +22,7 @@ struct KnownError {
   std::string_view code;
   bool may_pass = false;
   std::string_view hint = {};
+  std::string_view cause = {};
 };
 
 constexpr std::string_view kClock = "check this machine's clock";
@@ -43,11 +45,14 @@ constexpr std::array<KnownError, 25> kErrors = {{
     {"ServiceUnavailable", true, {}},
     {"InternalFailure", true, {}},
     {"AccessDenied", false,
-     "check the role's trust policy, and that this identity may assume the role"},
+     "check the role's trust policy, and that this identity may assume the role",
+     cause::kSourceForbidden},
     {"ExpiredTokenException", false,
      "check that whatever renews the web identity's token is still running, and this machine's "
-     "clock"},
-    {"ExpiredToken", false, "the session that signs has ended; check whatever renews it"},
+     "clock",
+     cause::kSourceExpired},
+    {"ExpiredToken", false, "the session that signs has ended; check whatever renews it",
+     cause::kSourceExpired},
     {"InvalidIdentityToken", false,
      "check that IAM knows the token's issuer as an identity provider, and its audience"},
     {"IDPRejectedClaim", false, "check the role's trust policy, and the token's claims"},
@@ -116,7 +121,8 @@ Error described(const HttpResponse& reply, const Failure& failure, const std::st
   return {.kind = may_pass ? Error::Kind::unavailable : Error::Kind::no_credential,
           .message = std::move(message),
           .hint = std::string(known == nullptr ? std::string_view() : known->hint),
-          .is_transient = may_pass};
+          .is_transient = may_pass,
+          .cause = known == nullptr ? std::string_view() : known->cause};
 }
 
 Result<RoleSession> session_in(const json::Value& document, const std::string& action) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "entra_failure.hpp"
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/json/json.hpp>
 
@@ -110,6 +111,8 @@ void tell(const HttpResponse& reply, const json::Value& document, const std::str
   failure.kind = may_pass ? Error::Kind::unavailable : Error::Kind::no_credential;
   failure.is_transient = may_pass;
   failure.hint = known->hint;
+  constexpr std::string_view kAssertionEnded = "700024";
+  if (code == kAssertionEnded) failure.cause = cause::kSourceExpired;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "subject_spiffe.hpp"
 #include "subject_url.hpp"
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/digest.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -29,7 +30,8 @@ Result<SecretString> read_variable(const Environment& environment, const std::st
   }
   return Error{.kind = Error::Kind::configuration,
                .message = "the variable " + in_quotes(name) + " is not set",
-               .hint = "--subject-token-env names the variable that holds the subject token"};
+               .hint = "--subject-token-env names the variable that holds the subject token",
+               .cause = cause::kSourceMissing};
 }
 
 Status check_jwt(const SecretString& token, TimePoint now) {

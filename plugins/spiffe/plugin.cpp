@@ -8,6 +8,7 @@
 
 #include "options.hpp"
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/spiffe/jwt_svid.hpp>
@@ -50,13 +51,14 @@ class Spiffe final : public Provider {
   Result<Credential> get_token(const WorkloadApi& api, const CredentialRequest& request,
                                const CallContext& run) const {
     if (options_.audiences.empty()) {
-      return Error{.kind = Error::Kind::configuration,
-                   .message = "a JWT-SVID needs an audience, and none is given",
-                   .hint = request.info.cluster
-                               ? "pass --audience, or set spec.cluster.config.audience and "
-                                 "--allow-audience"
-                               : "pass --audience; to take the ClusterProfile's, set "
-                                 "provideClusterInfo: true and --allow-audience"};
+      return Error{
+          .kind = Error::Kind::configuration,
+          .message = "a JWT-SVID needs an audience, and none is given",
+          .hint = request.info.cluster ? "pass --audience, or set spec.cluster.config.audience and "
+                                         "--allow-audience"
+                                       : "pass --audience; to take the ClusterProfile's, set "
+                                         "provideClusterInfo: true and --allow-audience",
+          .cause = request.info.cluster ? cause::kConfigRefused : cause::kClusterInfoMissing};
     }
     JwtSvid svid = TRY(fetch_jwt_svid(api, options_.audiences, options_.choice, run.clock));
     run.debug("got a JWT-SVID of " + in_quotes(svid.spiffe_id));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "binding.hpp"
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/pem.hpp>
 #include <execcred/base/text.hpp>
@@ -21,8 +22,10 @@ constexpr std::string_view kServiceAccountToken = "kubernetes.io/service-account
 constexpr std::string_view kAuthority = "spec.cluster.certificate-authority-data";
 
 Error refused(std::string message, std::string hint) {
-  return Error{
-      .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+  return Error{.kind = Error::Kind::no_credential,
+               .message = std::move(message),
+               .hint = std::move(hint),
+               .cause = cause::kServerNotAllowed};
 }
 
 bool is_same(const Url& a, const Url& b) {
@@ -204,11 +207,13 @@ Status check_hub_token(const StoredCredential& stored, const std::vector<HubIden
     is_of_hub = true;
   }
   if (!is_of_hub) return {};
-  return refused("the stored token is one of the hub's own, and would be sent to another server",
-                 request.info.cluster
-                     ? "store a token of the cluster itself; --allow-hub-token allows it"
-                     : "set provideClusterInfo: true, to tell whether the server is the hub; "
-                       "--allow-hub-token allows it in any case");
+  Error error = refused(
+      "the stored token is one of the hub's own, and would be sent to another server",
+      request.info.cluster ? "store a token of the cluster itself; --allow-hub-token allows it"
+                           : "set provideClusterInfo: true, to tell whether the server is the hub; "
+                             "--allow-hub-token allows it in any case");
+  if (!request.info.cluster) error.cause = cause::kClusterInfoMissing;
+  return error;
 }
 
 Status check_secret_type(const StoredSecret& secret, const Options& options) {

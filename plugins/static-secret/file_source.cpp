@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file_source.hpp"
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/pause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -48,9 +49,9 @@ constexpr std::array<FileNames, 2> kMounted = {{
 }};
 
 Error no_file(const fs::path& path) {
-  return Error{
-      .kind = Error::Kind::configuration,
-      .message = "cannot read " + in_quotes(path.native()) + ": " + system_message(ENOENT)};
+  return Error{.kind = Error::Kind::configuration,
+               .message = "cannot read " + in_quotes(path.native()) + ": " + system_message(ENOENT),
+               .cause = cause::kSourceMissing};
 }
 
 // Both from one state of their folder, where they share one.
@@ -83,7 +84,8 @@ Result<CertificateFiles> find_mounted(const std::string& folder) {
                .message = "there is neither " + join(looked_for, " nor "),
                .hint =
                    "mount the certificates there, or pass --client-certificate and "
-                   "--client-key"};
+                   "--client-key",
+               .cause = cause::kSourceMissing};
 }
 
 Result<StoredCredential> read_pair_of(const CertificateFiles& files, TimePoint now) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hub_source.hpp"
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 
@@ -17,6 +18,12 @@ constexpr std::size_t kPageOfCandidates = 20;
 Error unfit(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
+}
+
+Error missing(std::string message, std::string hint) {
+  Error error = unfit(std::move(message), std::move(hint));
+  error.cause = cause::kSourceMissing;
+  return error;
 }
 
 HubResource secrets_of(const Plan& plan, std::string name) {
@@ -66,8 +73,9 @@ Result<std::optional<StoredSecret>> get_secret(HubClient& hub, const Plan& plan)
 }
 
 Error absent(const Plan& plan) {
-  return unfit("Secret " + in_quotes(plan.name_space + "/" + plan.secret_name) + " does not exist",
-               "the hub has no such Secret; check the cluster's name and --namespace");
+  return missing(
+      "Secret " + in_quotes(plan.name_space + "/" + plan.secret_name) + " does not exist",
+      "the hub has no such Secret; check the cluster's name and --namespace");
 }
 
 Result<StoredSecret> by_name(HubClient& hub, const Plan& plan, const Options& options) {
@@ -98,8 +106,8 @@ Result<StoredSecret> only_one(HubClient& hub, const Plan& plan, std::size_t page
   };
   TRY(hub.list(secrets_of(plan, ""), plan.selector.text(), page_size, receive));
   if (found) return *std::move(found);
-  return unfit("no Secret in namespace " + in_quotes(plan.name_space) + " is " + what,
-               "the labels are " + in_quotes(plan.selector.text()));
+  return missing("no Secret in namespace " + in_quotes(plan.name_space) + " is " + what,
+                 "the labels are " + in_quotes(plan.selector.text()));
 }
 
 Result<StoredSecret> of_istio(HubClient& hub, const Plan& plan) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/kube/stored_secret.hpp>
@@ -42,10 +43,12 @@ Error unnamed(const CredentialRequest& request, std::string problem, std::string
   problem += empty_field(request, option);
   if (field.empty()) return wrong(problem, "pass " + option);
   if (!request.info.cluster) {
-    return wrong(problem,
-                 "set provideClusterInfo: true where the client runs this plugin, so that the "
-                 "ClusterProfile can name it; or pass " +
-                     option);
+    Error error = wrong(problem,
+                        "set provideClusterInfo: true where the client runs this plugin, so that "
+                        "the ClusterProfile can name it; or pass " +
+                            option);
+    error.cause = cause::kClusterInfoMissing;
+    return error;
   }
   return wrong(problem,
                "name it in the ClusterProfile's extension "
@@ -78,7 +81,8 @@ Status check_namespace(const Options& options, const std::string& name, const st
                           in_quotes(own) + ", and not allowed",
                .hint = "--allow-namespace=" + name +
                        " allows it, if Secrets there are meant for "
-                       "whoever writes ClusterProfiles"};
+                       "whoever writes ClusterProfiles",
+               .cause = cause::kConfigRefused};
 }
 
 Result<std::string> plan_namespace(const Options& options, const CredentialRequest& request,
@@ -161,7 +165,8 @@ Status check_local_cluster(const Options& options, const std::string& cluster_na
   if (options.local_cluster.empty() || cluster_name != options.local_cluster) return {};
   return Error{.kind = Error::Kind::no_credential,
                .message = "cluster " + in_quotes(cluster_name) + " is this side's own",
-               .hint = "--local-cluster says so; no stored kubeconfig may take its place"};
+               .hint = "--local-cluster says so; no stored kubeconfig may take its place",
+               .cause = cause::kConfigRefused};
 }
 
 }  // namespace

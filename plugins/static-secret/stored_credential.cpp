@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stored_credential.hpp"
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -31,6 +32,12 @@ Error unfit(std::string message, std::string hint = {}) {
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
 
+Error missing(std::string message, std::string hint = {}) {
+  Error error = unfit(std::move(message), std::move(hint));
+  error.cause = cause::kSourceMissing;
+  return error;
+}
+
 std::string called(const StoredSecret& secret, const Plan& plan) {
   return plan.secret_dir.empty() ? "Secret " + in_quotes(secret.full_name())
                                  : "the mounted Secret " + in_quotes(plan.secret_dir);
@@ -39,18 +46,18 @@ std::string called(const StoredSecret& secret, const Plan& plan) {
 Result<SecretString> required(const StoredSecret& secret, const Plan& plan, std::string_view key) {
   std::optional<SecretString> value = TRY(secret.value(key));
   if (value && !value->trimmed().empty()) return *std::move(value);
-  if (value) return unfit("key " + in_quotes(key) + " of " + called(secret, plan) + " is empty");
+  if (value) return missing("key " + in_quotes(key) + " of " + called(secret, plan) + " is empty");
   // Of a folder, only what was asked for has been read.
   if (secret.is_decoded) {
-    return unfit(called(secret, plan) + " has no key " + in_quotes(key),
-                 "check --key, and which Secret is mounted there");
+    return missing(called(secret, plan) + " has no key " + in_quotes(key),
+                   "check --key, and which Secret is mounted there");
   }
   std::vector<std::string> names;
   for (const auto& [name, ignored] : secret.data) {
     if (names.size() < kMostKeysNamed) names.push_back(in_quotes(name));
   }
-  return unfit(called(secret, plan) + " has no key " + in_quotes(key),
-               names.empty() ? "it is empty" : "its keys are " + join(names, ", "));
+  return missing(called(secret, plan) + " has no key " + in_quotes(key),
+                 names.empty() ? "it is empty" : "its keys are " + join(names, ", "));
 }
 
 Result<std::string> optional_text(const StoredSecret& secret, std::string_view key) {

@@ -6,6 +6,7 @@
 // by --max-age, tells the client when to call again.
 #include "plugin.hpp"
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
@@ -73,7 +74,8 @@ class TokenFile final : public Provider {
     if (!claims) {
       return Error{.kind = Error::Kind::no_credential,
                    .message = "the token is no JWT, so its audience cannot be checked",
-                   .hint = wanted + "; leave --audience out for opaque tokens"};
+                   .hint = wanted + "; leave --audience out for opaque tokens",
+                   .cause = cause::kCredentialWrongAudience};
     }
     const bool is_meant =
         std::any_of(audiences_.begin(), audiences_.end(), [&claims](const std::string& audience) {
@@ -85,7 +87,8 @@ class TokenFile final : public Provider {
                  .message = claims->audiences.empty()
                                 ? "the token names no audience"
                                 : "the token is for " + in_quotes(join(claims->audiences, ", ")),
-                 .hint = wanted + "; set 'audience' where the token is made"};
+                 .hint = wanted + "; set 'audience' where the token is made",
+                 .cause = cause::kCredentialWrongAudience};
   }
 
   std::string path_;
