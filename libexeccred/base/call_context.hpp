@@ -10,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace execcred {
@@ -22,6 +23,20 @@ inline const Clock& system_clock() {
 inline const Environment& empty_environment() {
   static const Environment environment;
   return environment;
+}
+
+// What a run says of itself in the plugins' log (--log-file), beside its result.
+struct RunNotes {
+  std::string identity = {};                     // whose credential it is, for people
+  std::optional<bool> is_cached = std::nullopt;  // nobody had to be asked for it
+};
+
+// A credential that comes from a cache, or that somebody was asked for.
+inline void note_delivery(RunNotes* notes, const std::string& identity, bool is_cached) {
+  if (notes == nullptr) return;
+  if (!identity.empty()) notes->identity = identity;
+  // Of several, all must be.
+  notes->is_cached = notes->is_cached.value_or(true) && is_cached;
 }
 
 struct CallContext {
@@ -44,6 +59,7 @@ struct CallContext {
   bool is_spent = false;
   // Of the last reply; 0 where the last request got none.
   std::optional<int> last_status = std::nullopt;
+  RunNotes* notes = nullptr;  // null where nobody reads them
 };
 
 }  // namespace execcred

@@ -12,6 +12,7 @@ namespace {
 
 Result<Credential> ask_alone(CallContext call, const CredentialCache::Ask& ask) {
   FreshCredential fresh = TRY(ask(call));
+  note_delivery(call.notes, fresh.identity, false);
   return std::move(fresh.credential);
 }
 

@@ -173,6 +173,7 @@ Result<FreshCredential> CacheRun::call(bool is_locked, Need need, Failure& remem
   }
   debug("asking the provider");
   Result<FreshCredential> fresh = ask_(call);
+  was_given_ = fresh.has_value();
   if (fresh) return fresh;
   if (call.is_spent) fresh.error().is_transient = false;
   remembered = record(fresh.error(), call.retry_after);
@@ -232,6 +233,7 @@ bool CacheRun::wait_for_window(const CachedFailure& failure) {
 
 Credential CacheRun::deliver(CachedCredential entry, const std::string& how) const {
   if (entry.id != 0) mark(entry);
+  note_delivery(run_.notes, entry.identity, !was_given_);
   debug("a credential " + in_seconds(age_of(entry, now())) + " old: " + how);
   return std::move(entry.credential);
 }

@@ -65,6 +65,7 @@ class CacheRun {
   std::string name_;      // of the key's files, without their endings
   Duration reask_after_;  // of the next entry
   Duration waited_ = {};
+  mutable bool was_given_ = false;  // by the provider, in this run
 };
 
 }  // namespace execcred

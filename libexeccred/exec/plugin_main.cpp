@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/exec/plugin_main.hpp>
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/base/version.hpp>
 #include <execcred/exec/access_rules.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/exec/run_record.hpp>
 #include <execcred/exec/settings.hpp>
 #include <execcred/exec/template.hpp>
 #include <execcred/os/deadline.hpp>
@@ -67,15 +70,35 @@ void add_rule_options(OptionSet& options, AccessRules& rules) {
                [](std::string_view pattern) { return pattern == "any"; });
 }
 
+// Of a JWT; empty for any other token.
+std::string subject_of(const SecretString& token) {
+  const Result<std::optional<UnverifiedClaims>> claims = unverified_claims(token);
+  return claims && *claims ? (*claims)->subject : std::string();
+}
+
+// What the plugin is told alone, and the programs that it runs are not.
+Environment without_report(const Environment& environment) {
+  std::vector<std::string> entries;
+  for (const std::string& entry : environment.entries()) {
+    if (!entry.starts_with(std::string(kReportVariable) + "=")) entries.push_back(entry);
+  }
+  return Environment(std::move(entries));
+}
+
 // One run of a plugin, from its arguments to the text for standard output.
 class Run {
  public:
-  Run(const PluginInfo& plugin, Provider& provider, Environment environment)
-      : plugin_(plugin), provider_(provider), environment_(std::move(environment)) {}
+  Run(const PluginInfo& plugin, Provider& provider, Environment environment, RunRecord& record)
+      : plugin_(plugin),
+        provider_(provider),
+        environment_(std::move(environment)),
+        record_(record) {}
 
   Result<SecretString> answer(const std::vector<std::string>& arguments);
 
  private:
+  Status read_arguments(const std::vector<std::string>& arguments);
+  void open_log(const Status& environment);
   Result<SecretString> credential(const DebugLog& debug);
   Result<SecretString> show_config(const Status& environment, const DebugLog& debug);
   Result<ExecInfo> exec_info(const DebugLog& debug) const;
@@ -87,6 +110,7 @@ class Run {
   const PluginInfo& plugin_;
   Provider& provider_;
   Environment environment_;
+  RunRecord& record_;
   SystemClock clock_;
   CommonOptions common_;
   OptionSet options_;
@@ -97,8 +121,7 @@ class Run {
 Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
   provider_.add_options(options_);
   add_common_options(options_, common_);
-  TRY(settings_.read_arguments(arguments));
-  TRY(settings_.store());
+  TRY(read_arguments(arguments));
   if (common_.help) {
     return SecretString(options_.help(std::string(plugin_.name) + " [OPTION]...", plugin_.summary));
   }
@@ -107,7 +130,9 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
   }
   Status environment = settings_.read_environment(environment_);
   if (environment) environment = settings_.store();
+  if (!common_.show_config) open_log(environment);
   if (!environment && !common_.show_config) return std::move(environment).error();
+  record_.prepare(common_.timeout);
   deadline::start(plugin_.name, common_.timeout);
   deadline_ = std::chrono::steady_clock::now() + common_.timeout;
   const DebugLog debug(std::string(plugin_.name), common_.debug);
@@ -118,16 +143,41 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
   return credential(debug);
 }
 
+// A fault of the mapping's args is one of the mapping; behind the boundary they are another's.
+Status Run::read_arguments(const std::vector<std::string>& arguments) {
+  Status read = settings_.read_arguments(arguments);
+  if (read) read = settings_.store();
+  if (read || settings_.is_behind_boundary()) return read;
+  // Where the environment says so, this failure is logged too.
+  open_log(settings_.read_environment(environment_));
+  return std::move(read).cause(cause::kMappingInvalid);
+}
+
+// Without a log the run goes on: whoever asks for a credential needs that, and not the log.
+void Run::open_log(const Status& environment) {
+  const Setting& setting = settings_.get("log-file");
+  if (!setting.is_from_controller()) return;
+  const Status opened = record_.open_log(setting.texts.front());
+  if (opened || !environment || !common_.debug) return;
+  deadline::write_to_stderr(format_error(plugin_.name, opened.error(), "note"));
+}
+
 Result<SecretString> Run::credential(const DebugLog& debug) {
   CredentialRequest request;
   request.info = TRY(exec_info(debug));
+  if (request.info.cluster) {
+    // As messages have it, without the quotes.
+    std::string server = redacted_url(request.info.cluster->server);
+    record_.set_server(server.substr(1, server.size() - 2));
+    record_.prepare(common_.timeout);
+  }
   TRY(read_config(request.info, debug));
   TRY(settings_.read_variables(environment_));
   TRY(settings_.store());
   request.settings = &settings_;
   request.cluster_name = common_.cluster_name;
   request.rules = common_.rules;
-  TRY(settings_.check_required());
+  TRY(settings_.check_required().cause(cause::kMappingInvalid));
 
   deadline::enter_phase("checking the cluster");
   Result<SecretString> document = [&]() -> Result<SecretString> {
@@ -164,9 +214,15 @@ Result<SecretString> Run::ask_provider(const CredentialRequest& request, const D
   const CallContext run = {.clock = clock_,
                            .environment = environment_,
                            .debug = std::cref(debug),
-                           .deadline = deadline_};
+                           .deadline = deadline_,
+                           .notes = &record_.notes()};
   deadline::enter_phase("getting the credential");
+  deadline::set_waiting_for_source(true);
   const Credential credential = TRY(provider_.get_credential(request, run));
+  deadline::set_waiting_for_source(false);
+  if (record_.has_log() && record_.notes().identity.empty()) {
+    record_.notes().identity = subject_of(credential.token);
+  }
   const std::chrono::sys_seconds expiration = TRY(claimed_expiration(
       credential.expires_at, clock_.now(), common_.max_age, plugin_.is_cheap_to_ask));
   debug("got " + std::string(credential.token.empty() ? "a client certificate" : "a bearer token") +
@@ -230,12 +286,22 @@ int fail(std::string_view program, const Error& error) {
 int run(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {
   const Status ready = set_up_process();
   if (!ready) return fail(plugin.name, ready.error());
-  Run run(plugin, provider, Environment::take());
+  Environment environment = Environment::take();
+  RunRecord record(plugin.name);
+  if (const auto path = environment.get(kReportVariable)) {
+    record.open_report(std::string(*path));
+    environment = without_report(environment);
+  }
+  Run run(plugin, provider, std::move(environment), record);
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const Result<SecretString> document = run.answer(arguments);
-  if (!document) return fail(plugin.name, document.error());
+  if (!document) {
+    record.end(exit_code(document.error().kind), &document.error());
+    return fail(plugin.name, document.error());
+  }
   deadline::enter_phase("writing to standard output");
   const Status written = write_to_stdout(document->reveal());
+  record.end(written ? 0 : exit_code(written.error().kind), written ? nullptr : &written.error());
   return written ? 0 : fail(plugin.name, written.error());
 }
 
@@ -273,6 +339,8 @@ void add_common_options(OptionSet& options, CommonOptions& common) {
   options.add("show-config", common.show_config, "Print every setting and where it came from")
       .no_environment();
   options.add("debug", common.debug, "Report each step on standard error");
+  options.add("log-file", common.log_file, "PATH",
+              "Append a line of JSON about each run to this file; never a secret");
   options.add("version", common.version, "Print name and version").no_environment();
   options.add("help", common.help, "Print this help").short_name('h').no_environment();
 }

@@ -11,6 +11,7 @@
 #include <execcred/exec/provider.hpp>
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,6 +43,7 @@ struct CommonOptions {
   bool from_profile = false;
   bool show_config = false;
   bool debug = false;
+  std::filesystem::path log_file = {};
   bool version = false;
   bool help = false;
 };

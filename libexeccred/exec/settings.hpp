@@ -56,6 +56,8 @@ class Settings {
   // option as it is typed, and never shows an argument that is no option's value: it may be a
   // secret that lost its flag.
   Status read_arguments(const std::vector<std::string>& arguments);
+  // Whether the arguments that were read last stand behind the boundary.
+  bool is_behind_boundary() const { return is_behind_boundary_; }
   // Each goes on after the first failure, which it returns, for whoever shows the settings.
   Status read_environment(const Environment& environment);
   // Fails where an argument behind the boundary set an option that no longer may come from there,

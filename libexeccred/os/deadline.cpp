@@ -30,6 +30,9 @@ struct Prepared {
 };
 Prepared prepared;
 static_assert(std::atomic<const char*>::is_always_lock_free);
+std::atomic<bool> waits_for_source = false;
+std::atomic<void (*)(const char*)> action_on_timeout = nullptr;
+static_assert(std::atomic<void (*)(const char*)>::is_always_lock_free);
 
 class Line {
  public:
@@ -61,6 +64,9 @@ void on_alarm(int /*signal*/) {
   }
   line.append({prepared.hint.data(), prepared.hint_size});
   write_to_stderr(line.text());
+  if (auto* const action = action_on_timeout.load(std::memory_order_acquire)) {
+    action(prepared.phase.load(std::memory_order_relaxed));
+  }
   _exit(kUnavailable);
 }
 
@@ -85,7 +91,22 @@ void start(std::string_view program, Duration limit, std::string_view hint) {
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
+void stop() {
+  const itimerval none = {};
+  setitimer(ITIMER_REAL, &none, nullptr);
+}
+
 void enter_phase(const char* phase) { prepared.phase.store(phase, std::memory_order_relaxed); }
+
+void set_waiting_for_source(bool is_waiting) {
+  waits_for_source.store(is_waiting, std::memory_order_relaxed);
+}
+
+bool is_waiting_for_source() { return waits_for_source.load(std::memory_order_relaxed); }
+
+void on_timeout(void (*action)(const char* phase)) {
+  action_on_timeout.store(action, std::memory_order_release);
+}
 
 void write_to_stderr(std::string_view text) {
   // A pipe that polls writable takes PIPE_BUF (4096) bytes at once, more than any message has.

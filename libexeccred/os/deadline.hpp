@@ -20,9 +20,20 @@ inline constexpr std::string_view kTimeoutHint = "--timeout=DURATION sets the li
 // the former limit. The hint, at most 128 bytes, says what to do about it.
 void start(std::string_view program, Duration limit, std::string_view hint = kTimeoutHint);
 
+// Ends nothing any more, until start() is called again.
+void stop();
+
 // What the run is busy with, for the message: "timed out after 8s while PHASE". Text with static
 // storage duration only: the handler reads it. nullptr: nothing to tell.
 void enter_phase(const char* phase);
+
+// Whether the run waits for another side, whose silence is then the reason of a time-out.
+void set_waiting_for_source(bool is_waiting);
+bool is_waiting_for_source();
+
+// Called by the handler with the phase, after its message was written and before the process ends.
+// It must be async-signal-safe.
+void on_timeout(void (*action)(const char* phase));
 
 // Writes all of `text` to standard error if that can be done without waiting: a reader that
 // left its pipe full must not hold the process up. Async-signal-safe.

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plugin leaves behind of a run, beside its answer: a line in the log that --log-file names,
+// and for `execcred doctor` and `execcred sync` the cause of a failure, in the file that they name
+// in EXECCRED_REPORT_FILE.
+//
+// Both are opened early and written last, also by the handler of the deadline. Neither ever holds a
+// secret, and neither ever fails a run.
+#pragma once
+
+#include <execcred/base/error.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/exec/provider.hpp>
+#include <execcred/os/file.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace execcred {
+
+inline constexpr std::string_view kReportVariable = "EXECCRED_REPORT_FILE";
+inline constexpr std::size_t kMaxReport = 16 * 1024;
+
+class RunRecord {
+ public:
+  // One in a process: the deadline's handler writes what this prepared.
+  explicit RunRecord(std::string_view program) : program_(program) {}
+  RunRecord(const RunRecord&) = delete;
+  RunRecord& operator=(const RunRecord&) = delete;
+  ~RunRecord();
+
+  // A new file in a folder that its maker keeps private; one that is there already is left alone.
+  void open_report(const std::string& path);
+  // Fails as open_log_file() does.
+  Status open_log(const std::filesystem::path& path);
+  // Before the deadline starts, and again when more is known: what its handler would write.
+  void prepare(Duration limit);
+
+  void set_server(std::string server) { server_ = std::move(server); }
+  bool has_log() const { return static_cast<bool>(log_); }
+  RunNotes& notes() { return notes_; }
+
+  // `error` is null for a run that gave a credential. The deadline's handler does not run any more.
+  void end(int exit_code, const Error* error);
+
+ private:
+  std::string line(int exit_code, std::string_view cause, const Error* error,
+                   std::string_view duration, std::size_t longest_text) const;
+
+  std::string program_;
+  std::string server_;
+  RunNotes notes_;
+  FileDescriptor report_;
+  FileDescriptor log_;
+  std::chrono::sys_seconds began_ =
+      std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace execcred
