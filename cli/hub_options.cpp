@@ -46,6 +46,15 @@ void HubOptions::add_to(CommandOptions& options) {
       {.value = "NAME", .help = "With --from-hub: this context, not the kubeconfig's current one"});
 }
 
+bool HubOptions::is_unset() const {
+  return !is_used_ && name_space_.empty() && selector_.empty() && kubeconfig_.empty() &&
+         context_.empty();
+}
+
+bool HubOptions::has_kubeconfig_alone() const {
+  return !is_used_ && name_space_.empty() && selector_.empty() && !kubeconfig_.empty();
+}
+
 Status HubOptions::check() const {
   if (is_used_) return {};
   const std::string stray = !name_space_.empty()   ? "--namespace"

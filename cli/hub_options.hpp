@@ -20,6 +20,11 @@ class HubOptions {
   // Fails (configuration) where an option that needs --from-hub is given without it.
   Status check() const;
 
+  bool is_unset() const;
+  bool has_kubeconfig_alone() const;
+  const std::string& kubeconfig() const { return kubeconfig_; }
+  const std::string& context() const { return context_; }
+
   // Empty: all.
   const std::string& name_space() const { return name_space_; }
   const LabelSelector& selector() const { return selector_; }

@@ -31,18 +31,18 @@ Status read_hub(const HubOptions& options, std::string_view name,
                               .name = std::string(name)};
   deadline::enter_phase("reading ClusterProfiles from the hub");
   Status read = for_each_profile_of(hub, query, [&receive](const json::Value& document) -> Status {
-    receive(parse_profile_of_hub(document));
+    receive(parse_profile_of_hub(document), profile_name_of(document));
     return {};
   });
   deadline::enter_phase(nullptr);
   return read;
 }
 
+}  // namespace
+
 bool is_named(const ClusterProfile& profile, std::string_view name) {
   return name.empty() || profile.name == name || profile.full_name() == name;
 }
-
-}  // namespace
 
 void ProfileSource::add_to(CommandOptions& options) {
   options.group("Input");
@@ -66,7 +66,7 @@ Status ProfileSource::check() const {
 Result<Inventory> ProfileSource::for_each(std::string_view name,
                                           const ReceiveProfile& receive) const {
   Inventory inventory;
-  const auto take = [&](const Result<ClusterProfile>& profile) {
+  const auto take = [&](const Result<ClusterProfile>& profile, const ProfileName&) {
     if (!profile) {
       inventory.problems.push_back({.error = profile.error(), .is_of_unknown = true});
     } else if (is_named(*profile, name)) {
@@ -75,12 +75,15 @@ Result<Inventory> ProfileSource::for_each(std::string_view name,
       if (!taken) inventory.problems.push_back({.error = taken.error()});
     }
   };
-  if (hub_.is_used()) {
-    TRY(read_hub(hub_, name, take));
-  } else {
-    for (const std::string& path : paths_) TRY(read_path(path, take));
-  }
+  TRY(for_each_document(name, take));
   return inventory;
+}
+
+Status ProfileSource::for_each_document(std::string_view name,
+                                        const ReceiveProfileOrError& receive) const {
+  if (hub_.is_used()) return read_hub(hub_, name, receive);
+  for (const std::string& path : paths_) TRY(read_path(path, receive));
+  return {};
 }
 
 std::string ProfileSource::hint() const {

@@ -5,6 +5,7 @@
 #include "hub_options.hpp"
 
 #include <execcred/kube/cluster_profile.hpp>
+#include <execcred/kube/profile_files.hpp>
 
 #include <functional>
 #include <string>
@@ -24,11 +25,21 @@ struct Inventory {
   std::vector<Problem> problems = {};
 };
 
+// Whether an option --name, [NAMESPACE/]NAME, means it; an empty one means all.
+bool is_named(const ClusterProfile& profile, std::string_view name);
+
 using ReceiveProfile = std::function<Status(const ClusterProfile&)>;
 
 class ProfileSource {
  public:
   void add_to(CommandOptions& options);
+
+  // None of its options is given.
+  bool is_unused() const { return paths_.empty() && hub_.is_unset(); }
+  // --kubeconfig, perhaps with --context, and nothing else: for a command that examines it.
+  bool has_kubeconfig_alone() const { return paths_.empty() && hub_.has_kubeconfig_alone(); }
+  const std::string& kubeconfig() const { return hub_.kubeconfig(); }
+  const std::string& context() const { return hub_.context(); }
 
   // Fails (configuration) unless there is exactly one source.
   Status check() const;
@@ -37,6 +48,10 @@ class ProfileSource {
   // those it names. A document that cannot be read, and an error of the receiver, keep no other.
   // Fails where a path that was named cannot be read, or the hub.
   Result<Inventory> for_each(std::string_view name, const ReceiveProfile& receive) const;
+
+  // The same for a caller that also wants those that cannot be read, with their names as far as
+  // these are known. From the hub only those of that name; of files all.
+  Status for_each_document(std::string_view name, const ReceiveProfileOrError& receive) const;
 
   // "'profiles.yaml'" or "the hub", for messages.
   std::string title() const;

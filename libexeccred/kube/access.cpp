@@ -258,33 +258,6 @@ Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfi
 
 namespace {
 
-std::vector<std::string> variables(const Access& access, const Environment& environment) {
-  std::vector<std::string> entries = environment.entries();
-  for (const EnvironmentVariable& variable : access.exec.env) {
-    entries.push_back(variable.name + "=" + variable.value);
-  }
-  entries.push_back("KUBERNETES_EXEC_INFO=" + write_exec_info(access.exec_info()));
-  return last_of_each_name(entries);
-}
-
-// "NAME: error: …" and "  hint: …" as plugins of ours print them; the first line of any other.
-void take_story(std::string_view error_output, Error& error) {
-  constexpr std::string_view kError = ": error: ";
-  constexpr std::string_view kHint = "  hint: ";
-  constexpr std::string_view kWhile = "  while ";
-  for (const std::string_view line : split(error_output, '\n')) {
-    const std::size_t start = line.find(kError);
-    if (start != std::string_view::npos && line.starts_with("execcred-")) {
-      error.message = std::string(line.substr(0, start)) + ": " +
-                      std::string(line.substr(start + kError.size()));
-    } else if (line.starts_with(kHint)) {
-      error.hint = line.substr(kHint.size());
-    } else if (line.starts_with(kWhile)) {
-      error.context.emplace_back(line.substr(kWhile.size()));
-    }
-  }
-}
-
 Error failure(const Access& access, const Finished& finished) {
   const std::string name = in_quotes(access.exec.command);
   if (finished.signal != 0) {
@@ -295,7 +268,7 @@ Error failure(const Access& access, const Finished& finished) {
               .message = name + " ended with exit code " + std::to_string(finished.exit_code)};
   const std::string_view said = trim(finished.error_output);
   if (!said.empty()) error.message += ": " + std::string(said.substr(0, said.find('\n')));
-  take_story(finished.error_output, error);
+  take_error_output(finished.error_output, error);
   return error;
 }
 
@@ -327,6 +300,33 @@ Status check_usable(const Credential& credential) {
 
 }  // namespace
 
+std::vector<std::string> environment_of_plugin(const Access& access,
+                                               const Environment& environment) {
+  std::vector<std::string> entries = environment.entries();
+  for (const EnvironmentVariable& variable : access.exec.env) {
+    entries.push_back(variable.name + "=" + variable.value);
+  }
+  entries.push_back("KUBERNETES_EXEC_INFO=" + write_exec_info(access.exec_info()));
+  return last_of_each_name(entries);
+}
+
+void take_error_output(std::string_view error_output, Error& error) {
+  constexpr std::string_view kError = ": error: ";
+  constexpr std::string_view kHint = "  hint: ";
+  constexpr std::string_view kWhile = "  while ";
+  for (const std::string_view line : split(error_output, '\n')) {
+    const std::size_t start = line.find(kError);
+    if (start != std::string_view::npos && line.starts_with("execcred-")) {
+      error.message = std::string(line.substr(0, start)) + ": " +
+                      std::string(line.substr(start + kError.size()));
+    } else if (line.starts_with(kHint)) {
+      error.hint = line.substr(kHint.size());
+    } else if (line.starts_with(kWhile)) {
+      error.context.emplace_back(line.substr(kWhile.size()));
+    }
+  }
+}
+
 Result<Credential> get_credential(const Access& access, const Environment& environment,
                                   Duration limit) {
   return get_credential(access, environment, PluginRun{.limit = limit});
@@ -336,7 +336,7 @@ Result<Credential> get_credential(const Access& access, const Environment& envir
                                   const PluginRun& run) {
   const Command command{.path = access.exec.command,
                         .arguments = access.exec.args,
-                        .environment = variables(access, environment),
+                        .environment = environment_of_plugin(access, environment),
                         .limit = run.limit,
                         .on_error_output = run.on_error_output,
                         .ends_with_signals = run.ends_with_signals};

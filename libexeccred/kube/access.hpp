@@ -68,6 +68,12 @@ struct PluginRun {
 // error line the message; a credential without expirationTimestamp has no expires_at.
 Result<Credential> get_credential(const Access& access, const Environment& environment,
                                   const PluginRun& run);
+// What the program finds in its environment, NAME=VALUE.
+std::vector<std::string> environment_of_plugin(const Access& access,
+                                               const Environment& environment);
+// What an error output of the program says of a failure: "NAME: error: …" with its context and
+// hint, as plugins of ours print them.
+void take_error_output(std::string_view error_output, Error& error);
 Result<Credential> get_credential(const Access& access, const Environment& environment,
                                   Duration limit = kPluginLimit);
 

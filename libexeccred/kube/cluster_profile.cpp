@@ -122,7 +122,7 @@ Status read_status(const ObjectReader& document, ClusterProfile& profile) {
   return {};
 }
 
-Status read_document(const Value& document, const ReceiveClusterProfile& receive);
+Status read_document(const Value& document, const ReceiveNamedProfile& receive);
 
 struct Kind {
   bool is_list = false;
@@ -131,26 +131,35 @@ struct Kind {
 };
 
 // Items of a ClusterProfileList need not carry a kind and a version of their own.
-Status read_items(const ObjectReader& list, const Kind& kind,
-                  const ReceiveClusterProfile& receive) {
+Status read_items(const ObjectReader& list, const Kind& kind, const ReceiveNamedProfile& receive) {
   const Value* items = list.find("items");
   if (items == nullptr || items->is_null()) return {};
-  if (items->array() == nullptr) return receive(list.objects("items").error());
+  if (items->array() == nullptr) return receive(list.objects("items").error(), {});
   for (std::size_t i = 0; i < items->array()->size(); ++i) {
     const std::string path = list.path_of("items") + "[" + std::to_string(i) + "]";
     const Value& item = (*items->array())[i];
-    const ReceiveClusterProfile receive_item = [&](Result<ClusterProfile> profile) {
-      return receive(std::move(profile).context("reading " + path));
+    const ReceiveNamedProfile receive_item = [&](Result<ClusterProfile> profile,
+                                                 const ProfileName& name) {
+      return receive(std::move(profile).context("reading " + path), name);
     };
     const Result<ObjectReader> object = ObjectReader::open(item, path);
     if (!object) {
-      TRY(receive(object.error()));
+      TRY(receive(object.error(), {}));
     } else {
-      TRY(kind.is_profile ? receive_item(parse_cluster_profile(item, kind.version))
-                          : read_document(item, receive_item));
+      TRY(kind.is_profile
+              ? receive_item(parse_cluster_profile(item, kind.version), profile_name_of(item))
+              : read_document(item, receive_item));
     }
   }
   return {};
+}
+
+// Of a version that is not read; an object of another kind is nobody's cluster.
+ProfileName name_of_profile_like(const Value& document) {
+  const Value* const kind = document.find("kind");
+  const bool is_profile =
+      kind != nullptr && kind->string() != nullptr && *kind->string() == "ClusterProfile";
+  return is_profile ? profile_name_of(document) : ProfileName();
 }
 
 Result<Kind> read_kind(const ObjectReader& document) {
@@ -165,13 +174,14 @@ Result<Kind> read_kind(const ObjectReader& document) {
   return read;
 }
 
-Status read_document(const Value& document, const ReceiveClusterProfile& receive) {
+Status read_document(const Value& document, const ReceiveNamedProfile& receive) {
   const Result<ObjectReader> reader = ObjectReader::open(document, "");
-  if (!reader) return receive(reader.error());
+  if (!reader) return receive(reader.error(), {});
   const Result<Kind> kind = read_kind(*reader);
-  if (!kind) return receive(kind.error());
+  if (!kind) return receive(kind.error(), name_of_profile_like(document));
   if (!kind->is_list) {
-    return kind->is_profile ? receive(parse_cluster_profile(document)) : Status();
+    return kind->is_profile ? receive(parse_cluster_profile(document), profile_name_of(document))
+                            : Status();
   }
   return read_items(*reader, *kind, receive);
 }
@@ -212,8 +222,12 @@ Result<ProfileVersion> parse_profile_version(std::string_view api_version) {
                            "is " + in_quotes(api_version) + ", not " + known_profile_versions());
 }
 
-std::string ClusterProfile::full_name() const {
+std::string ProfileName::full_name() const {
   return name_space.empty() ? name : name_space + "/" + name;
+}
+
+std::string ClusterProfile::full_name() const {
+  return ProfileName{.name_space = name_space, .name = name}.full_name();
 }
 
 Result<ClusterProfile> parse_cluster_profile(const Value& document, ProfileVersion version) {
@@ -238,11 +252,30 @@ Status check_profile_cluster(const ObjectReader& cluster, ProfileVersion version
       "has the scheme " + in_quotes(proxy->scheme) + ", not http, https or socks5");
 }
 
-Status for_each_cluster_profile(std::string_view text, const ReceiveClusterProfile& receive) {
+ProfileName profile_name_of(const Value& document) {
+  ProfileName name;
+  const Value* const metadata = document.find("metadata");
+  if (metadata == nullptr) return name;
+  for (const auto& [field, text] :
+       {std::pair{"namespace", &name.name_space}, {"name", &name.name}}) {
+    const Value* const value = metadata->find(field);
+    if (value == nullptr || value->string() == nullptr) continue;
+    if (is_dns1123_subdomain(*value->string())) *text = *value->string();
+  }
+  return name;
+}
+
+Status for_each_named_profile(std::string_view text, const ReceiveNamedProfile& receive) {
   for (const Result<Value>& document : parse_each_document(text, kMaxInventory)) {
-    TRY(document ? read_document(*document, receive) : receive(document.error()));
+    TRY(document ? read_document(*document, receive) : receive(document.error(), {}));
   }
   return {};
+}
+
+Status for_each_cluster_profile(std::string_view text, const ReceiveClusterProfile& receive) {
+  return for_each_named_profile(text, [&](Result<ClusterProfile> profile, const ProfileName&) {
+    return receive(std::move(profile));
+  });
 }
 
 Result<std::vector<ClusterProfile>> parse_cluster_profiles(std::string_view text) {

@@ -87,6 +87,19 @@ using ReceiveClusterProfile = std::function<Status(Result<ClusterProfile>)>;
 // A document that cannot be read keeps no other, as far as they can be told apart.
 Status for_each_cluster_profile(std::string_view text, const ReceiveClusterProfile& receive);
 
+// The same, with the name that the document gives the object, or what of it is there: also of one
+// that cannot be read.
+struct ProfileName {
+  std::string name_space = {};
+  std::string name = {};
+
+  std::string full_name() const;
+};
+using ReceiveNamedProfile = std::function<Status(Result<ClusterProfile>, const ProfileName&)>;
+Status for_each_named_profile(std::string_view text, const ReceiveNamedProfile& receive);
+// What stands in metadata, if it can be a name.
+ProfileName profile_name_of(const json::Value& document);
+
 // All ClusterProfiles of a text: YAML or JSON, one or many documents, each a ClusterProfile, a
 // List or a ClusterProfileList. Documents of other kinds are passed over. Fails with the first
 // that cannot be read.

@@ -29,11 +29,12 @@ void read_folder(const fs::path& folder, const ReceiveProfileOrError& receive) {
   const auto wrong = [&receive](std::string message, std::string hint) {
     receive(Error{.kind = Error::Kind::configuration,
                   .message = std::move(message),
-                  .hint = std::move(hint)});
+                  .hint = std::move(hint)},
+            {});
   };
   const auto read_one = [&receive](const fs::path& file, const std::string&) {
     Result<std::string> text = read_untrusted_file(file, kMaxInventory);
-    if (!text) return receive(std::move(text).error());
+    if (!text) return receive(std::move(text).error(), {});
     if (!is_of_others(*text)) read_profiles(*text, in_quotes(file.native()), receive);
   };
   const auto tell_unreadable = [&wrong](const fs::path& inner, const std::string&,
@@ -54,13 +55,15 @@ void read_folder(const fs::path& folder, const ReceiveProfileOrError& receive) {
 void read_profiles(std::string_view text, const std::string& source,
                    const ReceiveProfileOrError& receive) {
   // Fails only where the receiver does.
-  (void)for_each_cluster_profile(text, [&](Result<ClusterProfile> profile) -> Status {
+  const auto take = [&](Result<ClusterProfile> profile, const ProfileName& name) -> Status {
     receive(std::move(profile)
                 .context("reading " + source)
                 .hint("the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1 or v1alpha2, "
-                      "in YAML or JSON; whoever writes the object must mend it"));
+                      "in YAML or JSON; whoever writes the object must mend it"),
+            name);
     return {};
-  });
+  };
+  (void)for_each_named_profile(text, take);
 }
 
 Status read_profiles_in(const fs::path& path, const ReceiveProfileOrError& receive) {
@@ -76,7 +79,7 @@ Status read_profiles_in(const fs::path& path, const ReceiveProfileOrError& recei
 
 Result<LoadedProfiles> load_profiles(const fs::path& path) {
   LoadedProfiles loaded;
-  TRY(read_profiles_in(path, [&loaded](Result<ClusterProfile> profile) {
+  TRY(read_profiles_in(path, [&loaded](Result<ClusterProfile> profile, const ProfileName&) {
     if (profile) {
       loaded.profiles.push_back(std::move(*profile));
     } else {

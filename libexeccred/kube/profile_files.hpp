@@ -12,7 +12,7 @@
 namespace execcred {
 
 // Gets each ClusterProfile, or why one could not be read: none keeps the others.
-using ReceiveProfileOrError = std::function<void(Result<ClusterProfile>)>;
+using ReceiveProfileOrError = std::function<void(Result<ClusterProfile>, const ProfileName&)>;
 
 // `source` is for messages: "'profiles.yaml'".
 void read_profiles(std::string_view text, const std::string& source,

@@ -273,7 +273,8 @@ class Collector {
         child_(child),
         polled_{{{.fd = output.read_end.get(), .events = POLLIN, .revents = 0},
                  {.fd = error_output.read_end.get(), .events = POLLIN, .revents = 0},
-                 {.fd = child.pidfd(), .events = POLLIN, .revents = 0}}} {
+                 {.fd = child.pidfd(), .events = POLLIN, .revents = 0},
+                 {.fd = command.stop, .events = POLLIN, .revents = 0}}} {
     fcntl(polled_[0].fd, F_SETFL, O_NONBLOCK);
     fcntl(polled_[1].fd, F_SETFL, O_NONBLOCK);
   }
@@ -284,6 +285,11 @@ class Collector {
       const bool has_ended = child_.has_ended();
       TRY(read_output(finished));
       if (has_ended) return child_.read_end(finished);
+      if ((polled_[3].revents & POLLIN) != 0) {
+        return Error{.kind = Error::Kind::unavailable,
+                     .message = in_quotes(command_.path) + " was ended before it was done",
+                     .is_local = true};
+      }
       const Duration elapsed = SteadyClock::now() - start;
       if (elapsed >= command_.limit) {
         return Error{.kind = Error::Kind::unavailable,
@@ -338,7 +344,7 @@ class Collector {
 
   const Command& command_;
   Child& child_;
-  std::array<pollfd, 3> polled_;
+  std::array<pollfd, 4> polled_;
 };
 
 }  // namespace

@@ -60,6 +60,9 @@ struct Command {
   // A signal that ends this process (SIGTERM, SIGINT, SIGHUP, a deadline's SIGALRM) first ends the
   // program's whole group. It sets their handlers for so long: for a process of one thread only.
   bool ends_with_signals = false;
+  // When it can be read from, the program is ended as at the limit; -1: none. For a process of many
+  // threads, each of which runs a program.
+  int stop = -1;
 };
 
 struct Finished {
