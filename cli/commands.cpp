@@ -7,6 +7,7 @@ Commands::Commands() {
   line_.add("get", "Run the plugin of a ClusterProfile and print the credential.", get_);
   line_.add("resolve", "Show what would run for each ClusterProfile, and why.", resolve_);
   line_.add("kubeconfig", "Write one kubeconfig for a whole inventory.", kubeconfig_);
+  line_.add("doctor", "Say why a cluster does not work, and what will stop working soon.", doctor_);
   line_.add("lint", "Report every problem of mappings, ClusterProfiles and kubeconfigs.", lint_);
   line_.add("migrate", "Rewrite other plugins' exec entries to execcred's plugins.", migrate_);
   line_.add("cache", "Show what plugins keep in their cache, or remove it.", cache_);

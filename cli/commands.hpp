@@ -5,6 +5,7 @@
 #include "cache.hpp"
 #include "command_line.hpp"
 #include "completion.hpp"
+#include "doctor.hpp"
 #include "get.hpp"
 #include "help.hpp"
 #include "install.hpp"
@@ -27,6 +28,7 @@ class Commands {
  private:
   Get get_;
   Resolve resolve_;
+  Doctor doctor_;
   Kubeconfig kubeconfig_;
   Lint lint_;
   Migrate migrate_;

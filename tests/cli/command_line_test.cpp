@@ -184,7 +184,7 @@ TEST_CASE("arguments: a variable stands for an option that was not typed") {
 
 TEST_CASE("help: every command has a page of at most 100 columns, and a golden file") {
   const std::vector<std::string> names = commands();
-  CHECK(names.size() == 10);
+  CHECK(names.size() == 11);
   for (const std::string& name : names) {
     CAPTURE(name);
     const Outcome help = run_cli({name, "--help"});
@@ -218,7 +218,10 @@ TEST_CASE("help: each command has two examples, which work") {
                                "FOLDER=" + installation.sandbox().path().native(),
                                "KUBECONFIG=" + hub.sandbox().at("hub.json"),
                                "XDG_CACHE_HOME=" + installation.sandbox().at("cache")}});
-      CHECK_MESSAGE(outcome.exit_code == 0, (example + ": " + describe(outcome)));
+      // The clusters of the examples are nowhere, which doctor is to find.
+      const bool works = name == "doctor" ? outcome.exit_code == 1 || outcome.exit_code == 3
+                                          : outcome.exit_code == 0;
+      CHECK_MESSAGE(works, (example + ": " + describe(outcome)));
     }
   }
 }

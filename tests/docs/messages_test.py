@@ -156,7 +156,9 @@ def main(root, *options):
             if not FINDINGS.match(name):
                 for place, message in messages_of(name, path.read_text(encoding="utf-8")):
                     messages.setdefault(message, place)
-    patterns = list(patterns_of((root / "docs/troubleshooting.md").read_text(encoding="utf-8")))
+    # docs/doctor.md has those of its own command.
+    patterns = [pattern for page in ("troubleshooting", "doctor")
+                for pattern in patterns_of((root / f"docs/{page}.md").read_text(encoding="utf-8"))]
     missing = [(message, place) for message, place in messages.items()
                if not any(pattern.fullmatch(message) for pattern in patterns)]
     if "--list" in options:

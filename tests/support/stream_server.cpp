@@ -44,6 +44,9 @@ SslContextPtr make_context(const ServerTls& tls) {
   }
   if (tls.asks_for_certificate) {
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, [](int, X509_STORE_CTX*) { return 1; });
+    for (const Identity* const ca : tls.names) {
+      SSL_CTX_add_client_CA(context.get(), ca->certificate.get());
+    }
   }
   if (tls.client_ca != nullptr) {
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), tls.client_ca->certificate.get());

@@ -54,8 +54,9 @@ struct ServerTls {
   std::vector<const Identity*> chain = {};
   int least_version = TLS1_2_VERSION;
   int greatest_version = 0;
-  const Identity* client_ca = nullptr;  // a client certificate of this CA is required
-  bool asks_for_certificate = false;    // any client certificate, or none, will do
+  const Identity* client_ca = nullptr;      // a client certificate of this CA is required
+  bool asks_for_certificate = false;        // any client certificate, or none, will do
+  std::vector<const Identity*> names = {};  // the CAs that it then says it asks for
 };
 
 class StreamServer {

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor.hpp"
+
+#include "doctor/log_report.hpp"
+#include "doctor/output.hpp"
+
+#include <execcred/base/environment.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/os/deadline.hpp>
+#include <execcred/os/file_write.hpp>
+#include <execcred/os/process_setup.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+constexpr std::size_t kMostParallel = 256;
+constexpr int kSignalled = 128;
+
+Error wrong(std::string message, std::string hint = {}) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+Result<std::size_t> parse_parallel(const std::string& text) {
+  std::size_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = problem == std::errc() && end == text.data() + text.size();
+  if (is_number && number >= 1 && number <= kMostParallel) return number;
+  return wrong(in_quotes(text) + " is no number from 1 to " + std::to_string(kMostParallel));
+}
+
+// Go's durations, and days: "30d".
+Result<Duration> parse_days(const std::string& text) {
+  constexpr std::int64_t kMostDays = 36'500;
+  std::int64_t days = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), days);
+  const bool is_days =
+      problem == std::errc() && end + 1 == text.data() + text.size() && *end == 'd';
+  if (is_days && days >= 0 && days <= kMostDays) return Duration(std::chrono::hours(24 * days));
+  if (is_days) return wrong(in_quotes(text) + " is no number of days from 0 to 36500");
+  const Duration duration = TRY(parse_duration(text).hint("write it as 30d, 12h or 90m"));
+  if (duration >= Duration::zero()) return duration;
+  return wrong(in_quotes(text) + " is negative");
+}
+
+}  // namespace
+
+void Doctor::add_options(CommandOptions& options) {
+  options.group("Input");
+  options.add("clusterprofile-provider-file", mapping_path_,
+              {.letter = 'm',
+               .value = "PATH",
+               .help = "Mapping file: the program of each access provider",
+               .takes = Takes::file});
+  source_.add_to(options);
+  options.group("Input");
+  options.add("name", name_,
+              {.value = "[NAMESPACE/]NAME", .help = "Only the ClusterProfile of this name"});
+  options.add("provider", provider_,
+              {.value = "NAME", .help = "This access provider, not the mapping's first that fits"});
+  add_allow_empty_option(options, may_be_empty_);
+  options.add("all-contexts", all_contexts_,
+              {.help = "Without -m: every context of the --kubeconfig, not its current one"});
+  options.group("Examination");
+  options.add_parsed("parallel", parallel_,
+                     {.value = "NUMBER",
+                      .help = "How many clusters are examined at a time",
+                      .default_text = std::to_string(parallel_)},
+                     parse_parallel);
+  options.add_parsed("timeout", timeout_,
+                     {.value = "DURATION",
+                      .help = "Bound of the run, and of each step over the network",
+                      .default_text = format_duration(timeout_)},
+                     parse_timeout);
+  options.add("can", permissions_,
+              {.value = "VERB/RESOURCE[.GROUP][@NAMESPACE]",
+               .help = "Ask whether the credential's user may do this; repeatable"});
+  options.add("authentication-config", authentication_config_,
+              {.value = "PATH",
+               .help = "The API server's own file, to compare tokens with",
+               .takes = Takes::file});
+  options.add("no-request", no_request_, {.help = "Make no HTTP request"});
+  options.add_parsed("warn-before", warn_before_,
+                     {.value = "DURATION",
+                      .help = "Warn of what nothing renews and ends sooner",
+                      .default_text = "30d"},
+                     parse_days);
+  add_format_option(options, format_,
+                    {"text", "json", "prometheus", "html", "yaml", "name", "wide"});
+  options.add("output-file", output_file_,
+              {.value = "PATH",
+               .help = "Replace this file, instead of printing; - is standard output",
+               .takes = Takes::file});
+  options.add(
+      "debug", is_debug_,
+      {.help = "Show the requests and replies, without secrets", .variable = "EXECCRED_DEBUG"});
+  options.group("Log");
+  options.add("log", log_,
+              {.value = "PATH",
+               .help = "Show what plugins wrote to their --log-file, and examine nothing",
+               .takes = Takes::file});
+  options.add_parsed("since", since_,
+                     {.value = "DURATION", .help = "With --log: only the runs of this long ago"},
+                     [](const std::string& text) -> Result<std::optional<Duration>> {
+                       const Duration duration = TRY(parse_days(text));
+                       return std::optional(duration);
+                     });
+  options.add_example("Say why one cluster does not work",
+                      "execcred doctor -m mapping.json -f profiles/ --name fleet/spoke-1");
+  options.add_example("Examine the whole inventory of the hub, and write metrics",
+                      "execcred doctor -m mapping.json --from-hub -o prometheus "
+                      "--output-file=execcred.prom");
+}
+
+Status Doctor::check() const {
+  if (!log_.empty()) {
+    if (!mapping_path_.empty() || !source_.is_unused() || all_contexts_) {
+      return wrong("--log stands alone: it examines no cluster",
+                   "leave out -m, -f, --from-hub and --kubeconfig");
+    }
+    if (format_ == "text" || format_ == "json") return {};
+    return wrong("-o " + format_ + " is not for --log", "it may be text or json");
+  }
+  if (since_) return wrong("--since is given without --log");
+  if (!mapping_path_.empty()) {
+    if (all_contexts_) return wrong("--all-contexts is given with -m", "it is for a kubeconfig");
+    return source_.check();
+  }
+  if (!source_.has_kubeconfig_alone()) {
+    return wrong("neither -m with ClusterProfiles nor --kubeconfig alone is given",
+                 "-m=MAPPING -f=PROFILES examines ClusterProfiles, --kubeconfig=PATH a kubeconfig");
+  }
+  if (!name_.empty() || !provider_.empty()) {
+    return wrong("--name and --provider are for ClusterProfiles",
+                 "--context=NAME chooses a context of the kubeconfig");
+  }
+  if (all_contexts_ && !source_.context().empty()) {
+    return wrong("--context and --all-contexts are both given");
+  }
+  return {};
+}
+
+Result<std::vector<doctor::Target>> Doctor::profile_targets(Outcome& outcome) const {
+  const doctor::Mapping mapping = TRY(doctor::Mapping::load(mapping_path_));
+  if (!provider_.empty() && mapping.find(provider_) == nullptr) {
+    return wrong("provider " + in_quotes(provider_) + " is not in the mapping");
+  }
+  std::vector<doctor::Target> targets;
+  Inventory inventory;
+  const auto take = [&](const Result<ClusterProfile>& profile, const ProfileName& name) {
+    if (profile) {
+      if (!is_named(*profile, name_)) return;
+      ++inventory.found;
+      targets.push_back(doctor::target_of(mapping, *profile, provider_));
+    } else if (name.name.empty()) {
+      inventory.problems.push_back({.error = profile.error(), .is_of_unknown = true});
+    } else if (name_.empty() || name_ == name.name || name_ == name.full_name()) {
+      ++inventory.found;
+      targets.push_back(doctor::target_of(name, profile.error()));
+    }
+  };
+  const Status read = source_.for_each_document(name_, take);
+  deadline::stop();
+  TRY(read);
+  conclude(std::move(inventory), source_, name_, may_be_empty_, outcome);
+  return targets;
+}
+
+Result<std::vector<doctor::Target>> Doctor::targets(Outcome& outcome) const {
+  if (!mapping_path_.empty()) return profile_targets(outcome);
+  return doctor::targets_of_kubeconfig(
+      {.path = source_.kubeconfig(), .context = source_.context(), .all_contexts = all_contexts_});
+}
+
+Result<doctor::ExaminationOptions> Doctor::examination_options() const {
+  doctor::ExaminationOptions options{.timeout = timeout_,
+                                     .warn_before = warn_before_,
+                                     .no_request = no_request_,
+                                     .environment = Environment::copy()};
+  for (const std::string& text : permissions_) {
+    doctor::Permission permission = TRY(doctor::parse_permission(text).context("reading --can"));
+    options.permissions.push_back(std::move(permission));
+  }
+  if (!authentication_config_.empty()) {
+    options.config = TRY(doctor::AuthenticationConfig::load(authentication_config_));
+  }
+  return options;
+}
+
+std::string Doctor::text_of(const std::vector<doctor::Item>& items) const {
+  if (format_ == "json") return write_json(items);
+  if (format_ == "yaml") return write_yaml(items);
+  if (format_ == "prometheus") return write_prometheus(items);
+  if (format_ == "html") return write_html(items, SystemClock().now());
+  if (format_ == "name") return write_names(items);
+  if (format_ == "wide") return write_table(items, true);
+  if (items.size() == 1) return write_one(items.front(), is_debug_);
+  return items.empty() ? std::string() : write_table(items, false);
+}
+
+Status Doctor::give_out(const std::string& text, Outcome& outcome) const {
+  if (output_file_.empty() || output_file_ == "-") {
+    outcome.text = SecretString(text);
+    return {};
+  }
+  constexpr mode_t kMode = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
+  const SignalsHeld held;
+  NewFile file = TRY(NewFile::write(output_file_, text, kMode).context("writing --output-file"));
+  return file.take_place().context("writing --output-file");
+}
+
+Result<Outcome> Doctor::read_log() const {
+  std::optional<TimePoint> since;
+  if (since_) since = SystemClock().now() - *since_;
+  const std::vector<doctor::LoggedCluster> clusters = TRY(doctor::read_log(log_, since));
+  Outcome outcome;
+  TRY(give_out(format_ == "json" ? write_log_json(clusters) : write_log_text(clusters), outcome));
+  return outcome;
+}
+
+Result<Outcome> Doctor::run() {
+  TRY(check());
+  if (!log_.empty()) return read_log();
+  const doctor::ExaminationOptions examination = TRY(examination_options());
+  Outcome outcome;
+  std::vector<doctor::Target> found = TRY(targets(outcome));
+  // With nothing to examine and no document that could be used, there is nothing to write.
+  if (found.empty() && outcome.exit_code != 0) return outcome;
+  const bool is_fleet = found.size() > 1;
+  doctor::FleetResult result = examine_all(
+      std::move(found), examination,
+      {.parallel = parallel_, .shows_progress = is_fleet && isatty(STDERR_FILENO) == 1});
+  const bool is_cut = result.signal != 0;
+  // A file of metrics is whole or stays as it was.
+  const bool is_withheld = is_cut && format_ == "prometheus";
+  if (!is_withheld) TRY(give_out(text_of(result.items), outcome));
+  if (is_debug_ && !(format_ == "text" && result.items.size() == 1)) {
+    for (const doctor::Item& item : result.items) {
+      for (const std::string& line : item.exchange) {
+        outcome.notes +=
+            std::string(kProgram) + ": debug: " + printable(item.full_name()) + ": " + line + "\n";
+      }
+    }
+  }
+  const int code = exit_code_of(result.items);
+  outcome.exit_code = code == 1 || outcome.exit_code == 0 ? code : outcome.exit_code;
+  if (!is_cut) return outcome;
+  outcome.exit_code = kSignalled + result.signal;
+  outcome.notes += std::string(kProgram) + ": interrupted: what is known so far follows\n";
+  if (!result.has_stragglers) return outcome;
+  deadline::write_to_stderr(outcome.notes);
+  const Result<bool> written = write_while_read(outcome.text.reveal());
+  static_cast<void>(written);
+  _exit(outcome.exit_code);
+}
+
+}  // namespace execcred::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred doctor: goes the whole way that a controller's request takes, for one cluster or for
+// all, and names the first cause of a failure. Changes nothing.
+#pragma once
+
+#include "command.hpp"
+
+#include "doctor/examination.hpp"
+#include "doctor/fleet.hpp"
+
+#include <string>
+#include <vector>
+
+namespace execcred::cli {
+
+class Doctor final : public Command {
+ public:
+  void add_options(CommandOptions& options) override;
+  Result<Outcome> run() override;
+
+ private:
+  Status check() const;
+  Result<std::vector<doctor::Target>> targets(Outcome& outcome) const;
+  Result<std::vector<doctor::Target>> profile_targets(Outcome& outcome) const;
+  Result<doctor::ExaminationOptions> examination_options() const;
+  Result<Outcome> read_log() const;
+  std::string text_of(const std::vector<doctor::Item>& items) const;
+  Status give_out(const std::string& text, Outcome& outcome) const;
+
+  std::string mapping_path_;
+  ProfileSource source_;
+  std::string name_;
+  std::string provider_;
+  bool may_be_empty_ = false;
+  bool all_contexts_ = false;
+  Duration timeout_ = kPluginLimit;
+  std::size_t parallel_ = 16;
+  std::vector<std::string> permissions_;
+  std::string authentication_config_;
+  bool no_request_ = false;
+  Duration warn_before_ = std::chrono::hours(24 * 30);
+  bool is_debug_ = false;
+  std::string format_;
+  std::string output_file_;
+  std::string log_;
+  std::optional<Duration> since_;
+};
+
+}  // namespace execcred::cli

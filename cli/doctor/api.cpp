@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api.hpp"
+
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+
+#include <curl/curl.h>
+
+#include <ctime>
+#include <utility>
+
+namespace execcred::doctor {
+namespace {
+
+constexpr std::size_t kMaxBody = 1024 * 1024;
+constexpr std::size_t kMaxSaid = 80;
+
+// RFC 9110, section 5.6.7, by the parser that the http module uses for Retry-After.
+std::optional<TimePoint> date_of(const HttpResponse& response) {
+  const auto text = response.header("date");
+  if (!text || text->size() > 64) return std::nullopt;
+  const std::time_t time = curl_getdate(std::string(*text).c_str(), nullptr);
+  if (time == -1) return std::nullopt;
+  return TimePoint(std::chrono::seconds(time));
+}
+
+Answer read(HttpResponse response) {
+  Answer answer{.status = response.status, .date = date_of(response)};
+  answer.received = SystemClock().now();
+  Result<json::Value> document = json::parse(response.body.reveal(), {.bytes = kMaxBody});
+  if (!document) {
+    answer.said = printable(trim(response.body.reveal()).substr(0, kMaxSaid));
+    return answer;
+  }
+  answer.body = std::move(document).value();
+  answer.is_status = text_of(answer.body.find("kind")) == "Status";
+  answer.message = answer.is_status ? text_of(answer.body.find("message")) : std::string();
+  answer.reason = answer.is_status ? text_of(answer.body.find("reason")) : std::string();
+  return answer;
+}
+
+}  // namespace
+
+std::string text_of(const json::Value* value) {
+  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
+}
+
+const json::Value* find_at(const json::Value& document,
+                           std::initializer_list<std::string_view> path) {
+  const json::Value* value = &document;
+  for (const std::string_view name : path) {
+    value = value->find(name);
+    if (value == nullptr) return nullptr;
+  }
+  return value;
+}
+
+Result<Answer> Api::send(std::string_view method, std::string_view path, const std::string& body,
+                         const SecretString& token) {
+  const auto start = std::chrono::steady_clock::now();
+  std::string line = std::string(method) + " " + std::string(path) +
+                     (token.empty() ? " without" : " with") + " a token: ";
+  Result<HttpResponse> response = connection_.exchange(method, path, body, token);
+  const auto elapsed =
+      std::chrono::round<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+  if (!response) {
+    item_.exchange.push_back(item_.shown(line + response.error().message));
+    return std::move(response).error();
+  }
+  Answer answer = read(std::move(response).value());
+  line += std::to_string(answer.status);
+  if (!answer.message.empty()) line += ", " + answer.message;
+  item_.exchange.push_back(item_.shown(line + ", after " + format_duration(elapsed)));
+  return answer;
+}
+
+Result<Answer> Api::get(std::string_view path, const SecretString& token) {
+  return send("GET", path, {}, token);
+}
+
+Result<Answer> Api::post(std::string_view path, const json::Value& body,
+                         const SecretString& token) {
+  return send("POST", path, json::to_text(body), token);
+}
+
+json::Value self_subject_review() {
+  json::Value review((json::Object()));
+  review.add("kind", json::Value("SelfSubjectReview"));
+  review.add("apiVersion", json::Value("authentication.k8s.io/v1"));
+  return review;
+}
+
+std::string Permission::text() const {
+  return verb + "/" + resource + (group.empty() ? "" : "." + group) +
+         (subresource.empty() ? "" : "/" + subresource) +
+         (name_space.empty() ? "" : "@" + name_space);
+}
+
+Result<Permission> parse_permission(const std::string& text) {
+  const auto wrong = [&text](const std::string& why) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = in_quotes(text) + " " + why,
+                 .hint =
+                     "write VERB/RESOURCE[.GROUP][@NAMESPACE], as in get/pods@default or "
+                     "create/deployments.apps"};
+  };
+  Permission permission;
+  std::string_view rest = text;
+  const std::size_t slash = rest.find('/');
+  if (slash == std::string_view::npos) return wrong("has no '/' between verb and resource");
+  permission.verb = rest.substr(0, slash);
+  rest.remove_prefix(slash + 1);
+  if (const std::size_t at = rest.find('@'); at != std::string_view::npos) {
+    permission.name_space = rest.substr(at + 1);
+    rest = rest.substr(0, at);
+    if (!is_dns1123_label(permission.name_space)) return wrong("has no namespace behind '@'");
+  }
+  if (const std::size_t at = rest.find('/'); at != std::string_view::npos) {
+    permission.subresource = rest.substr(at + 1);
+    rest = rest.substr(0, at);
+    if (permission.subresource.empty()) return wrong("has no subresource behind '/'");
+  }
+  if (const std::size_t dot = rest.find('.'); dot != std::string_view::npos) {
+    permission.group = rest.substr(dot + 1);
+    rest = rest.substr(0, dot);
+    if (!is_dns1123_subdomain(permission.group)) return wrong("has no API group behind '.'");
+  }
+  permission.resource = rest;
+  if (permission.verb.empty() || permission.resource.empty()) {
+    return wrong("lacks a verb or a resource");
+  }
+  if (has_control_character(text)) return wrong("has a control character");
+  return permission;
+}
+
+json::Value access_review(const Permission& permission) {
+  json::Value attributes((json::Object()));
+  const auto add = [&attributes](std::string_view name, const std::string& text) {
+    if (!text.empty()) attributes.add(name, json::Value(text));
+  };
+  add("namespace", permission.name_space);
+  add("verb", permission.verb);
+  add("group", permission.group);
+  add("resource", permission.resource);
+  add("subresource", permission.subresource);
+  json::Value spec((json::Object()));
+  spec.add("resourceAttributes", std::move(attributes));
+  json::Value review((json::Object()));
+  review.add("kind", json::Value("SelfSubjectAccessReview"));
+  review.add("apiVersion", json::Value("authorization.k8s.io/v1"));
+  review.add("spec", std::move(spec));
+  return review;
+}
+
+}  // namespace execcred::doctor

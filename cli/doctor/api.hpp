@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The few requests that doctor makes of a cluster's API, and how their replies are read. Nothing is
+// stored by any of them.
+#pragma once
+
+#include "connection.hpp"
+#include "report.hpp"
+
+#include <execcred/base/result.hpp>
+#include <execcred/base/secret.hpp>
+#include <execcred/json/json.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::doctor {
+
+struct Answer {
+  int status = 0;
+  json::Value body = {};                         // null where it is no JSON
+  bool is_status = false;                        // it is a kind: Status
+  std::string message = {};                      // of a Status
+  std::string reason = {};                       // of a Status
+  std::string said = {};                         // the beginning of a body that is no JSON
+  std::optional<TimePoint> date = std::nullopt;  // the server's clock
+  TimePoint received = {};                       // ours
+};
+
+// Requests over one connection, with or without the credential. Each is noted for --debug.
+class Api {
+ public:
+  Api(Connection& connection, Item& item) : connection_(connection), item_(item) {}
+
+  // Fails as Connection::exchange does. No token is sent where `token` is empty.
+  Result<Answer> get(std::string_view path, const SecretString& token);
+  Result<Answer> post(std::string_view path, const json::Value& body, const SecretString& token);
+
+ private:
+  Result<Answer> send(std::string_view method, std::string_view path, const std::string& body,
+                      const SecretString& token);
+
+  Connection& connection_;
+  Item& item_;
+};
+
+// An empty SelfSubjectReview or a SelfSubjectAccessReview of what everybody may ask.
+json::Value self_subject_review();
+struct Permission {
+  std::string verb = {};
+  std::string group = {};
+  std::string resource = {};
+  std::string subresource = {};
+  std::string name_space = {};
+
+  std::string text() const;
+};
+// VERB/RESOURCE[.GROUP][/SUBRESOURCE][@NAMESPACE]. Fails (configuration).
+Result<Permission> parse_permission(const std::string& text);
+json::Value access_review(const Permission& permission);
+
+inline constexpr std::string_view kSelfSubjectReviews =
+    "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+inline constexpr std::string_view kAccessReviews =
+    "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+
+inline constexpr std::string_view kAnonymousUser = "system:anonymous";
+
+std::string text_of(const json::Value* value);
+// Follows the names down through objects; null where one is missing.
+const json::Value* find_at(const json::Value& document,
+                           std::initializer_list<std::string_view> path);
+
+}  // namespace execcred::doctor

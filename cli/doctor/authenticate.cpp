@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "authenticate.hpp"
+
+#include <execcred/base/cause.hpp>
+#include <execcred/base/text.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace execcred::doctor {
+namespace {
+
+constexpr int kUnauthorized = 401;
+constexpr int kForbidden = 403;
+constexpr int kNotFound = 404;
+constexpr int kTooMany = 429;
+constexpr std::chrono::seconds kTolerance(5);
+
+bool is_success(const Answer& answer) { return answer.status == 200 || answer.status == 201; }
+
+// "User "jane" cannot create …"; empty where the message is another one.
+std::string user_in(const std::string& message) {
+  constexpr std::string_view kUser = "User \"";
+  const std::size_t start = message.find(kUser);
+  if (start == std::string::npos) return {};
+  const std::size_t end = message.find('"', start + kUser.size());
+  if (end == std::string::npos) return {};
+  return message.substr(start + kUser.size(), end - start - kUser.size());
+}
+
+// Who the server takes the caller for.
+struct Identity {
+  bool is_known = false;
+  std::string user = {};
+  std::vector<std::string> groups = {};
+};
+
+Identity identity_of(const Answer& answer) {
+  Identity identity;
+  if (is_success(answer)) {
+    const json::Value* const info = find_at(answer.body, {"status", "userInfo"});
+    if (info == nullptr) return identity;
+    identity.user = text_of(info->find("username"));
+    const json::Value* const groups = info->find("groups");
+    if (groups != nullptr && groups->array() != nullptr) {
+      for (const json::Value& group : *groups->array()) {
+        identity.groups.push_back(text_of(&group));
+      }
+    }
+  } else if (answer.status == kForbidden && answer.is_status) {
+    identity.user = user_in(answer.message);
+  }
+  identity.is_known = !identity.user.empty();
+  return identity;
+}
+
+std::string with_groups(const Identity& identity) {
+  constexpr std::size_t kShown = 10;
+  std::string text = "user " + in_quotes(identity.user);
+  if (identity.groups.empty()) return text;
+  std::vector<std::string> shown;
+  for (const std::string& group : identity.groups) {
+    if (shown.size() < kShown) shown.push_back(in_quotes(group));
+  }
+  return text + ", groups " + join(shown, ", ") + (identity.groups.size() > kShown ? ", …" : "");
+}
+
+std::string answered(const Answer& answer) {
+  std::string text = "the server answered " + std::to_string(answer.status);
+  if (!answer.message.empty()) return text + ": " + answer.message;
+  if (!answer.said.empty()) text += ": " + in_quotes(answer.said);
+  return text;
+}
+
+class ServerRun {
+ public:
+  ServerRun(const ServerCheck& check, Connection& anonymous, Connection& identified, Item& item)
+      : check_(check),
+        anonymous_connection_(anonymous),
+        anonymous_(anonymous, item),
+        identified_(identified, item),
+        item_(item) {}
+
+  void run() {
+    if (!ask()) return;
+    check_clock();
+    judge();
+    if (item_.step(StepId::authenticate).verdict != Verdict::ok) {
+      item_.skip(StepId::authorize, "the server does not know who asks");
+      return;
+    }
+    forgive();
+    check_permissions();
+  }
+
+ private:
+  const SecretString& token() const { return check_.credential.token; }
+
+  // With the credential, and where that is taken, the same without it. False without an answer.
+  bool ask() {
+    if (!ask(identified_, token(), with_)) return false;
+    const bool is_taken = is_success(with_) || with_.status == kForbidden;
+    return !is_taken || ask(anonymous_, SecretString(), without_);
+  }
+
+  bool ask(Api& api, const SecretString& token, Answer& answer) {
+    Result<Answer> review = is_old_ ? api.post(kAccessReviews, access_review(kProbe), token)
+                                    : api.post(kSelfSubjectReviews, self_subject_review(), token);
+    // Before 1.28 there is no such review; the other tells whether the caller is known at all.
+    if (review && review->status == kNotFound && !is_old_) {
+      is_old_ = true;
+      note_time(*review);
+      review = api.post(kAccessReviews, access_review(kProbe), token);
+    }
+    if (!review) {
+      if (!server_time_) item_.skip(StepId::clock, "there is no reply with a Date");
+      check_clock();
+      item_.fail(StepId::authenticate, review.error(), cause::kServerError);
+      item_.skip(StepId::authorize, "the server does not answer");
+      return false;
+    }
+    answer = std::move(review).value();
+    note_time(answer);
+    return true;
+  }
+
+  void note_time(const Answer& answer) {
+    if (!answer.date || server_time_) return;
+    server_time_ = *answer.date;
+    // A Date has whole seconds: half of one is lost on average.
+    constexpr std::chrono::milliseconds kHalf(500);
+    skew_ = *answer.date + kHalf - answer.received;
+  }
+
+  void check_clock() {
+    if (!server_time_) {
+      item_.skip(StepId::clock, "the server sends no Date");
+      return;
+    }
+    const auto seconds = std::chrono::round<std::chrono::seconds>(skew_);
+    const std::string text = seconds.count() == 0
+                                 ? "as the server's"
+                                 : "the server's clock is " + format_duration(abs(seconds)) +
+                                       (seconds.count() > 0 ? " ahead" : " behind");
+    if (abs(skew_) > kTolerance) {
+      item_.warn(StepId::clock, {}, text, "let both machines take their time from the network");
+    } else {
+      item_.ok(StepId::clock, text);
+    }
+  }
+
+  void judge() {
+    const int status = with_.status;
+    if (status == kUnauthorized && with_.is_status) return judge_unauthorized();
+    if (status == kTooMany) {
+      item_.fail(StepId::authenticate, cause::kServerThrottled, answered(with_));
+    } else if (status >= 500) {
+      item_.fail(StepId::authenticate, cause::kServerError, answered(with_));
+    } else if (status == kForbidden && with_.is_status) {
+      judge_identity();
+    } else if (is_success(with_) && is_review(with_)) {
+      is_old_ ? judge_old() : judge_identity();
+    } else {
+      item_.fail(StepId::authenticate, cause::kNotAKubernetesApi, answered(with_),
+                 status >= 300 && status < 400
+                     ? "a redirect is never followed: name the API server itself"
+                     : "is this the address of a Kubernetes API server?");
+    }
+  }
+
+  bool is_review(const Answer& answer) const {
+    const std::string kind = text_of(answer.body.find("kind"));
+    return kind == (is_old_ ? "SelfSubjectAccessReview" : "SelfSubjectReview") &&
+           answer.body.find("status") != nullptr;
+  }
+
+  void judge_identity() {
+    const Identity with = identity_of(with_);
+    const Identity without = identity_of(without_);
+    if (!with.is_known) {
+      if (with_.status == kForbidden) {
+        item_.fail(StepId::authenticate, cause::kUnauthorizedOther,
+                   answered(with_) + ", which names no user");
+      } else {
+        item_.fail(StepId::authenticate, cause::kNotAKubernetesApi,
+                   "the server's SelfSubjectReview names no user");
+      }
+      return;
+    }
+    if (with.user == kAnonymousUser || (without.is_known && with.user == without.user)) {
+      item_.fail(StepId::authenticate, cause::kAnonymous,
+                 "the server takes the caller for " + in_quotes(with.user) +
+                     ", with the credential and without it" +
+                     (with.user == kAnonymousUser ? "" : ", which proves nothing"),
+                 "the credential does not reach the server, or nothing there looks at it");
+      return;
+    }
+    item_.user = item_.shown(with.user);
+    item_.ok(StepId::authenticate, with_groups(with));
+  }
+
+  // Whoever may ask is known: without a credential that is not allowed.
+  void judge_old() {
+    if (is_success(without_)) {
+      item_.fail(StepId::authenticate, cause::kAnonymous,
+                 "the server answers with the credential as without it, and is too old to say for "
+                 "whom it takes the caller",
+                 "take the right to review access from system:anonymous");
+      return;
+    }
+    item_.ok(StepId::authenticate,
+             "the server takes the credential; it is older than 1.28, and does not name the user");
+  }
+
+  void judge_unauthorized() {
+    const PeerFacts& peer = anonymous_connection_.peer();
+    const Unauthorized why = explain_unauthorized(check_, peer, server_time_, anonymous_);
+    if (why.cause == cause::kClockSkew) {
+      item_.fail(StepId::clock, why.cause, why.message, why.hint);
+      item_.fail(StepId::authenticate, std::string_view(), answered(with_));
+      return;
+    }
+    item_.fail(StepId::authenticate, why.cause, answered(with_) + "; " + why.message, why.hint);
+  }
+
+  // What the server takes is no failure, whatever the times of this machine say.
+  void forgive() {
+    Step& step = item_.step(StepId::credential);
+    if (!check_.facts.is_provisional || step.verdict != Verdict::fail) return;
+    step.verdict = Verdict::warn;
+    step.cause = {};
+    step.message += "; the server takes it all the same";
+  }
+
+  void check_permissions() {
+    std::vector<std::string> allowed;
+    for (const Permission& permission : check_.permissions) {
+      const Result<Answer> answer =
+          identified_.post(kAccessReviews, access_review(permission), token());
+      if (!answer) {
+        item_.fail(StepId::authorize, answer.error(), cause::kServerError);
+        return;
+      }
+      const json::Value* const verdict =
+          is_success(*answer) ? find_at(answer->body, {"status", "allowed"}) : nullptr;
+      if (verdict == nullptr || verdict->boolean() == nullptr) {
+        report_no_verdict(permission, *answer);
+      } else if (*verdict->boolean()) {
+        allowed.push_back(permission.text());
+      } else {
+        report_denied(permission, *answer);
+      }
+    }
+    if (check_.permissions.empty()) {
+      item_.skip(StepId::authorize, "no --can is given");
+    } else {
+      item_.ok(StepId::authorize, "may " + join(allowed, ", "));
+    }
+  }
+
+  void report_denied(const Permission& permission, const Answer& answer) {
+    const std::string reason = text_of(find_at(answer.body, {"status", "reason"}));
+    item_.fail(StepId::authorize, cause::kForbidden,
+               "may not " + permission.text() + (reason.empty() ? "" : ": " + reason),
+               "a Role and its binding must allow it to " + in_quotes(item_.user));
+  }
+
+  void report_no_verdict(const Permission& permission, const Answer& answer) {
+    const std::string message =
+        "it cannot be told whether it may " + permission.text() + ": " + answered(answer);
+    if (answer.status == kTooMany) {
+      item_.fail(StepId::authorize, cause::kServerThrottled, message);
+    } else if (answer.status >= 500) {
+      item_.fail(StepId::authorize, cause::kServerError, message);
+    } else if (answer.status == kForbidden && answer.is_status) {
+      item_.fail(StepId::authorize, cause::kForbidden, message);
+    } else {
+      item_.warn(StepId::authorize, {}, message);
+    }
+  }
+
+  static const Permission kProbe;
+
+  const ServerCheck& check_;
+  Connection& anonymous_connection_;
+  Api anonymous_;
+  Api identified_;
+  Item& item_;
+  Answer without_;
+  Answer with_;
+  bool is_old_ = false;  // without SelfSubjectReview
+  std::optional<TimePoint> server_time_;
+  Duration skew_ = {};  // the server's clock less ours
+};
+
+const Permission ServerRun::kProbe = {.verb = "get", .resource = "namespaces"};
+
+}  // namespace
+
+void ask_server(const ServerCheck& check, Connection& anonymous, Connection& identified,
+                Item& item) {
+  ServerRun(check, anonymous, identified, item).run();
+}
+
+}  // namespace execcred::doctor

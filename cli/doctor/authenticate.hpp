@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the server makes of the credential: the steps clock, authenticate and authorize.
+#pragma once
+
+#include "api.hpp"
+#include "authentication_config.hpp"
+#include "connection.hpp"
+#include "credential_check.hpp"
+#include "report.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace execcred::doctor {
+
+struct ServerCheck {
+  const Credential& credential;
+  const CredentialFacts& facts;
+  const AuthenticationConfig* config = nullptr;
+  const std::vector<Permission>& permissions;
+};
+
+// `anonymous` shows no certificate; `identified` shows the credential's, and is the same connection
+// where it has none. Both were verified.
+void ask_server(const ServerCheck& check, Connection& anonymous, Connection& identified,
+                Item& item);
+
+// Why a server answered 401, as far as that can be told. Asks the cluster without the credential.
+struct Unauthorized {
+  std::string_view cause = {};
+  std::string message = {};
+  std::string hint = {};
+};
+Unauthorized explain_unauthorized(const ServerCheck& check, const PeerFacts& peer,
+                                  std::optional<TimePoint> server_time, Api& anonymous);
+
+}  // namespace execcred::doctor

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way to a server, one step after the other, so that each step's failure is known as its own:
+// name, TCP, proxy, TLS, and HTTP/1.1 over that.
+//
+// libcurl, which all other modules use, does these steps in one call and says of some of them no
+// more than that they failed. TLS and what counts as verified are the http module's here too.
+// Failures carry a cause.
+#pragma once
+
+#include <execcred/base/duration.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/http/http.hpp>
+#include <execcred/http/route.hpp>
+#include <execcred/http/tls.hpp>
+#include <execcred/os/file.hpp>
+
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::doctor {
+
+// Where a cluster's requests go.
+struct Route {
+  Url server = {};
+  Host verified = {};  // tls-server-name, or the server's host
+  std::optional<Proxy> proxy = std::nullopt;
+  TlsSettings tls = {};
+  bool is_insecure = false;  // insecure-skip-tls-verify
+
+  // How messages call it.
+  std::string authority() const { return authority_of(server.host, server.port); }
+};
+
+struct Patience {
+  Duration limit = {};  // of each step
+  int stop = -1;        // when it can be read from, every step ends
+};
+
+struct PeerFacts {
+  std::string protocol = {};  // "TLSv1.3"
+  std::string subject = {};
+  std::optional<std::chrono::sys_seconds> not_after = std::nullopt;  // of the server's certificate
+  std::string ca_subject = {};
+  std::optional<std::chrono::sys_seconds> ca_not_after = std::nullopt;  // of the CA it leads to
+  bool wants_client_certificate = false;
+  std::vector<std::string> client_cas = {};  // DER of the names that the server asks for
+};
+
+struct SslFree {
+  void operator()(SSL* ssl) const { SSL_free(ssl); }
+};
+struct SslContextFree {
+  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+};
+
+class Connection {
+ public:
+  // `route` must outlive it.
+  Connection(const Route& route, Patience patience) : route_(route), patience_(patience) {}
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // In this order. Each fails with its cause, and says what was seen.
+  Result<std::string> resolve();
+  Result<std::string> connect();
+  Result<std::string> open_tunnel();
+  Result<std::string> handshake();
+  // All of them.
+  Status open();
+
+  const PeerFacts& peer() const { return peer_; }
+  // The certificate was verified, and a credential may be sent.
+  bool is_verified() const { return is_open_ && !route_.is_insecure; }
+
+  // On a connection that the server has closed meanwhile, once more on a new one. A reply of any
+  // status is a response; no redirect is followed. `authorization` may only be given on a verified
+  // connection.
+  Result<HttpResponse> exchange(std::string_view method, std::string_view path,
+                                std::string_view body, const SecretString& authorization);
+
+ private:
+  using TimePoint = std::chrono::steady_clock::time_point;
+  using SslOwner = std::unique_ptr<SSL, SslFree>;
+  using SslContextOwner = std::unique_ptr<SSL_CTX, SslContextFree>;
+  enum class Waited { ready, timed_out, stopped };
+
+  struct Address {
+    sockaddr_storage storage = {};
+    socklen_t size = 0;
+  };
+
+  TimePoint deadline() const { return std::chrono::steady_clock::now() + patience_.limit; }
+  Waited wait(short events, TimePoint deadline) const;
+  const Url& next_hop() const { return route_.proxy ? route_.proxy->url : route_.server; }
+
+  Status prepare_tls();
+  Result<SslOwner> shake_hands(SslContextOwner& context, SSL* outer, bool is_server);
+  Status check_speaks_tls(TimePoint deadline);
+  Error tls_failure(int reason, bool is_server) const;
+  void take_peer(SSL& ssl);
+
+  Status write_all(std::string_view text, TimePoint deadline);
+  Result<std::size_t> read_some(char* buffer, std::size_t size, TimePoint deadline);
+  Status tunnel_by_connect(TimePoint deadline);
+  Status tunnel_by_socks(TimePoint deadline);
+  Result<std::string> read_exactly(std::size_t size, TimePoint deadline);
+  Result<HttpResponse> exchange_once(std::string_view method, const std::string& request,
+                                     const SecretString& authorization, std::string_view body,
+                                     bool& was_closed);
+
+  const Route& route_;
+  Patience patience_;
+  std::vector<Address> addresses_;
+  FileDescriptor socket_;
+  std::unique_ptr<Tls> tls_;
+  // The outer ones are with a proxy of https.
+  SslContextOwner outer_context_;
+  SslOwner outer_;
+  SslContextOwner context_;
+  SslOwner ssl_;
+  SSL* active_ = nullptr;  // through which is read and written; null: the socket
+  PeerFacts peer_;
+  bool is_open_ = false;
+  std::string unread_;  // of the connection, behind what was asked for
+};
+
+}  // namespace execcred::doctor

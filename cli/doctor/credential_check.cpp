@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "credential_check.hpp"
+
+#include <execcred/base/cause.hpp>
+#include <execcred/base/digest.hpp>
+#include <execcred/base/encoding.hpp>
+#include <execcred/base/pem.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/exec/bearer_token.hpp>
+#include <execcred/x509/certificate_fields.hpp>
+#include <execcred/x509/openssl.hpp>
+#include <execcred/x509/private_key.hpp>
+
+#include <openssl/err.h>
+#include <openssl/x509.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred::doctor {
+namespace {
+
+constexpr std::chrono::seconds kLeeway(60);  // as API servers grant it
+
+std::string fingerprint_of(const SecretString& token) {
+  constexpr std::size_t kDigits = 16;
+  return "sha256:" + to_hex(sha256(token.reveal())).substr(0, kDigits);
+}
+
+std::string in_list(const std::vector<std::string>& texts) {
+  constexpr std::size_t kShown = 5;
+  std::vector<std::string> shown;
+  for (const std::string& text : texts) {
+    if (shown.size() < kShown) shown.push_back(in_quotes(text));
+  }
+  return join(shown, ", ") + (texts.size() > kShown ? ", …" : "");
+}
+
+std::string described(const UnverifiedClaims& claims, const SecretString& token) {
+  std::string text = "JWT of issuer " + in_quotes(claims.issuer) + ", subject " +
+                     in_quotes(claims.subject) + ", audience " +
+                     (claims.audiences.empty() ? "none" : in_list(claims.audiences));
+  if (claims.not_before) text += ", from " + text_of(*claims.not_before);
+  text += claims.expires_at ? ", until " + text_of(*claims.expires_at) : ", without an end";
+  return text + ", " + fingerprint_of(token);
+}
+
+json::Value payload_of(const SecretString& token) {
+  const std::vector<std::string_view> parts = split(token.reveal(), '.');
+  const std::optional<std::string> payload =
+      parts.size() == 3 ? decode_base64url(parts[1]) : std::nullopt;
+  if (!payload) return {};
+  Result<json::Value> document = json::parse(*payload);
+  return document ? std::move(document).value() : json::Value();
+}
+
+std::string der_of(const X509_NAME* name) {
+  const unsigned char* bytes = nullptr;
+  std::size_t size = 0;
+  if (name == nullptr || X509_NAME_get0_der(name, &bytes, &size) != 1) return {};
+  return {reinterpret_cast<const char*>(bytes), size};
+}
+
+std::string text_of_name(const X509_NAME* name) {
+  const BioOwner memory(BIO_new(BIO_s_mem()));
+  if (memory == nullptr || name == nullptr) return {};
+  X509_NAME_print_ex(memory.get(), name, 0, XN_FLAG_RFC2253);
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(memory.get(), &text);
+  return size > 0 ? printable({text, static_cast<std::size_t>(size)}) : std::string();
+}
+
+Result<std::vector<Certificate>> read_chain(const std::string& pem) {
+  std::vector<PemBlock> blocks = TRY(parse_pem_blocks(pem));
+  std::vector<Certificate> chain;
+  for (const PemBlock& block : blocks) {
+    if (block.label != "CERTIFICATE") continue;
+    std::string_view der = block.der.reveal();
+    std::optional<Certificate> certificate = take_certificate(der);
+    if (!certificate || !der.empty()) {
+      return Error{.kind = Error::Kind::no_credential, .message = "holds a malformed certificate"};
+    }
+    chain.push_back(std::move(*certificate));
+  }
+  if (!chain.empty()) return chain;
+  return Error{.kind = Error::Kind::no_credential, .message = "holds no certificate in PEM"};
+}
+
+class Check {
+ public:
+  Check(const Credential& credential, const CredentialRules& rules, Item& item)
+      : credential_(credential), rules_(rules), item_(item) {}
+
+  CredentialFacts run() {
+    if (credential_.expires_at) take_end(*credential_.expires_at);
+    if (!credential_.token.empty()) check_token();
+    if (!credential_.client_certificate.empty() && !facts_.is_unusable) check_certificate();
+    if (credential_.expires_at && *credential_.expires_at <= rules_.now) {
+      provisional(cause::kCredentialExpired, "its status.expirationTimestamp, " +
+                                                 text_of(*credential_.expires_at) + ", is over");
+    }
+    warn_of_end();
+    item_.ok(StepId::credential, join(told_, "; "));
+    return std::move(facts_);
+  }
+
+ private:
+  void take_end(TimePoint end) {
+    item_.expires = item_.expires ? std::min(*item_.expires, end) : end;
+  }
+
+  void unusable(std::string_view cause, const std::string& message) {
+    item_.fail(StepId::credential, cause, message);
+    facts_.is_unusable = true;
+  }
+
+  void provisional(std::string_view cause, const std::string& message) {
+    item_.fail(StepId::credential, cause, message,
+               "check whatever renews it, and this machine's clock");
+    facts_.is_provisional = true;
+  }
+
+  void check_token() {
+    const Result<SecretString> word = bearer_token(credential_.token);
+    if (!word || word->size() != credential_.token.size()) {
+      unusable(invalid(), "the token cannot be sent: " +
+                              (word ? "white space stands around it" : word.error().message));
+      return;
+    }
+    const Result<std::optional<UnverifiedClaims>> claims = unverified_claims(credential_.token);
+    if (!claims) {
+      // What a server makes of it is the server's to say.
+      told_.push_back("a token that looks like a JWT, and is malformed: " + claims.error().message +
+                      ", " + fingerprint_of(credential_.token));
+      return;
+    }
+    if (!*claims) {
+      told_.push_back("an opaque token, " + fingerprint_of(credential_.token));
+      return;
+    }
+    facts_.claims = **claims;
+    facts_.payload = payload_of(credential_.token);
+    told_.push_back(described(**claims, credential_.token));
+    check_times(**claims);
+  }
+
+  void check_times(const UnverifiedClaims& claims) {
+    // The token's own end counts, and not a claimed one before it.
+    if (claims.expires_at) item_.expires = *claims.expires_at;
+    if (claims.expires_at && *claims.expires_at <= rules_.now) {
+      provisional(cause::kCredentialExpired, "the token ended at " + text_of(*claims.expires_at));
+    } else if (claims.not_before && *claims.not_before > rules_.now + kLeeway) {
+      provisional(cause::kCredentialNotYetValid,
+                  "the token begins at " + text_of(*claims.not_before));
+    }
+  }
+
+  void check_certificate() {
+    if (!start_openssl()) return unusable(cause::kProgramFailed, "OpenSSL does not start");
+    const Result<std::vector<Certificate>> chain = read_chain(credential_.client_certificate);
+    if (!chain) return unusable(invalid(), "the client certificate " + chain.error().message);
+    const Result<PrivateKey> key = read_private_key(credential_.client_key);
+    if (!key) return unusable(invalid(), "the client key: " + key.error().message);
+    X509& leaf = *chain->front().x509;
+    const bool is_pair = X509_check_private_key(&leaf, key->key.get()) == 1;
+    ERR_clear_error();
+    if (!is_pair) {
+      return unusable(cause::kCredentialKeyMismatch,
+                      "the private key does not belong to the certificate of " +
+                          in_quotes(text_of_name(X509_get_subject_name(&leaf))));
+    }
+    take_facts(*chain);
+  }
+
+  void take_facts(const std::vector<Certificate>& chain) {
+    const X509& leaf = *chain.front().x509;
+    ClientCertificate times;
+    // At its beginning it is valid, so all that can fail is a malformed time.
+    static_cast<void>(check_validity(leaf, rules_.now, times));
+    CertificateFacts certificate{.subject = text_of_name(X509_get_subject_name(&leaf)),
+                                 .issuer = text_of_name(X509_get_issuer_name(&leaf)),
+                                 .not_before = times.not_before,
+                                 .not_after = times.not_after};
+    for (const Certificate& one : chain) {
+      certificate.issuers.push_back(der_of(X509_get_issuer_name(one.x509.get())));
+    }
+    told_.push_back("certificate of " + in_quotes(certificate.subject) + ", issued by " +
+                    in_quotes(certificate.issuer) + ", until " + text_of(certificate.not_after));
+    if (credential_.token.empty()) item_.expires = certificate.not_after;
+    if (certificate.not_after <= rules_.now) {
+      provisional(cause::kCertificateExpired, "the certificate of " +
+                                                  in_quotes(certificate.subject) + " ended at " +
+                                                  text_of(certificate.not_after));
+    } else if (certificate.not_before > rules_.now + kLeeway) {
+      provisional(cause::kCredentialNotYetValid,
+                  "the certificate begins at " + text_of(certificate.not_before));
+    }
+    const Status usage = check_is_for_clients(leaf);
+    if (!usage) told_.push_back("the certificate " + usage.error().message);
+    facts_.certificate = std::move(certificate);
+  }
+
+  void warn_of_end() {
+    if (!rules_.is_written || !item_.expires) return;
+    if (*item_.expires <= rules_.now || *item_.expires - rules_.now > rules_.warn_before) return;
+    item_.warn(StepId::credential, cause::kCredentialExpiresSoon,
+               "it ends at " + text_of(*item_.expires) + ", and nothing renews it",
+               "replace it, or let a plugin get a credential of a short life");
+  }
+
+  // Whoever gave it gave what is none.
+  std::string_view invalid() const {
+    return rules_.is_written ? cause::kProfileInvalid : cause::kProgramOutputInvalid;
+  }
+
+  const Credential& credential_;
+  const CredentialRules& rules_;
+  Item& item_;
+  CredentialFacts facts_;
+  std::vector<std::string> told_;
+};
+
+}  // namespace
+
+CredentialFacts check_credential(const Credential& credential, const CredentialRules& rules,
+                                 Item& item) {
+  return Check(credential, rules, item).run();
+}
+
+}  // namespace execcred::doctor

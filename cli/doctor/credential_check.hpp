@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be said of a credential without asking anybody.
+#pragma once
+
+#include "report.hpp"
+
+#include <execcred/exec/exec_credential.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/json/json.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace execcred::doctor {
+
+struct CertificateFacts {
+  std::string subject = {};
+  std::string issuer = {};                // RFC 4514
+  std::vector<std::string> issuers = {};  // DER, of each certificate of the chain
+  TimePoint not_before = {};
+  TimePoint not_after = {};
+};
+
+// What the credential is, as far as it can be read.
+struct CredentialFacts {
+  std::optional<UnverifiedClaims> claims = std::nullopt;
+  json::Value payload = {};  // of a JWT
+  std::optional<CertificateFacts> certificate = std::nullopt;
+  // It cannot be sent: the step says why.
+  bool is_unusable = false;
+  // A failure that a server which accepts the credential refutes.
+  bool is_provisional = false;
+};
+
+struct CredentialRules {
+  TimePoint now = {};
+  // The credential is written in a kubeconfig, and nothing renews it.
+  bool is_written = false;
+  Duration warn_before = {};
+};
+
+// Writes the step `credential`, and the item's `expires`.
+CredentialFacts check_credential(const Credential& credential, const CredentialRules& rules,
+                                 Item& item);
+
+}  // namespace execcred::doctor

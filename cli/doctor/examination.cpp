@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "examination.hpp"
+
+#include "authenticate.hpp"
+#include "credential_check.hpp"
+
+#include <execcred/base/cause.hpp>
+#include <execcred/base/encoding.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/http/route.hpp>
+#include <execcred/http/tls.hpp>
+#include <execcred/x509/openssl.hpp>
+
+#include <array>
+#include <utility>
+
+namespace execcred::doctor {
+namespace {
+
+Error profile_error(std::string message, std::string hint = {}) {
+  return Error{.kind = Error::Kind::configuration,
+               .message = std::move(message),
+               .hint = std::move(hint),
+               .cause = cause::kProfileInvalid};
+}
+
+Status take_proxy(const Cluster& cluster, const Environment& environment, Route& route) {
+  if (!cluster.proxy_url.empty()) {
+    Result<Proxy> proxy = parse_proxy(cluster.proxy_url);
+    if (!proxy) return profile_error("its proxy-url " + proxy.error().message);
+    route.proxy = std::move(proxy).value();
+    return {};
+  }
+  // As clients do where the cluster names no proxy.
+  const ProxySettings settings = proxy_of(environment);
+  if (settings.url.empty() || is_proxy_exception(settings.exceptions, route.server)) return {};
+  Result<Proxy> proxy = parse_proxy(settings.url);
+  if (!proxy) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = "HTTPS_PROXY " + proxy.error().message,
+                 .cause = cause::kProxyFailed};
+  }
+  route.proxy = std::move(proxy).value();
+  return {};
+}
+
+Result<Route> route_of(const Cluster& cluster, const Environment& environment) {
+  Route route;
+  Result<Url> server = parse_url(cluster.server);
+  if (!server) return profile_error("its server " + server.error().message);
+  route.server = std::move(server).value();
+  while (route.server.path.ends_with('/')) route.server.path.pop_back();
+  route.verified = route.server.host;
+  if (!cluster.tls_server_name.empty()) {
+    Result<Host> name = parse_host(cluster.tls_server_name);
+    if (!name) return profile_error("its tls-server-name " + name.error().message);
+    route.verified = std::move(name).value();
+  }
+  route.is_insecure = cluster.insecure_skip_tls_verify;
+  const std::optional<std::string> pem = decode_base64(cluster.certificate_authority_data);
+  if (!pem) return profile_error("its certificate-authority-data is no base64");
+  route.tls.ca_certificates = *pem;
+  if (!pem->empty()) {
+    TRY(start_openssl());
+    const Result<std::unique_ptr<Tls>> tls = Tls::make({.ca_certificates = *pem});
+    const Status loaded = tls ? (*tls)->load_roots() : Status(tls.error());
+    if (!loaded) {
+      return profile_error(
+          "its certificate-authority-data cannot be used: " + loaded.error().message,
+          "it must be the PEM of the cluster's CA, in base64");
+    }
+  }
+  TRY(take_proxy(cluster, environment, route));
+  return route;
+}
+
+void skip_server(Item& item, std::string_view why) {
+  for (const StepId id : {StepId::clock, StepId::authenticate, StepId::authorize}) {
+    item.skip(id, why);
+  }
+}
+
+// The steps up to TLS; false where one failed, and the rest says why it is skipped.
+bool open(Connection& connection, const Route& route, Item& item) {
+  struct Stage {
+    StepId id;
+    Result<std::string> (Connection::*run)();
+  };
+  constexpr std::array<Stage, 4> kStages = {{{StepId::name, &Connection::resolve},
+                                             {StepId::connect, &Connection::connect},
+                                             {StepId::proxy, &Connection::open_tunnel},
+                                             {StepId::tls, &Connection::handshake}}};
+  bool is_failed = false;
+  for (const Stage& stage : kStages) {
+    if (is_failed) {
+      item.skip(stage.id, "a step before it failed");
+      continue;
+    }
+    const Result<std::string> told = (connection.*stage.run)();
+    const bool is_of_proxy = route.proxy && stage.id < StepId::proxy;
+    if (told && stage.id == StepId::proxy && !route.proxy) {
+      item.skip(stage.id, *told);
+    } else if (told && is_of_proxy) {
+      item.skip(stage.id, "the proxy does it");
+    } else if (told) {
+      item.ok(stage.id, *told);
+    } else {
+      is_failed = true;
+      if (is_of_proxy) item.skip(stage.id, "the proxy does it");
+      item.fail(is_of_proxy ? StepId::proxy : stage.id, told.error(), cause::kTlsFailed);
+    }
+  }
+  if (is_failed) skip_server(item, "there is no connection");
+  return !is_failed;
+}
+
+void check_ca(const Connection& connection, Duration warn_before, Item& item) {
+  const PeerFacts& peer = connection.peer();
+  if (!peer.ca_not_after) return;
+  constexpr std::chrono::seconds kLast(9'223'372'036);
+  const TimePoint end(std::min<std::chrono::seconds>(peer.ca_not_after->time_since_epoch(), kLast));
+  item.ca_expires = end;
+  const TimePoint now = SystemClock().now();
+  if (end - now > warn_before) return;
+  item.warn(StepId::tls, cause::kCaExpiresSoon,
+            "the CA " + in_quotes(peer.ca_subject) + " ends at " + text_of(end),
+            "put the new CA beside it into the ClusterProfile before that");
+}
+
+// What the server's own file says, where no answer of the server's says more.
+void compare_with_config(const AuthenticationConfig& config, const CredentialFacts& facts,
+                         Item& item) {
+  const Step& authenticate = item.step(StepId::authenticate);
+  const bool is_unanswered = authenticate.verdict == Verdict::skipped ||
+                             authenticate.cause == cause::kServerError ||
+                             authenticate.cause == cause::kServerThrottled;
+  if (!is_unanswered || !facts.claims) return;
+  const Mismatch mismatch = compare(config, *facts.claims, facts.payload);
+  if (mismatch.kind == Mismatch::Kind::issuer) {
+    item.fail(StepId::credential, cause::kCredentialWrongIssuer, mismatch.message, mismatch.hint);
+  } else if (mismatch.kind == Mismatch::Kind::audience) {
+    item.fail(StepId::credential, cause::kCredentialWrongAudience, mismatch.message, mismatch.hint);
+  } else if (mismatch.kind == Mismatch::Kind::other) {
+    item.warn(StepId::credential, {}, mismatch.message, mismatch.hint);
+  }
+}
+
+TlsSettings with_certificate(const TlsSettings& tls, const Credential& credential) {
+  return {.ca_certificates = tls.ca_certificates,
+          .server_name = tls.server_name,
+          .client_certificate = credential.client_certificate,
+          .client_key = credential.client_key.copy()};
+}
+
+Route with_certificate(const Route& route, const Credential& credential) {
+  Route identified;
+  identified.server = route.server;
+  identified.verified = route.verified;
+  if (route.proxy) {
+    identified.proxy = Proxy{.url = route.proxy->url,
+                             .user = route.proxy->user,
+                             .password = route.proxy->password.copy()};
+  }
+  identified.tls = with_certificate(route.tls, credential);
+  return identified;
+}
+
+// For a cluster whose credential is not there: the clock can be judged all the same.
+void ask_the_time(Connection& connection, Item& item) {
+  const Result<Answer> answer =
+      Api(connection, item).post(kSelfSubjectReviews, self_subject_review(), SecretString());
+  if (!answer || !answer->date) {
+    item.skip(StepId::clock, answer ? "the server sends no Date" : answer.error().message);
+    return;
+  }
+  const auto skew = std::chrono::round<std::chrono::seconds>(*answer->date - answer->received);
+  const std::string text =
+      "the server's clock is " +
+      (abs(skew).count() <= 1 ? std::string("as this one") : format_duration(abs(skew)) + " away");
+  if (abs(skew) > std::chrono::seconds(5)) {
+    item.warn(StepId::clock, {}, text, "let both machines take their time from the network");
+  } else {
+    item.ok(StepId::clock, text);
+  }
+}
+
+}  // namespace
+
+Examination::Examination(const ExaminationOptions& options, int stop)
+    : options_(options), stop_(stop), programs_(options.environment, options.timeout, stop) {}
+
+std::optional<Credential> Examination::get_credential(Target& target, std::size_t number) {
+  Item& item = target.item;
+  if (target.written) {
+    for (const StepId id : {StepId::mapping, StepId::program, StepId::run}) {
+      item.skip(id, "the credential is written in the kubeconfig");
+    }
+    return std::move(target.written);
+  }
+  const Access& access = *target.access;
+  if (access.exec.command.empty()) return std::nullopt;
+  const ProgramFinding& program = programs_.look_at(access.exec.command);
+  if (program.verdict == Verdict::fail && !program.is_foreign) {
+    item.fail(StepId::program, program.cause, program.message,
+              access.exec.install_hint.empty() ? program.hint : access.exec.install_hint);
+    item.skip(StepId::run, "the program cannot be started");
+    return std::nullopt;
+  }
+  if (access.exec.interactive_mode == "Always") {
+    item.ok(StepId::program, program.message);
+    item.fail(StepId::run, cause::kInteractionNeeded,
+              "its interactiveMode is Always: clients without a terminal do not run it",
+              "a controller has no terminal: use a plugin that needs none");
+    return std::nullopt;
+  }
+  std::optional<Credential> credential =
+      run_plugin(access, options_.environment, program, {.limit = options_.timeout, .stop = stop_},
+                 reports_.path_of(number), item);
+  if (program.verdict == Verdict::warn) {
+    item.warn(StepId::program, program.cause, program.message, program.hint);
+  } else if (!program.is_foreign) {
+    item.ok(StepId::program, program.message);
+  } else if (item.step(StepId::program).verdict != Verdict::fail) {
+    item.ok(StepId::program, in_quotes(access.exec.command) + ", run by an interpreter");
+  }
+  return credential;
+}
+
+void Examination::go_to_server(const Target& target, const Route& route,
+                               const Credential* credential, Item& item) {
+  CredentialFacts facts;
+  if (credential != nullptr) {
+    item.keep_secret(credential->token);
+    item.keep_secret(credential->client_key);
+    const bool is_written = target.access->exec.command.empty();
+    facts = check_credential(
+        *credential,
+        {.now = SystemClock().now(), .is_written = is_written, .warn_before = options_.warn_before},
+        item);
+  } else {
+    item.skip(StepId::credential, "there is none");
+  }
+  const Patience patience{.limit = options_.timeout, .stop = stop_};
+  Connection anonymous(route, patience);
+  const bool is_open = open(anonymous, route, item);
+  if (is_open && route.is_insecure) {
+    item.warn(StepId::tls, cause::kTlsInsecure,
+              "insecure-skip-tls-verify is set: whoever answers there could take the credential",
+              "give the ClusterProfile the cluster's CA");
+    skip_server(item, "no credential is sent to a server that is not verified");
+  } else if (is_open) {
+    check_ca(anonymous, options_.warn_before, item);
+    const bool has_credential = credential != nullptr && !facts.is_unusable;
+    if (options_.no_request) {
+      skip_server(item, "--no-request");
+    } else if (!has_credential) {
+      skip_server(item, "there is no credential");
+      ask_the_time(anonymous, item);
+    } else {
+      const ServerCheck check{.credential = *credential,
+                              .facts = facts,
+                              .config = options_.config ? &*options_.config : nullptr,
+                              .permissions = options_.permissions};
+      if (credential->client_certificate.empty()) {
+        ask_server(check, anonymous, anonymous, item);
+      } else {
+        const Route identified_route = with_certificate(route, *credential);
+        Connection identified(identified_route, patience);
+        ask_server(check, anonymous, identified, item);
+      }
+    }
+  }
+  if (credential != nullptr && options_.config) compare_with_config(*options_.config, facts, item);
+}
+
+void Examination::run(Target& target, std::size_t number) {
+  Item& item = target.item;
+  const auto start = std::chrono::steady_clock::now();
+  if (target.access) {
+    const std::optional<Credential> credential = get_credential(target, number);
+    const Result<Route> route = route_of(target.access->cluster, options_.environment);
+    if (route) {
+      go_to_server(target, *route, credential ? &*credential : nullptr, item);
+    } else {
+      const bool is_of_proxy = route.error().cause == cause::kProxyFailed;
+      item.fail(is_of_proxy ? StepId::proxy : StepId::profile, route.error(),
+                cause::kProfileInvalid);
+    }
+  }
+  for (std::size_t i = 0; i < kStepCount; ++i) {
+    Step& step = item.step(static_cast<StepId>(i));
+    if (step.verdict == Verdict::skipped && step.message.empty()) {
+      step.message = "it cannot be judged";
+    }
+  }
+  item.duration = std::chrono::steady_clock::now() - start;
+  target.access.reset();
+  target.written.reset();
+}
+
+}  // namespace execcred::doctor

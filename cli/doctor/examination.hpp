@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// One cluster, from its ClusterProfile to the server's answer: the whole way that a controller
+// goes.
+#pragma once
+
+#include "api.hpp"
+#include "authentication_config.hpp"
+#include "connection.hpp"
+#include "plugin_run.hpp"
+#include "program.hpp"
+#include "target.hpp"
+
+#include <execcred/base/environment.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace execcred::doctor {
+
+struct ExaminationOptions {
+  Duration timeout = kPluginLimit;  // of the program's run, and of each step over the network
+  Duration warn_before = std::chrono::hours(24 * 30);
+  bool no_request = false;
+  std::vector<Permission> permissions = {};
+  std::optional<AuthenticationConfig> config = std::nullopt;
+  Environment environment = {};
+};
+
+// Shared by all threads.
+class Examination {
+ public:
+  // When `stop` can be read from, each examination ends soon; -1: none.
+  Examination(const ExaminationOptions& options, int stop);
+
+  // `number` is this target's alone. The target keeps its item, and nothing else.
+  void run(Target& target, std::size_t number);
+
+ private:
+  std::optional<Credential> get_credential(Target& target, std::size_t number);
+  void go_to_server(const Target& target, const Route& route, const Credential* credential,
+                    Item& item);
+
+  const ExaminationOptions& options_;
+  int stop_;
+  Programs programs_;
+  ReportFolder reports_;
+};
+
+}  // namespace execcred::doctor

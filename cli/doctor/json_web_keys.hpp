@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public keys of an issuer (JSON Web Key Set, RFC 7517), to see whether one of them made a
+// token.
+#pragma once
+
+#include <execcred/base/secret.hpp>
+#include <execcred/exec/jwt.hpp>
+#include <execcred/json/json.hpp>
+
+namespace execcred::doctor {
+
+enum class Signature {
+  good,
+  foreign,  // none of the keys made it
+  unknown,  // an algorithm or a key that is not read here
+};
+
+Signature check_signature(const SecretString& token, const UnverifiedClaims& claims,
+                          const json::Value& keys);
+
+}  // namespace execcred::doctor

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log_report.hpp"
+
+#include "report.hpp"
+
+#include <execcred/base/cause.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/os/file.hpp>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace execcred::doctor {
+namespace {
+
+constexpr std::size_t kMaxLog = 64 * 1024 * 1024;
+constexpr std::size_t kMaxLine = 64 * 1024;
+constexpr std::size_t kMaxText = 1024;
+
+struct Line {
+  TimePoint time = {};
+  std::string plugin = {};
+  std::string server = {};
+  std::string identity = {};
+  int exit_code = 0;
+  std::string cause = {};
+  std::string error = {};
+  std::string hint = {};
+};
+
+std::string text_of(const json::Value& object, std::string_view name) {
+  const json::Value* const value = object.find(name);
+  const std::string* const text = value == nullptr ? nullptr : value->string();
+  return text == nullptr ? std::string() : shown_text(*text, {}, kMaxText);
+}
+
+std::optional<Line> parse_line(std::string_view text) {
+  if (text.empty() || text.size() > kMaxLine) return std::nullopt;
+  const Result<json::Value> object = json::parse(text);
+  if (!object || object->object() == nullptr) return std::nullopt;
+  const Result<TimePoint> time = parse_rfc3339(text_of(*object, "time"));
+  const json::Value* const code = object->find("exit_code");
+  if (!time || code == nullptr || code->number() == nullptr) return std::nullopt;
+  Line line{.time = *time,
+            .plugin = text_of(*object, "plugin"),
+            .server = text_of(*object, "server"),
+            .identity = text_of(*object, "identity"),
+            .exit_code = code->number()->text == "0" ? 0 : 1,
+            .cause = text_of(*object, "cause"),
+            .error = text_of(*object, "error"),
+            .hint = text_of(*object, "hint")};
+  if (line.plugin.empty()) return std::nullopt;
+  if (!known_cause(line.cause)) line.cause.clear();
+  return line;
+}
+
+using Clusters = std::map<std::pair<std::string, std::string>, LoggedCluster>;
+
+void take(Line line, Clusters& clusters) {
+  LoggedCluster& cluster = clusters[{line.server, line.plugin}];
+  cluster.server = line.server;
+  cluster.plugin = line.plugin;
+  ++cluster.runs;
+  const bool has_failed = line.exit_code != 0;
+  if (line.time >= cluster.last_run) {
+    cluster.last_run = line.time;
+    cluster.is_failing = has_failed;
+    if (!line.identity.empty()) cluster.identity = std::move(line.identity);
+  }
+  if (!has_failed) return;
+  ++cluster.failures;
+  if (cluster.last_failure && line.time < *cluster.last_failure) return;
+  cluster.last_failure = line.time;
+  cluster.cause = line.cause.empty() ? std::string(cause::kProgramFailed) : std::move(line.cause);
+  cluster.error = std::move(line.error);
+  cluster.hint = std::move(line.hint);
+}
+
+std::string server_of(const LoggedCluster& cluster) {
+  return cluster.server.empty() ? "-" : cluster.server;
+}
+
+}  // namespace
+
+Result<std::vector<LoggedCluster>> read_log(const std::filesystem::path& path,
+                                            std::optional<TimePoint> since) {
+  std::string text = TRY(read_untrusted_file(path, kMaxLog)
+                             .hint("--log names the file that plugins get as --log-file"));
+  const Result<std::string> older = read_untrusted_file(path.native() + ".1", kMaxLog);
+  if (older) text.insert(0, *older + "\n");
+  Clusters clusters;
+  for (const std::string_view one : split(text, '\n')) {
+    std::optional<Line> line = parse_line(one);
+    if (line && (!since || line->time >= *since)) take(*std::move(line), clusters);
+  }
+  std::vector<LoggedCluster> sorted;
+  sorted.reserve(clusters.size());
+  for (auto& [key, cluster] : clusters) sorted.push_back(std::move(cluster));
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return a.last_failure.value_or(TimePoint::min()) > b.last_failure.value_or(TimePoint::min());
+  });
+  return sorted;
+}
+
+std::string write_log_text(const std::vector<LoggedCluster>& clusters) {
+  std::string text;
+  for (const LoggedCluster& cluster : clusters) {
+    const std::string_view state = !cluster.last_failure ? "ok"
+                                   : cluster.is_failing  ? "fail"
+                                                         : "passed";
+    text += doctor::text_of(cluster.last_failure.value_or(cluster.last_run)) + "  " +
+            std::string(state) + "  " + (cluster.cause.empty() ? "-" : cluster.cause) + "  " +
+            server_of(cluster) + "  " + cluster.plugin + "  " + std::to_string(cluster.failures) +
+            " of " + std::to_string(cluster.runs) + " runs failed\n";
+    if (!cluster.error.empty()) text += "  " + cluster.error + "\n";
+    if (!cluster.hint.empty()) text += "  hint: " + cluster.hint + "\n";
+  }
+  return text.empty() ? "no run is in the log\n" : text;
+}
+
+std::string write_log_json(const std::vector<LoggedCluster>& clusters) {
+  json::Array items;
+  for (const LoggedCluster& cluster : clusters) {
+    json::Value item((json::Object()));
+    const auto add = [&item](std::string_view name, const std::string& text) {
+      if (!text.empty()) item.add(name, json::Value(text));
+    };
+    add("server", cluster.server);
+    add("plugin", cluster.plugin);
+    add("identity", cluster.identity);
+    add("result", cluster.is_failing ? "fail" : "ok");
+    add("cause", cluster.cause);
+    if (cluster.last_failure) add("time", doctor::text_of(*cluster.last_failure));
+    add("error", cluster.error);
+    add("hint", cluster.hint);
+    add("last_run", doctor::text_of(cluster.last_run));
+    item.add("runs", json::Value(json::Number{std::to_string(cluster.runs)}));
+    item.add("failures", json::Value(json::Number{std::to_string(cluster.failures)}));
+    items.push_back(std::move(item));
+  }
+  json::Value document((json::Object()));
+  document.add("items", json::Value(std::move(items)));
+  return json::to_indented_text(document);
+}
+
+}  // namespace execcred::doctor

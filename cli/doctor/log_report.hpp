@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What plugins wrote to their log (--log-file): the newest cause of each cluster.
+#pragma once
+
+#include <execcred/base/clock.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/base/result.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace execcred::doctor {
+
+// The runs of one plugin for one server.
+struct LoggedCluster {
+  std::string server = {};  // empty where the plugin was told none
+  std::string plugin = {};
+  std::string identity = {};
+  TimePoint last_run = {};
+  bool is_failing = false;  // in the newest run
+  // Of the newest run that failed; without one there is no cause.
+  std::optional<TimePoint> last_failure = std::nullopt;
+  std::string cause = {};
+  std::string error = {};
+  std::string hint = {};
+  std::size_t runs = 0;
+  std::size_t failures = 0;
+};
+
+// PATH, and PATH.1 before it where that is there. Lines that cannot be read are passed over; those
+// before `since` too. The newest failure is first. Fails (configuration) where PATH cannot be read.
+Result<std::vector<LoggedCluster>> read_log(const std::filesystem::path& path,
+                                            std::optional<TimePoint> since);
+
+std::string write_log_text(const std::vector<LoggedCluster>& clusters);
+std::string write_log_json(const std::vector<LoggedCluster>& clusters);
+
+}  // namespace execcred::doctor

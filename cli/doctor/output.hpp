@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forms in which the result of examinations is given out. No text of them holds a control
+// character of somebody else's.
+#pragma once
+
+#include "report.hpp"
+
+#include <string>
+#include <vector>
+
+namespace execcred::doctor {
+
+// A line a step, then the cause and its remedy. `shows_exchange` adds the requests and replies.
+std::string write_one(const Item& item, bool shows_exchange);
+// A table, failures first, and how often each cause is there.
+std::string write_table(const std::vector<Item>& items, bool is_wide);
+// NAMESPACE/NAME, one a line.
+std::string write_names(const std::vector<Item>& items);
+// config/schemas/doctor.schema.json
+std::string write_json(const std::vector<Item>& items);
+std::string write_yaml(const std::vector<Item>& items);
+// The text exposition format, for node_exporter's textfile collector.
+std::string write_prometheus(const std::vector<Item>& items);
+// One page that needs nothing else.
+std::string write_html(const std::vector<Item>& items, TimePoint now);
+
+// Failures first, then warnings; among them in the order of the source.
+std::vector<const Item*> by_result(const std::vector<Item>& items);
+// "3 connect-refused", most frequent first, with the number of each.
+std::string write_summary(const std::vector<Item>& items);
+
+}  // namespace execcred::doctor

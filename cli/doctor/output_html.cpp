@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output.hpp"
+
+#include <execcred/base/text.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+namespace execcred::doctor {
+namespace {
+
+// The page loads nothing, and may not: what it shows comes from anywhere.
+constexpr std::string_view kHead = R"(<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>execcred doctor</title>
+<style>
+:root { color-scheme: light dark; --line: #8884; --fail: #c62828; --warn: #b26a00; --ok: #2e7d32; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 90rem; padding: 1rem; }
+h1 { font-size: 1.3rem; margin: 0 0 .3rem; }
+.bar { display: flex; flex-wrap: wrap; gap: .5rem; margin: .8rem 0; }
+input, select { font: inherit; padding: .35rem .5rem; min-width: 0; }
+input[type=search] { flex: 1 1 14rem; }
+table { border-collapse: collapse; width: 100%; }
+th, td { border-bottom: 1px solid var(--line); padding: .35rem .5rem; text-align: left; vertical-align: top; overflow-wrap: anywhere; }
+th button { all: unset; cursor: pointer; font-weight: 600; }
+th button:focus-visible { outline: 2px solid currentColor; }
+th[aria-sort=ascending] button::after { content: " \25B2"; }
+th[aria-sort=descending] button::after { content: " \25BC"; }
+tbody tr { content-visibility: auto; contain-intrinsic-size: auto 2.2rem; }
+.fail { color: var(--fail); font-weight: 600; }
+.warn { color: var(--warn); font-weight: 600; }
+.ok { color: var(--ok); }
+.num { text-align: right; }
+details ul { margin: .3rem 0; padding-left: 1.1rem; }
+summary { cursor: pointer; }
+[hidden] { display: none !important; }
+@media (max-width: 45rem) {
+  thead { position: absolute; clip-path: inset(50%); height: 1px; overflow: hidden; width: 1px; }
+  table, tbody, tr, td { display: block; }
+  tbody tr { border: 1px solid var(--line); border-radius: .4rem; margin-bottom: .6rem; contain-intrinsic-size: auto 12rem; }
+  td { border: 0; display: grid; grid-template-columns: 6rem 1fr; padding: .2rem .5rem; }
+  td::before { content: attr(data-label); font-weight: 600; }
+  .num { text-align: left; }
+}
+</style>
+</head>
+<body>
+)";
+
+constexpr std::string_view kScript = R"(<script>
+"use strict";
+(() => {
+  const table = document.getElementById("clusters");
+  const body = table.tBodies[0];
+  const rows = Array.from(body.rows);
+  const texts = rows.map((row) => row.textContent.toLowerCase());
+  const search = document.getElementById("search");
+  const result = document.getElementById("result");
+  const cause = document.getElementById("cause");
+  const count = document.getElementById("count");
+  const filter = () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    rows.forEach((row, i) => {
+      const fits = words.every((word) => texts[i].includes(word)) &&
+        (!result.value || row.dataset.result === result.value) &&
+        (!cause.value || row.dataset.cause === cause.value);
+      row.hidden = !fits;
+      if (fits) shown += 1;
+    });
+    count.textContent = shown + " of " + rows.length;
+  };
+  const order = new Intl.Collator(undefined, { numeric: true });
+  const key = (row, column) => {
+    const cell = row.cells[column];
+    return cell.dataset.key === undefined ? cell.textContent : cell.dataset.key;
+  };
+  table.querySelectorAll("th button").forEach((button) => {
+    button.addEventListener("click", () => {
+      const head = button.closest("th");
+      const down = head.getAttribute("aria-sort") === "ascending";
+      table.querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const column = head.cellIndex;
+      const keyed = rows.filter(() => true).map((row) => [key(row, column), row]);
+      keyed.sort((a, b) => (down ? -1 : 1) * order.compare(a[0], b[0]));
+      const all = document.createDocumentFragment();
+      keyed.forEach((pair) => all.append(pair[1]));
+      body.append(all);
+    });
+  });
+  [search, result, cause].forEach((input) => input.addEventListener("input", filter));
+  filter();
+})();
+</script>
+</body>
+</html>
+)";
+
+std::string escaped(std::string_view text) {
+  std::string safe;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '&':
+        safe += "&amp;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      case '\'':
+        safe += "&#39;";
+        break;
+      default:
+        safe.push_back(c);
+    }
+  }
+  return safe;
+}
+
+std::string cell(std::string_view label, std::string_view text) {
+  return "<td data-label=\"" + std::string(label) + "\">" + escaped(text) + "</td>";
+}
+
+// What a person looks at first: the steps that are not well, and what to do.
+std::string details_of(const Item& item) {
+  std::string steps;
+  std::string hint;
+  for (std::size_t i = 0; i < kStepCount; ++i) {
+    const auto id = static_cast<StepId>(i);
+    const Step& step = item.step(id);
+    if (step.verdict != Verdict::fail && step.verdict != Verdict::warn) continue;
+    steps += "<li><b>" + std::string(name_of(id)) + "</b> <span class=\"" +
+             std::string(name_of(step.verdict)) + "\">" + std::string(name_of(step.verdict)) +
+             "</span> " + escaped(step.message);
+    if (!step.hint.empty()) steps += "<br>hint: " + escaped(step.hint);
+    steps += "</li>";
+  }
+  if (steps.empty()) return escaped(item.cause());
+  return "<details><summary>" +
+         (item.cause().empty() ? std::string("see") : escaped(item.cause())) + "</summary><ul>" +
+         steps + "</ul></details>";
+}
+
+std::string row_of(const Item& item) {
+  const std::string verdict(name_of(item.verdict()));
+  const auto duration = std::chrono::round<std::chrono::milliseconds>(item.duration);
+  const std::string milliseconds = std::to_string(duration.count());
+  std::string row =
+      "<tr data-result=\"" + verdict + "\" data-cause=\"" + escaped(item.cause()) + "\">";
+  row += cell("Cluster", item.full_name());
+  row += cell("Provider", item.provider);
+  row += "<td data-label=\"Result\" class=\"" + verdict + "\">" + verdict + "</td>";
+  row += "<td data-label=\"Cause\" data-key=\"" + escaped(item.cause()) + "\">" + details_of(item) +
+         "</td>";
+  row += cell("User", item.user);
+  row += cell("Expires", item.expires ? text_of(*item.expires) : std::string());
+  row += "<td data-label=\"Time\" class=\"num\" data-key=\"" + milliseconds + "\">" +
+         format_duration(duration) + "</td></tr>\n";
+  return row;
+}
+
+std::string option_list(const std::vector<Item>& items) {
+  std::vector<std::string_view> causes;
+  for (const Item& item : items) {
+    const std::string_view cause = item.cause();
+    if (cause.empty() || std::find(causes.begin(), causes.end(), cause) != causes.end()) continue;
+    causes.push_back(cause);
+  }
+  std::sort(causes.begin(), causes.end());
+  std::string text = "<option value=\"\">every cause</option>";
+  for (const std::string_view cause : causes) {
+    text += "<option>" + std::string(cause) + "</option>";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string write_html(const std::vector<Item>& items, TimePoint now) {
+  const std::string summary = write_summary(items);
+  std::string page(kHead);
+  page += "<h1>execcred doctor</h1>\n<p>" + text_of(now) + " · " +
+          summary.substr(0, summary.find('\n')) + "</p>\n";
+  page +=
+      "<div class=\"bar\"><input id=\"search\" type=\"search\" placeholder=\"Filter\" "
+      "aria-label=\"Filter\">"
+      "<select id=\"result\" aria-label=\"Result\"><option value=\"\">every result</option>"
+      "<option>fail</option><option>warn</option><option>ok</option></select>"
+      "<select id=\"cause\" aria-label=\"Cause\">" +
+      option_list(items) + "</select> <output id=\"count\"></output></div>\n";
+  page += "<table id=\"clusters\"><thead><tr>";
+  for (const std::string_view head :
+       {"Cluster", "Provider", "Result", "Cause", "User", "Expires", "Time"}) {
+    page += "<th scope=\"col\"><button type=\"button\">" + std::string(head) + "</button></th>";
+  }
+  page += "</tr></thead>\n<tbody>\n";
+  for (const Item* const item : by_result(items)) page += row_of(*item);
+  page += "</tbody></table>\n";
+  page += kScript;
+  return page;
+}
+
+}  // namespace execcred::doctor

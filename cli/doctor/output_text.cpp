@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output.hpp"
+
+#include <execcred/base/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+namespace execcred::doctor {
+namespace {
+
+constexpr std::size_t kNameWidth = 14;
+constexpr std::size_t kVerdictWidth = 9;
+constexpr std::size_t kMostWidth = 60;  // of a column; a longer cell sticks out
+
+std::string padded(std::string_view text, std::size_t width) {
+  std::string cell(text);
+  if (cell.size() < width) cell.append(width - cell.size(), ' ');
+  return cell;
+}
+
+std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
+
+std::string duration_text(Duration duration) {
+  return format_duration(std::chrono::round<std::chrono::milliseconds>(duration));
+}
+
+using Row = std::vector<std::string>;
+
+Row row_of(const Item& item, bool is_wide) {
+  Row row = {printable(item.full_name()),
+             or_dash(printable(item.provider)),
+             std::string(name_of(item.verdict())),
+             or_dash(std::string(item.cause())),
+             or_dash(item.user),
+             item.expires ? text_of(*item.expires) : "-",
+             duration_text(item.duration)};
+  if (is_wide) {
+    const Step* const step = item.cause_step();
+    row.push_back(step == nullptr ? "-" : step->message);
+  }
+  return row;
+}
+
+std::string aligned(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], std::min(row[i].size(), kMostWidth));
+    }
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) line += padded(row[i], widths[i]) + "  ";
+    while (line.ends_with(' ')) line.pop_back();
+    text += line + "\n";
+  }
+  return text;
+}
+
+int rank(const Item& item) {
+  switch (item.verdict()) {
+    case Verdict::fail:
+      return 0;
+    case Verdict::warn:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
+}  // namespace
+
+std::vector<const Item*> by_result(const std::vector<Item>& items) {
+  std::vector<const Item*> sorted;
+  sorted.reserve(items.size());
+  for (const Item& item : items) sorted.push_back(&item);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Item* a, const Item* b) { return rank(*a) < rank(*b); });
+  return sorted;
+}
+
+std::string write_one(const Item& item, bool shows_exchange) {
+  std::string text = printable(item.full_name());
+  if (!item.provider.empty()) text += ", provider " + printable(item.provider);
+  text += "\n";
+  for (std::size_t i = 0; i < kStepCount; ++i) {
+    const auto id = static_cast<StepId>(i);
+    const Step& step = item.step(id);
+    text += "  " + padded(name_of(id), kNameWidth) + padded(name_of(step.verdict), kVerdictWidth) +
+            step.message + "\n";
+    if (!shows_exchange || id != StepId::authenticate) continue;
+    for (const std::string& line : item.exchange) text += "    " + line + "\n";
+  }
+  if (item.expires) text += "expires: " + text_of(*item.expires) + "\n";
+  const Step* const cause = item.cause_step();
+  text += "result: " + std::string(name_of(item.verdict())) + "\n";
+  if (cause == nullptr) return text;
+  text += "cause: " + std::string(cause->cause) + "\n";
+  if (!cause->hint.empty()) text += "  hint: " + cause->hint + "\n";
+  return text;
+}
+
+std::string write_summary(const std::vector<Item>& items) {
+  std::array<std::size_t, 3> verdicts = {};
+  std::map<std::string_view, std::size_t> causes;
+  for (const Item& item : items) {
+    ++verdicts[static_cast<std::size_t>(rank(item))];
+    if (!item.cause().empty()) ++causes[item.cause()];
+  }
+  std::string text = std::to_string(items.size()) + " clusters: " + std::to_string(verdicts[2]) +
+                     " ok, " + std::to_string(verdicts[1]) + " warn, " +
+                     std::to_string(verdicts[0]) + " fail\n";
+  std::vector<std::pair<std::string_view, std::size_t>> sorted(causes.begin(), causes.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (const auto& [cause, count] : sorted) {
+    std::string number = std::to_string(count);
+    if (number.size() < 6) number.insert(0, 6 - number.size(), ' ');
+    text += number + "  " + std::string(cause) + "\n";
+  }
+  return text;
+}
+
+std::string write_table(const std::vector<Item>& items, bool is_wide) {
+  std::vector<Row> rows = {{"CLUSTER", "PROVIDER", "RESULT", "CAUSE", "USER", "EXPIRES", "TIME"}};
+  if (is_wide) rows.front().emplace_back("MESSAGE");
+  rows.reserve(items.size() + 1);
+  for (const Item* const item : by_result(items)) rows.push_back(row_of(*item, is_wide));
+  return aligned(rows) + "\n" + write_summary(items);
+}
+
+std::string write_names(const std::vector<Item>& items) {
+  std::string text;
+  for (const Item* const item : by_result(items)) text += printable(item->full_name()) + "\n";
+  return text;
+}
+
+}  // namespace execcred::doctor

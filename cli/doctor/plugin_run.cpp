@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin_run.hpp"
+
+#include <execcred/base/cause.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/run_record.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/os/process.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace execcred::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const json::Value* value) {
+  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
+}
+
+// Never waits, follows no link, and takes what this user alone can have written.
+std::optional<std::string> read_report(const std::string& path) {
+  constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  const FileDescriptor file(open(path.c_str(), kFlags));
+  struct stat status = {};
+  if (!file || fstat(file.get(), &status) != 0) return std::nullopt;
+  const bool is_ours = S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+                       status.st_nlink == 1 && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+  if (!is_ours || status.st_size > static_cast<off_t>(kMaxReport)) return std::nullopt;
+  std::string text(kMaxReport, '\0');
+  const ssize_t count = read(file.get(), text.data(), text.size());
+  if (count <= 0) return std::nullopt;
+  text.resize(static_cast<std::size_t>(count));
+  return text;
+}
+
+std::string name_of_signal(int signal) {
+  const char* const name = sigabbrev_np(signal);
+  return name == nullptr ? "signal " + std::to_string(signal) : "SIG" + std::string(name);
+}
+
+std::string first_line(std::string_view text) {
+  text = trim(text);
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+struct Ended {
+  const Access& access;
+  const Finished& finished;
+  std::string after;  // "after 12ms"
+};
+
+void report_signal(const Ended& ended, Item& item) {
+  item.fail(StepId::run, cause::kProgramCrashed,
+            in_quotes(ended.access.exec.command) + " was ended by " +
+                name_of_signal(ended.finished.signal) + " " + ended.after,
+            "a crash is a defect of the program, unless somebody ended it, or the kernel for want "
+            "of memory");
+}
+
+void report_failure(const Ended& ended, const std::string& report_path, Item& item) {
+  const Access& access = ended.access;
+  Error error{.message = in_quotes(access.exec.command) + " ended with exit code " +
+                         std::to_string(ended.finished.exit_code) + " " + ended.after};
+  const std::string said = first_line(ended.finished.error_output);
+  if (!said.empty()) error.message += ": " + said;
+  take_error_output(ended.finished.error_output, error);
+  const std::optional<Error> report =
+      is_ours(access.exec.command) ? take_report(report_path) : std::nullopt;
+  if (report) {
+    error.message = std::string(file_name(access.exec.command)) + ": " + report->message;
+    error.context = report->context;
+    error.hint = report->hint;
+    error.cause = report->cause;
+  }
+  if (error.hint.empty()) error.hint = access.exec.install_hint;
+  item.fail(StepId::run, error, cause::kProgramFailed);
+}
+
+// It could not be started, ran too long, or printed too much.
+void report_no_end(const ProgramFinding& program, const Error& error, Item& item) {
+  if (error.kind == Error::Kind::configuration) {
+    if (program.is_foreign) {
+      item.fail(StepId::program, program.cause, program.message, program.hint);
+      item.skip(StepId::run, "the program cannot be started");
+      return;
+    }
+    item.fail(StepId::run, cause::kProgramFailed, error.message, error.hint);
+    return;
+  }
+  if (error.kind == Error::Kind::no_credential) {
+    item.fail(StepId::run, cause::kProgramOutputInvalid, error.message);
+    return;
+  }
+  const bool is_shortage = error.is_local || error.kind == Error::Kind::internal;
+  item.fail(StepId::run, is_shortage ? cause::kProgramFailed : cause::kProgramTimeout,
+            error.message,
+            is_shortage ? std::string_view()
+                        : std::string_view("--timeout=DURATION sets the limit; clients wait for "
+                                           "the program without one"));
+}
+
+}  // namespace
+
+ReportFolder::ReportFolder() {
+  std::error_code problem;
+  std::string name = (fs::temp_directory_path(problem) / "execcred-doctor-XXXXXX").native();
+  if (!problem && mkdtemp(name.data()) != nullptr) path_ = name;
+}
+
+ReportFolder::~ReportFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+std::string ReportFolder::path_of(std::size_t run) const {
+  return path_.empty() ? std::string() : path_ + "/" + std::to_string(run);
+}
+
+std::optional<Error> take_report(const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  const std::optional<std::string> text = read_report(path);
+  unlink(path.c_str());
+  if (!text) return std::nullopt;
+  const Result<json::Value> document = json::parse(*text, {.bytes = kMaxReport});
+  if (!document) return std::nullopt;
+  const std::optional<std::string_view> cause = known_cause(text_of(document->find("cause")));
+  if (!cause) return std::nullopt;
+  Error error{.message = text_of(document->find("error")),
+              .hint = text_of(document->find("hint")),
+              .cause = *cause};
+  const json::Value* const context = document->find("context");
+  if (context == nullptr || context->array() == nullptr) return error;
+  for (const json::Value& doing : *context->array()) error.context.push_back(text_of(&doing));
+  return error;
+}
+
+std::optional<Credential> run_plugin(const Access& access, const Environment& environment,
+                                     const ProgramFinding& program, const RunOptions& options,
+                                     const std::string& report_path, Item& item) {
+  std::vector<std::string> variables = environment_of_plugin(access, environment);
+  if (!report_path.empty() && is_ours(access.exec.command)) {
+    variables.push_back(std::string(kReportVariable) + "=" + report_path);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const Result<Finished> finished = run_command({.path = access.exec.command,
+                                                 .arguments = access.exec.args,
+                                                 .environment = std::move(variables),
+                                                 .limit = options.limit,
+                                                 .stop = options.stop});
+  const auto elapsed =
+      std::chrono::round<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+  if (!finished) {
+    unlink(report_path.c_str());
+    report_no_end(program, finished.error(), item);
+    return std::nullopt;
+  }
+  const Ended ended{access, *finished, "after " + format_duration(elapsed)};
+  if (finished->signal != 0 || finished->exit_code != 0) {
+    if (finished->signal != 0) {
+      unlink(report_path.c_str());
+      report_signal(ended, item);
+    } else {
+      report_failure(ended, report_path, item);
+    }
+    return std::nullopt;
+  }
+  unlink(report_path.c_str());
+  Result<Credential> credential =
+      parse_exec_credential(finished->output.reveal(), access.exec.api_version);
+  if (!credential) {
+    item.fail(StepId::run, cause::kProgramOutputInvalid,
+              "what " + in_quotes(access.exec.command) +
+                  " printed is no ExecCredential: " + credential.error().message,
+              credential.error().hint);
+    return std::nullopt;
+  }
+  item.ok(StepId::run, "exit code 0 " + ended.after);
+  return std::move(credential).value();
+}
+
+}  // namespace execcred::doctor

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of the program that gives the credential, as a controller runs it.
+#pragma once
+
+#include "program.hpp"
+#include "report.hpp"
+
+#include <execcred/base/environment.hpp>
+#include <execcred/exec/exec_credential.hpp>
+#include <execcred/kube/access.hpp>
+
+#include <optional>
+#include <string>
+
+namespace execcred::doctor {
+
+struct RunOptions {
+  Duration limit = kPluginLimit;
+  // When it can be read from, the program is ended; -1: none.
+  int stop = -1;
+};
+
+// A folder that only this user can look into, for what plugins of ours report. It goes with its
+// owner, with all that is in it.
+class ReportFolder {
+ public:
+  // Without a folder (a full disk) plugins do not report.
+  ReportFolder();
+  ReportFolder(const ReportFolder&) = delete;
+  ReportFolder& operator=(const ReportFolder&) = delete;
+  ~ReportFolder();
+
+  // A path of its own for each run; empty without a folder.
+  std::string path_of(std::size_t run) const;
+
+ private:
+  std::string path_;
+};
+
+// What a plugin of ours reported about a failure; nullopt where it did not, or the file is none
+// that it can have written. The file is removed.
+std::optional<Error> take_report(const std::string& path);
+
+// Writes the result to the step `run`; nullopt where it failed.
+std::optional<Credential> run_plugin(const Access& access, const Environment& environment,
+                                     const ProgramFinding& program, const RunOptions& options,
+                                     const std::string& report_path, Item& item);
+
+}  // namespace execcred::doctor

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target.hpp"
+
+#include <execcred/base/cause.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/os/file.hpp>
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+namespace execcred::doctor {
+namespace {
+
+constexpr std::size_t kMaxMapping = 1024 * 1024;
+constexpr std::string_view kMendProfile = "whoever writes the ClusterProfile must mend it";
+
+bool is_of_entry(const Error& problem, const std::string& path) {
+  const std::string& message = problem.message;
+  return message.starts_with(path) && message.size() > path.size() &&
+         (message[path.size()] == '.' || message[path.size()] == ' ');
+}
+
+std::string names_of(const ClusterProfile& profile) {
+  constexpr std::size_t kShown = 10;
+  std::vector<std::string> names;
+  for (const AccessProvider& provider : profile.access_providers) {
+    if (names.size() < kShown) names.push_back(in_quotes(provider.name));
+  }
+  const std::size_t more = profile.access_providers.size() - names.size();
+  return join(names, ", ") + (more == 0 ? "" : " and " + std::to_string(more) + " more");
+}
+
+const MappedProvider* choose(const Mapping& mapping, const ClusterProfile& profile,
+                             const std::string& wanted) {
+  std::unordered_set<std::string_view> listed;
+  for (const AccessProvider& provider : profile.access_providers) listed.insert(provider.name);
+  for (const MappedProvider& provider : mapping.providers.providers) {
+    const bool is_wanted = wanted.empty() || provider.name == wanted;
+    if (is_wanted && listed.contains(provider.name)) return &provider;
+  }
+  return nullptr;
+}
+
+void report_no_choice(const ClusterProfile& profile, const std::string& wanted, Item& item) {
+  if (profile.access_providers.empty()) {
+    item.fail(StepId::profile, cause::kNoProvider,
+              profile.has_dropped_providers
+                  ? "its providers are in status.credentialProviders, which is no field of " +
+                        std::string(name_of(profile.version))
+                  : "it lists no access provider",
+              "the cluster's manager must write status.accessProviders");
+    return;
+  }
+  item.fail(StepId::profile, cause::kProviderUnknown,
+            wanted.empty() ? "none of its access providers is in the mapping"
+                           : "it does not list the provider " + in_quotes(wanted),
+            "the ClusterProfile lists " + names_of(profile));
+}
+
+void resolve(const Mapping& mapping, const ClusterProfile& profile, const MappedProvider& provider,
+             Target& target) {
+  Item& item = target.item;
+  const Status safe = check_policies(provider);
+  const Error* const problem = mapping.problem_of(provider);
+  if (problem != nullptr) {
+    item.fail(StepId::mapping, cause::kMappingInvalid, problem->message, problem->hint);
+  } else if (!safe) {
+    item.fail(StepId::mapping, cause::kMappingUnsafe, safe.error().message, safe.error().hint);
+  } else {
+    item.ok(StepId::mapping,
+            "provider " + in_quotes(provider.name) + " runs " + in_quotes(provider.exec.command));
+  }
+  // The cluster is judged also where the mapping's entry is at fault.
+  ProviderMapping alone;
+  alone.providers.push_back(provider);
+  if (!safe) alone.providers.front().arguments_policy = ArgumentsPolicy::ignore;
+  if (!safe) alone.providers.front().variables_policy = VariablesPolicy::ignore;
+  Result<Access> access = resolve_access(alone, profile, provider.name);
+  if (!access) {
+    item.fail(StepId::profile, cause::kProfileInvalid, access.error().message, access.error().hint);
+    return;
+  }
+  item.ok(StepId::profile, access->source + ", " + redacted_url(access->cluster.server));
+  if (problem == nullptr && safe) target.access = std::move(access).value();
+}
+
+}  // namespace
+
+Result<Mapping> Mapping::load(const std::string& path) {
+  constexpr const char* kHint = "-m names the controller's mapping file";
+  const std::string text = TRY(read_file(path, kMaxMapping).hint(kHint));
+  MappingInspection inspection = inspect_provider_mapping(text);
+  const auto is_of_any = [&inspection](const Error& problem) {
+    const auto& providers = inspection.mapping.providers;
+    return std::any_of(providers.begin(), providers.end(), [&](const MappedProvider& provider) {
+      return is_of_entry(problem, provider.path);
+    });
+  };
+  for (Error& problem : inspection.problems) {
+    if (is_of_any(problem)) continue;
+    return Result<Mapping>(std::move(problem))
+        .context("reading " + in_quotes(path))
+        .hint("the format is that of config/clusterprofile-provider-file.json");
+  }
+  return Mapping{.providers = std::move(inspection.mapping),
+                 .problems = std::move(inspection.problems)};
+}
+
+const Error* Mapping::problem_of(const MappedProvider& provider) const {
+  for (const Error& problem : problems) {
+    for (const MappedProvider& entry : providers.providers) {
+      if (entry.name == provider.name && is_of_entry(problem, entry.path)) return &problem;
+    }
+  }
+  return nullptr;
+}
+
+const MappedProvider* Mapping::find(std::string_view name) const {
+  for (const MappedProvider& provider : providers.providers) {
+    if (provider.name == name) return &provider;
+  }
+  return nullptr;
+}
+
+Target target_of(const Mapping& mapping, const ClusterProfile& profile,
+                 const std::string& provider) {
+  Target target;
+  target.item.name_space = profile.name_space;
+  target.item.name = profile.name;
+  const MappedProvider* const chosen = choose(mapping, profile, provider);
+  if (chosen == nullptr) {
+    report_no_choice(profile, provider, target.item);
+    return target;
+  }
+  target.item.provider = chosen->name;
+  resolve(mapping, profile, *chosen, target);
+  if (!profile.is_healthy) {
+    target.item.warn(StepId::profile, cause::kProfileUnhealthy,
+                     "its condition ControlPlaneHealthy is not True",
+                     "the cluster's manager has lost it, or does not say");
+  }
+  return target;
+}
+
+Target target_of(const ProfileName& name, const Error& error) {
+  Target target;
+  target.item.name_space = name.name_space;
+  target.item.name = name.name;
+  target.item.fail(StepId::profile, cause::kProfileInvalid, error.message,
+                   error.hint.empty() ? kMendProfile : std::string_view(error.hint));
+  return target;
+}
+
+}  // namespace execcred::doctor

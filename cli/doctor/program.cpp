@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <execcred/base/cause.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/os/process.hpp>
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace execcred::doctor {
+namespace {
+
+constexpr std::size_t kHead = 64 * 1024;
+constexpr std::string_view kInstall = "install the plugin there, or mend the mapping's command";
+
+#if defined(__x86_64__)
+constexpr Elf64_Half kMachine = EM_X86_64;
+#elif defined(__aarch64__)
+constexpr Elf64_Half kMachine = EM_AARCH64;
+#else
+constexpr Elf64_Half kMachine = EM_NONE;  // not judged
+#endif
+
+std::string machine_name(Elf64_Half machine) {
+  switch (machine) {
+    case EM_X86_64:
+      return "x86-64";
+    case EM_AARCH64:
+      return "arm64";
+    case EM_386:
+      return "32-bit x86";
+    case EM_ARM:
+      return "32-bit Arm";
+    case EM_RISCV:
+      return "RISC-V";
+    case EM_PPC64:
+      return "POWER";
+    case EM_S390:
+      return "IBM Z";
+    default:
+      return "machine " + std::to_string(machine);
+  }
+}
+
+ProgramFinding failed(std::string_view cause, std::string message,
+                      std::string_view hint = kInstall) {
+  return {.verdict = Verdict::fail,
+          .cause = cause,
+          .message = std::move(message),
+          .hint = std::string(hint)};
+}
+
+ProgramFinding not_executable(const std::string& path, const std::string& why) {
+  return failed(cause::kProgramNotExecutable, in_quotes(path) + " " + why);
+}
+
+// The beginning of the file: nullopt where it may be run, but not read.
+std::optional<std::string> head_of(const std::string& path) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  std::string head(kHead, '\0');
+  std::size_t size = 0;
+  while (size < head.size()) {
+    const ssize_t count = read(file.get(), head.data() + size, head.size() - size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::nullopt;
+    if (count == 0) break;
+    size += static_cast<std::size_t>(count);
+  }
+  head.resize(size);
+  return head;
+}
+
+template <class T>
+std::optional<T> object_at(std::string_view bytes, std::size_t offset) {
+  T object;
+  if (offset > bytes.size() || bytes.size() - offset < sizeof object) return std::nullopt;
+  std::memcpy(&object, bytes.data() + offset, sizeof object);
+  return object;
+}
+
+// The dynamic loader that the program names; empty where it needs none, or it cannot be told.
+std::string loader_of(std::string_view head, const Elf64_Ehdr& header) {
+  for (std::size_t i = 0; i < header.e_phnum; ++i) {
+    const auto entry =
+        object_at<Elf64_Phdr>(head, header.e_phoff + i * std::size_t{header.e_phentsize});
+    if (!entry) return {};
+    if (entry->p_type != PT_INTERP) continue;
+    if (entry->p_offset > head.size() || head.size() - entry->p_offset < entry->p_filesz) return {};
+    const std::string_view text = head.substr(entry->p_offset, entry->p_filesz);
+    return std::string(text.substr(0, text.find('\0')));
+  }
+  return {};
+}
+
+ProgramFinding look_at_elf(const std::string& path, std::string_view head) {
+  const auto header = object_at<Elf64_Ehdr>(head, 0);
+  if (!header) return not_executable(path, "is cut off");
+  const bool is_native = header->e_ident[EI_CLASS] == ELFCLASS64 &&
+                         header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_machine == kMachine;
+  if (!is_native) {
+    // A 32-bit program of this family may run; the kernel decides that when it is started.
+    ProgramFinding finding = failed(cause::kProgramWrongArchitecture,
+                                    in_quotes(path) + " is for " + machine_name(header->e_machine) +
+                                        ", and this is " + machine_name(kMachine),
+                                    "install the build for this machine");
+    finding.is_foreign = true;
+    return finding;
+  }
+  const std::string loader = loader_of(head, *header);
+  if (!loader.empty() && access(loader.c_str(), X_OK) != 0) {
+    return failed(cause::kProgramMissing,
+                  in_quotes(path) + " needs " + in_quotes(loader) + ", which is not there",
+                  "use a static build, or an image that has this dynamic loader");
+  }
+  return {};
+}
+
+ProgramFinding look_at_script(const std::string& path, std::string_view head) {
+  std::string_view line = head.substr(2, std::min<std::size_t>(head.find('\n'), 256) - 2);
+  line = trim(line);
+  const std::string interpreter(line.substr(0, line.find_first_of(" \t")));
+  if (interpreter.empty()) return not_executable(path, "names no interpreter in its first line");
+  if (access(interpreter.c_str(), X_OK) == 0) return {};
+  return failed(cause::kProgramMissing,
+                in_quotes(path) + " needs the interpreter " + in_quotes(interpreter) + ": " +
+                    system_message(errno),
+                "install it, or use a program that needs none");
+}
+
+// What other systems start.
+bool is_of_another_system(std::string_view head) {
+  constexpr std::array<std::string_view, 5> kMarks = {"MZ", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe",
+                                                      "\xfe\xed\xfa\xcf", "\xca\xfe\xba\xbe"};
+  return std::any_of(kMarks.begin(), kMarks.end(),
+                     [head](std::string_view mark) { return head.starts_with(mark); });
+}
+
+ProgramFinding look_at_content(const std::string& path) {
+  const std::optional<std::string> head = head_of(path);
+  if (!head) return {};
+  if (head->starts_with("\177ELF")) return look_at_elf(path, *head);
+  if (head->starts_with("#!")) return look_at_script(path, *head);
+  ProgramFinding finding =
+      is_of_another_system(*head)
+          ? failed(cause::kProgramWrongArchitecture,
+                   in_quotes(path) + " is a program of another operating system",
+                   "install the build for this machine")
+          : not_executable(
+                path, head->empty() ? "is empty" : "is neither a program nor a script with '#!'");
+  finding.is_foreign = true;
+  return finding;
+}
+
+// Who else than root and this user can replace what runs: through the file, or a folder of its way.
+std::string writable_by_others(const std::string& path) {
+  constexpr mode_t kOthers = S_IWGRP | S_IWOTH;
+  struct stat status = {};
+  if (stat(path.c_str(), &status) == 0 && (status.st_mode & kOthers) != 0) return path;
+  for (std::size_t end = path.rfind('/'); end != std::string::npos && end > 0;
+       end = path.rfind('/', end - 1)) {
+    const std::string folder = path.substr(0, end);
+    if (stat(folder.c_str(), &status) != 0) continue;
+    const bool is_sticky = (status.st_mode & S_ISVTX) != 0;
+    if ((status.st_mode & kOthers) != 0 && !is_sticky) return folder;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool is_ours(std::string_view path) { return file_name(path).starts_with("execcred-"); }
+
+ProgramFinding look_at_program(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) {
+    const std::string message = in_quotes(path) + ": " + system_message(errno);
+    if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) {
+      return failed(cause::kProgramMissing, message);
+    }
+    return failed(cause::kProgramNotExecutable, message, "this user must be able to reach it");
+  }
+  if (S_ISDIR(status.st_mode)) return not_executable(path, "is a directory");
+  if (!S_ISREG(status.st_mode)) return not_executable(path, "is not a regular file");
+  if (access(path.c_str(), X_OK) != 0) {
+    return failed(cause::kProgramNotExecutable,
+                  in_quotes(path) + " cannot be started: " + system_message(errno),
+                  "its mode must allow this user to execute it, and its file system too");
+  }
+  ProgramFinding finding = look_at_content(path);
+  if (finding.verdict != Verdict::ok) return finding;
+  finding.message = in_quotes(path);
+  if (const std::string place = writable_by_others(path); !place.empty()) {
+    finding.verdict = Verdict::warn;
+    finding.message = in_quotes(path) + (place == path ? " is" : ": " + in_quotes(place) + " is") +
+                      " writable by others, who so decide what runs as this user";
+    finding.hint = "take write permission from group and others";
+  }
+  return finding;
+}
+
+const ProgramFinding& Programs::look_at(const std::string& path) {
+  Entry* entry = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_ptr<Entry>& slot = entries_[path];
+    if (slot == nullptr) slot = std::make_unique<Entry>();
+    entry = slot.get();
+  }
+  std::call_once(entry->once, [&] {
+    entry->finding = look_at_program(path);
+    const bool may_run = entry->finding.verdict != Verdict::fail;
+    if (may_run && is_ours(path)) {
+      entry->finding = ask_version(path, std::move(entry->finding));
+    }
+  });
+  return entry->finding;
+}
+
+ProgramFinding Programs::ask_version(const std::string& path, ProgramFinding finding) const {
+  const Result<Finished> finished = run_command({.path = path,
+                                                 .arguments = {"--version"},
+                                                 .environment = environment_.entries(),
+                                                 .limit = limit_,
+                                                 .max_output = 4096,
+                                                 .stop = stop_});
+  const std::string name(file_name(path));
+  if (finished && finished->exit_code == 0 && finished->signal == 0) {
+    const std::string_view said = trim(finished->output.reveal());
+    const std::string start = name + " ";
+    if (said.starts_with(start) && said.find('\n') == std::string_view::npos) {
+      finding.message += ", version " + printable(said.substr(start.size()));
+      return finding;
+    }
+  }
+  // What is wrong with it shows when it runs.
+  finding.verdict = Verdict::warn;
+  finding.message += "; it does not answer --version as plugins of ours do";
+  finding.hint = "is it a plugin of execcred's, whose name it has?";
+  return finding;
+}
+
+}  // namespace execcred::doctor

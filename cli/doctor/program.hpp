@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program that gives the credential: whether it is there, can be started here, and cannot be
+// changed by others.
+#pragma once
+
+#include "report.hpp"
+
+#include <execcred/base/environment.hpp>
+#include <execcred/base/error.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace execcred::doctor {
+
+struct ProgramFinding {
+  Verdict verdict = Verdict::ok;
+  std::string_view cause = {};
+  std::string message = {};
+  std::string hint = {};
+  // Starting it must fail, unless the kernel has an interpreter for it.
+  bool is_foreign = false;
+};
+
+// Of an absolute path, without running it.
+ProgramFinding look_at_program(const std::string& path);
+
+// Looks at each program once, however many clusters it is for, and asks those of ours for their
+// version. Safe in a process of many threads.
+class Programs {
+ public:
+  Programs(const Environment& environment, Duration limit, int stop)
+      : environment_(environment), limit_(limit), stop_(stop) {}
+
+  const ProgramFinding& look_at(const std::string& path);
+
+ private:
+  struct Entry {
+    std::once_flag once;
+    ProgramFinding finding;
+  };
+
+  ProgramFinding ask_version(const std::string& path, ProgramFinding finding) const;
+
+  const Environment& environment_;
+  Duration limit_;
+  int stop_;
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<Entry>, std::less<>> entries_;
+};
+
+// "execcred-token-file" of "/plugins/execcred-token-file"; whether it is a plugin of ours by that.
+std::string_view file_name(std::string_view path);
+bool is_ours(std::string_view path);
+
+}  // namespace execcred::doctor

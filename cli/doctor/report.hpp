@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an examination of a cluster found: one result a step, in the order of the way that a
+// controller's request takes.
+#pragma once
+
+#include <execcred/base/clock.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/base/error.hpp>
+#include <execcred/base/text.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::doctor {
+
+enum class Verdict { skipped, ok, warn, fail };
+
+// "skipped", "ok", "warn", "fail".
+std::string_view name_of(Verdict verdict);
+
+// The order is that of the way, and of the output.
+enum class StepId {
+  profile,
+  mapping,
+  program,
+  run,
+  credential,
+  name,
+  connect,
+  proxy,
+  tls,
+  clock,
+  authenticate,
+  authorize,
+};
+inline constexpr std::size_t kStepCount = 12;
+
+std::string_view name_of(StepId step);
+
+struct Step {
+  Verdict verdict = Verdict::skipped;
+  std::string message = {};  // fit to be shown
+  std::string hint = {};
+  std::string_view cause = {};  // of cause.hpp; empty where there is none
+};
+
+class Item {
+ public:
+  std::string name_space = {};
+  std::string name = {};
+  std::string provider = {};
+  std::string user = {};
+  std::optional<TimePoint> expires = std::nullopt;     // the credential
+  std::optional<TimePoint> ca_expires = std::nullopt;  // the CA that the server's certificate is of
+  Duration duration = {};
+  std::vector<std::string> exchange = {};  // for --debug: requests and replies without secrets
+
+  std::string full_name() const;
+
+  Step& step(StepId id) { return steps_[static_cast<std::size_t>(id)]; }
+  const Step& step(StepId id) const { return steps_[static_cast<std::size_t>(id)]; }
+
+  // The texts may come from anywhere: what they may not show is replaced, and they are cut. A worse
+  // verdict replaces a better one.
+  void ok(StepId id, std::string_view message);
+  void skip(StepId id, std::string_view why);
+  void warn(StepId id, std::string_view cause, std::string_view message,
+            std::string_view hint = {});
+  void fail(StepId id, std::string_view cause, std::string_view message,
+            std::string_view hint = {});
+  // With the error's own cause; `cause` is for one that has none.
+  void fail(StepId id, const Error& error, std::string_view cause);
+
+  // What no text of the report may show.
+  void keep_secret(const SecretString& secret);
+  std::string shown(std::string_view text) const;
+
+  // The worst of the steps; ok where none was done.
+  Verdict verdict() const;
+  // Of the first step that failed, else of the first warning that has one; empty without.
+  std::string_view cause() const;
+  // The step that the cause is of; null without.
+  const Step* cause_step() const;
+
+ private:
+  void set(StepId id, Verdict verdict, std::string_view cause, std::string_view message,
+           std::string_view hint);
+
+  std::array<Step, kStepCount> steps_ = {};
+  SecretTexts secrets_ = {};
+};
+
+// Trying again later may help, so the exit code is 3.
+bool is_unavailability(std::string_view cause);
+
+// 1 where an item fails for a reason that does not pass, else 3 where one is unavailable, else 0.
+int exit_code_of(const std::vector<Item>& items);
+
+// "2026-07-01T12:00:00Z"
+std::string text_of(TimePoint time);
+
+}  // namespace execcred::doctor

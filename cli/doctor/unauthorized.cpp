@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// A 401 says nothing by itself, so what is known from elsewhere is compared. What cannot be told
+// apart is "unauthorized-other", with what was ruled out: a wrong cause is worse than none.
+#include "authenticate.hpp"
+#include "json_web_keys.hpp"
+
+#include <execcred/base/cause.hpp>
+#include <execcred/base/text.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred::doctor {
+namespace {
+
+constexpr int kOk = 200;
+constexpr int kNotFound = 404;
+
+// What a ServiceAccount's token is bound to (the claim kubernetes.io).
+struct BoundObject {
+  std::string what = {};  // "ServiceAccount 'ns/name'"
+  std::string path = {};
+  std::string name = {};
+  std::string uid = {};
+};
+
+bool is_path_segment(const std::string& text) { return is_dns1123_subdomain(text); }
+
+std::vector<BoundObject> bound_objects(const json::Value& payload) {
+  std::vector<BoundObject> objects;
+  const json::Value* const claim = payload.find("kubernetes.io");
+  if (claim == nullptr) return objects;
+  const std::string name_space = text_of(claim->find("namespace"));
+  if (!is_dns1123_label(name_space)) return objects;
+  struct Kind {
+    std::string_view member;
+    std::string_view title;
+    std::string_view resource;
+  };
+  for (const Kind& kind : {Kind{"serviceaccount", "ServiceAccount", "serviceaccounts"},
+                           Kind{"pod", "Pod", "pods"}, Kind{"secret", "Secret", "secrets"}}) {
+    const json::Value* const object = claim->find(kind.member);
+    const std::string name = object == nullptr ? std::string() : text_of(object->find("name"));
+    if (!is_path_segment(name)) continue;
+    objects.push_back(
+        {.what = std::string(kind.title) + " " + in_quotes(name_space + "/" + name),
+         .path = "/api/v1/namespaces/" + name_space + "/" + std::string(kind.resource) + "/" + name,
+         .name = name,
+         .uid = text_of(object->find("uid"))});
+  }
+  return objects;
+}
+
+class Explanation {
+ public:
+  Explanation(const ServerCheck& check, const PeerFacts& peer, std::optional<TimePoint> server_time,
+              Api& anonymous)
+      : check_(check), peer_(peer), server_time_(server_time), anonymous_(anonymous) {}
+
+  Unauthorized run() {
+    const CredentialFacts& facts = check_.facts;
+    if (facts.claims) {
+      if (by_time(facts.claims->not_before, facts.claims->expires_at, "the token")) return found();
+      if (by_config()) return found();
+      if (is_service_account(*facts.claims) && by_cluster()) return found();
+    } else if (!check_.credential.token.empty()) {
+      rule_out("the token is opaque, so nothing of it can be compared");
+    }
+    if (facts.certificate && by_certificate(*facts.certificate)) return found();
+    return other();
+  }
+
+ private:
+  Unauthorized found() { return std::move(found_); }
+
+  bool find(std::string_view cause, std::string message, std::string hint = {}) {
+    found_ = {.cause = cause, .message = std::move(message), .hint = std::move(hint)};
+    return true;
+  }
+
+  void rule_out(std::string what) { ruled_out_.push_back(std::move(what)); }
+
+  Unauthorized other() {
+    std::string message = "why cannot be told from here";
+    if (!ruled_out_.empty()) message += "; " + join(ruled_out_, "; ");
+    std::string hint = "the API server's log says why";
+    if (check_.config == nullptr && check_.facts.claims &&
+        !is_service_account(*check_.facts.claims)) {
+      hint +=
+          "; with --authentication-config=PATH, the server's own file, the token is compared "
+          "with it";
+    }
+    return {.cause = cause::kUnauthorizedOther, .message = message, .hint = hint};
+  }
+
+  // By the server's clock; what is over by both clocks was found before.
+  bool by_time(std::optional<TimePoint> begin, std::optional<TimePoint> end,
+               const std::string& what) {
+    const TimePoint ours = SystemClock().now();
+    if (!server_time_) {
+      if (end && *end <= ours) {
+        return find(cause::kUnauthorizedExpired, what + " ended at " + text_of(*end));
+      }
+      return false;
+    }
+    const std::string hint = "let both machines take their time from the network";
+    if (end && *end <= *server_time_) {
+      if (*end > ours) {
+        return find(cause::kClockSkew,
+                    what +
+                        " has ended by the server's clock, and not by this machine's, which is "
+                        "behind",
+                    hint);
+      }
+      return find(cause::kUnauthorizedExpired, what + " ended at " + text_of(*end),
+                  "check whatever renews it");
+    }
+    if (begin && *begin > *server_time_ + std::chrono::seconds(1)) {
+      if (*begin <= ours) {
+        return find(cause::kClockSkew,
+                    what + " is not valid yet by the server's clock, which is behind", hint);
+      }
+      return false;
+    }
+    rule_out("its times fit the server's clock");
+    return false;
+  }
+
+  bool by_config() {
+    if (check_.config == nullptr) return false;
+    const Mismatch mismatch = compare(*check_.config, *check_.facts.claims, check_.facts.payload);
+    switch (mismatch.kind) {
+      case Mismatch::Kind::issuer:
+        return find(cause::kUnauthorizedUnknownIssuer, mismatch.message, mismatch.hint);
+      case Mismatch::Kind::audience:
+        return find(cause::kUnauthorizedAudience, mismatch.message, mismatch.hint);
+      case Mismatch::Kind::other:
+        return find(cause::kUnauthorizedOther, mismatch.message, mismatch.hint);
+      case Mismatch::Kind::none:
+        break;
+    }
+    if (check_.config->find(check_.facts.claims->issuer) != nullptr) {
+      rule_out("its issuer and audience are in the authentication configuration" +
+               (mismatch.hint.empty() ? "" : "; " + mismatch.hint));
+    }
+    return false;
+  }
+
+  // The cluster's own issuer: what anybody may read of it, for the token is not taken.
+  bool by_cluster() {
+    const UnverifiedClaims& claims = *check_.facts.claims;
+    if (check_.config != nullptr && check_.config->find(claims.issuer) != nullptr) return false;
+    const Result<Answer> discovery =
+        anonymous_.get("/.well-known/openid-configuration", SecretString());
+    const std::string issuer =
+        discovery && discovery->status == kOk ? text_of(discovery->body.find("issuer")) : "";
+    if (issuer.empty()) {
+      rule_out("the cluster does not tell anonymous callers its own issuer");
+      return by_objects();
+    }
+    if (issuer != claims.issuer) {
+      return find(cause::kUnauthorizedUnknownIssuer,
+                  "the token is of the ServiceAccount issuer " + in_quotes(claims.issuer) +
+                      ", and the cluster's is " + in_quotes(issuer),
+                  "it is another cluster's token, or from before the issuer was changed");
+    }
+    const Result<Answer> keys = anonymous_.get("/openid/v1/jwks", SecretString());
+    const Signature signature = keys && keys->status == kOk
+                                    ? check_signature(check_.credential.token, claims, keys->body)
+                                    : Signature::unknown;
+    if (signature == Signature::foreign) {
+      return find(
+          cause::kUnauthorizedUnknownIssuer,
+          "none of the cluster's keys made the token, though its issuer has the same name, " +
+              in_quotes(issuer),
+          "it is the token of another cluster with that issuer, or of a key that the cluster "
+          "no longer has");
+    }
+    if (signature == Signature::good) {
+      rule_out("its issuer and key are the cluster's own");
+      return by_objects();
+    }
+    rule_out("its issuer is the cluster's own");
+    return by_objects();
+  }
+
+  // Gone, or another of the same name: only where anonymous callers may see it.
+  bool by_objects() {
+    for (const BoundObject& object : bound_objects(check_.facts.payload)) {
+      const Result<Answer> answer = anonymous_.get(object.path, SecretString());
+      if (!answer) continue;
+      const std::string hint = "ask for a new token";
+      const std::string named = text_of(find_at(answer->body, {"details", "name"}));
+      if (answer->status == kNotFound && answer->is_status && answer->reason == "NotFound" &&
+          named == object.name) {
+        return find(cause::kUnauthorizedRevoked,
+                    "the token is bound to " + object.what + ", which is gone", hint);
+      }
+      const std::string uid = text_of(find_at(answer->body, {"metadata", "uid"}));
+      if (answer->status == kOk && !uid.empty() && !object.uid.empty() && uid != object.uid) {
+        return find(cause::kUnauthorizedRevoked,
+                    "the token is bound to another " + object.what +
+                        " than the one that is there "
+                        "now",
+                    hint);
+      }
+    }
+    return false;
+  }
+
+  bool by_certificate(const CertificateFacts& certificate) {
+    if (by_time(certificate.not_before, certificate.not_after, "the certificate")) return true;
+    if (!peer_.wants_client_certificate) {
+      return find(cause::kUnauthorizedUnknownCa,
+                  "the server asks for no client certificate, so it takes none",
+                  "the API server needs --client-ca-file, and no proxy may end TLS before it");
+    }
+    const bool is_known = std::any_of(
+        certificate.issuers.begin(), certificate.issuers.end(), [this](const std::string& issuer) {
+          return std::find(peer_.client_cas.begin(), peer_.client_cas.end(), issuer) !=
+                 peer_.client_cas.end();
+        });
+    if (peer_.client_cas.empty()) {
+      rule_out("the server does not say of which CAs it takes certificates");
+      return false;
+    }
+    if (is_known) {
+      rule_out("a CA of the name of the certificate's issuer is one that the server asks for");
+      return false;
+    }
+    return find(cause::kUnauthorizedUnknownCa,
+                "the certificate is issued by " + in_quotes(certificate.issuer) +
+                    ", which is none of the " + std::to_string(peer_.client_cas.size()) +
+                    " CAs that the server asks for",
+                "get a certificate of the cluster's client CA");
+  }
+
+  const ServerCheck& check_;
+  const PeerFacts& peer_;
+  std::optional<TimePoint> server_time_;
+  Api& anonymous_;
+  Unauthorized found_;
+  std::vector<std::string> ruled_out_;
+};
+
+}  // namespace
+
+Unauthorized explain_unauthorized(const ServerCheck& check, const PeerFacts& peer,
+                                  std::optional<TimePoint> server_time, Api& anonymous) {
+  return Explanation(check, peer, server_time, anonymous).run();
+}
+
+}  // namespace execcred::doctor

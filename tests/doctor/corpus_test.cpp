@@ -1,0 +1,678 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults, each made in an otherwise working cluster, and the cause that doctor must name. A wrong
+// cause is worse than a general one, so the table says what is known and no more.
+#include "rig.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+
+using namespace doctor_test;
+using blackbox::jwt_for;
+using blackbox::make_jwt;
+using blackbox::seconds_since_epoch;
+using execcred::test::make_ca;
+using execcred::test::make_identity;
+using execcred::test::Stream;
+using execcred::test::StreamServer;
+
+namespace {
+
+struct Fault {
+  const char* what;
+  std::function<void(Scene&)> make;
+  const char* cause;
+  int exit_code = 1;
+  const char* step = "";  // of the cause
+};
+
+// Things that must live as long as the run.
+struct Around {
+  std::vector<std::unique_ptr<StreamServer>> servers;
+  std::vector<execcred::test::Identity> identities;
+  std::vector<int> descriptors;
+
+  ~Around() {
+    for (const int descriptor : descriptors) close(descriptor);
+  }
+};
+Around* around = nullptr;
+
+// A port of 127.0.0.1 at which nothing listens, kept from others meanwhile.
+std::uint16_t closed_port() {
+  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  around->descriptors.push_back(descriptor);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  socklen_t size = sizeof address;
+  getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
+  return ntohs(address.sin_port);
+}
+
+// One whose queue is full, so that nobody answers.
+std::uint16_t silent_port() {
+  const std::uint16_t port = closed_port();
+  const int listener = around->descriptors.back();
+  listen(listener, 0);
+  for (int i = 0; i < 3; ++i) {
+    const int filler = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    around->descriptors.push_back(filler);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connect(filler, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  }
+  return port;
+}
+
+StreamServer& plain_server(StreamServer::Handler handler) {
+  around->servers.push_back(std::make_unique<StreamServer>(std::move(handler)));
+  return *around->servers.back();
+}
+
+std::string local(std::uint16_t port, std::string_view scheme = "https") {
+  return std::string(scheme) + "://127.0.0.1:" + std::to_string(port);
+}
+
+void run_script(Scene& scene, std::string_view name, std::string_view body) {
+  scene.command = scene.sandbox.script(name, body);
+  scene.args = {};
+}
+
+std::string printing_credential(std::string_view status) {
+  return R"(printf '%s' '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",)"
+         R"("status":)" +
+         std::string(status) + "}'";
+}
+
+void give_certificate(Scene& scene, const execcred::test::Identity& certificate,
+                      const execcred::test::Identity& key) {
+  const std::string pair = R"({"clientCertificateData":)" + blackbox::json_string(certificate.pem) +
+                           R"(,"clientKeyData":)" + blackbox::json_string(key.key_pem) + "}";
+  scene.sandbox.write(
+      "answer",
+      R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":)" +
+          pair + "}",
+      0600);
+  run_script(scene, "give", "cat " + scene.sandbox.at("answer"));
+}
+
+execcred::test::Identity& kept(execcred::test::Identity identity) {
+  around->identities.reserve(16);
+  around->identities.push_back(std::move(identity));
+  return around->identities.back();
+}
+
+const char* const kConfig = R"(apiVersion: apiserver.config.k8s.io/v1beta1
+kind: AuthenticationConfiguration
+jwt:
+- issuer: {url: "https://idp.example.com", audiences: [kubernetes]}
+  claimMappings: {username: {claim: sub, prefix: ""}}
+)";
+
+std::string person_jwt(std::string_view issuer, std::string_view audience) {
+  return make_jwt(R"({"iss":")" + std::string(issuer) + R"(","sub":"jane","aud":")" +
+                  std::string(audience) + R"(","exp":)" +
+                  std::to_string(seconds_since_epoch() + 3600) + "}");
+}
+
+void refuse_all(Scene& scene, std::string_view token) {
+  scene.write_token(token);
+  scene.arguments = {"--authentication-config", scene.sandbox.write("auth.yaml", kConfig)};
+}
+
+// What a cluster tells anonymous callers of its own issuer.
+void publish_issuer(Scene& scene, std::string_view issuer, std::string_view keys) {
+  scene.api->answer([issuer = std::string(issuer),
+                     keys = std::string(keys)](const ApiRequest& request) -> ApiReply {
+    if (request.path == "/.well-known/openid-configuration") {
+      return {.status = 200, .body = R"({"issuer":")" + issuer + R"("})"};
+    }
+    if (request.path == "/openid/v1/jwks") return {.status = 200, .body = keys};
+    return {.status = 0};
+  });
+}
+
+void reply_with(Scene& scene, int status, std::string_view body, std::string_view headers = "") {
+  scene.api->answer(
+      [=, body = std::string(body), headers = std::string(headers)](const ApiRequest&) -> ApiReply {
+        return {.status = status, .body = body, .headers = headers};
+      });
+}
+
+const std::vector<Fault>& faults() {
+  static const std::vector<Fault> kFaults = {
+      // The ClusterProfile.
+      {"the profile has no providers",
+       [](Scene& s) {
+         s.profile = R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile",)"
+                     R"("metadata":{"name":"one","namespace":"fleet"},"status":{}})";
+       },
+       "no-provider", 1, "profile"},
+      {"the mapping knows none of its providers",
+       [](Scene& s) {
+         s.profile = s.profile_text();
+         s.profile.replace(s.profile.find("\"p\""), 3, "\"q\"");
+       },
+       "provider-unknown", 1, "profile"},
+      {"a version that is not read",
+       [](Scene& s) {
+         s.profile = s.profile_text();
+         s.profile.replace(s.profile.find("v1alpha1"), 8, "v1alpha7");
+       },
+       "profile-invalid", 1, "profile"},
+      {"a provider without a server",
+       [](Scene& s) {
+         s.profile = s.profile_text();
+         s.profile.replace(s.profile.find(R"("server":)"), 9, R"("servant":)");
+       },
+       "profile-invalid", 1, "profile"},
+      {"a plain http server", [](Scene& s) { s.server = local(s.api->port(), "http"); },
+       "profile-invalid", 1, "profile"},
+      {"a CA that is no certificate", [](Scene& s) { s.ca = "no certificate"; }, "profile-invalid",
+       1, "profile"},
+      {"a CA beside insecure-skip-tls-verify",
+       [](Scene& s) { s.more_of_cluster = R"(,"insecure-skip-tls-verify":true)"; },
+       "profile-invalid", 1, "profile"},
+      {"a tls-server-name that is none",
+       [](Scene& s) { s.more_of_cluster = R"(,"tls-server-name":"not a name")"; },
+       "profile-invalid", 1, "profile"},
+      {"a proxy-url of another scheme",
+       [](Scene& s) { s.more_of_cluster = R"(,"proxy-url":"ftp://127.0.0.1:1")"; },
+       "profile-invalid", 1, "profile"},
+      {"the control plane is not healthy",
+       [](Scene& s) { s.conditions = R"([{"type":"ControlPlaneHealthy","status":"False"}])"; },
+       "profile-unhealthy", 0, "profile"},
+
+      // The mapping.
+      {"a relative command", [](Scene& s) { s.command = "execcred-token-file"; }, "mapping-invalid",
+       1, "mapping"},
+      {"an unknown policy",
+       [](Scene& s) { s.more_of_entry = R"(,"profileSourcedCLIArgsPolicy":"Prepend")"; },
+       "mapping-invalid", 1, "mapping"},
+      {"an option that the plugin does not have",
+       [](Scene& s) { s.args.emplace_back("--tokenfile=/x"); }, "mapping-invalid", 1, "run"},
+      {"an option with a value that is none", [](Scene& s) { s.args.emplace_back("--max-age=x"); },
+       "mapping-invalid", 1, "run"},
+      {"the required option is missing", [](Scene& s) { s.args = {}; }, "mapping-invalid", 1,
+       "run"},
+      {"the profile may append arguments without a boundary",
+       [](Scene& s) { s.more_of_entry = R"(,"profileSourcedCLIArgsPolicy":"Append")"; },
+       "mapping-unsafe", 1, "mapping"},
+      {"the profile may set the plugin's environment",
+       [](Scene& s) { s.more_of_entry = R"(,"profileSourcedEnvVarsPolicy":"Replace")"; },
+       "mapping-unsafe", 1, "mapping"},
+
+      // The program.
+      {"there is no program", [](Scene& s) { s.command = s.sandbox.at("nothing"); },
+       "program-missing", 1, "program"},
+      {"the program may not be executed",
+       [](Scene& s) { s.command = s.sandbox.write("execcred-x", "#!/bin/sh\nexit 0\n", 0644); },
+       "program-not-executable", 1, "program"},
+      {"the program is a folder", [](Scene& s) { s.command = s.sandbox.path().native(); },
+       "program-not-executable", 1, "program"},
+      {"the script's interpreter is missing",
+       [](Scene& s) { s.command = s.sandbox.write("x", "#!/no/such/shell\n", 0755); },
+       "program-missing", 1, "program"},
+      {"the program is for another machine",
+       [](Scene& s) {
+         std::string elf("\177ELF\x02\x01\x01", 7);
+         elf.resize(64, '\0');
+         elf[16] = 2;
+         elf[18] = '\x16';  // IBM Z
+         s.command = s.sandbox.write("x", elf, 0755);
+       },
+       "program-wrong-architecture", 1, "program"},
+      {"the program is empty", [](Scene& s) { s.command = s.sandbox.write("x", "", 0755); },
+       "program-not-executable", 1, "program"},
+      {"the program crashes", [](Scene& s) { run_script(s, "x", "kill -SEGV $$"); },
+       "program-crashed", 1, "run"},
+      {"the program does not end",
+       [](Scene& s) {
+         run_script(s, "x", "exec sleep 60");
+         s.arguments = {"--timeout=300ms"};
+       },
+       "program-timeout", 3, "run"},
+      {"the program prints no credential", [](Scene& s) { run_script(s, "x", "echo hello"); },
+       "program-output-invalid", 1, "run"},
+      {"the program prints nothing", [](Scene& s) { run_script(s, "x", "exit 0"); },
+       "program-output-invalid", 1, "run"},
+      {"the program answers in another version",
+       [](Scene& s) {
+         run_script(s, "x",
+                    R"(printf '%s' '{"kind":"ExecCredential","apiVersion":)"
+                    R"("client.authentication.k8s.io/v1beta1","status":{"token":"x"}}')");
+       },
+       "program-output-invalid", 1, "run"},
+      {"the program prints without an end", [](Scene& s) { run_script(s, "x", "exec yes"); },
+       "program-output-invalid", 1, "run"},
+      {"another program fails", [](Scene& s) { run_script(s, "x", "echo no >&2; exit 3"); },
+       "program-failed", 1, "run"},
+      {"a program that claims a cause in its report is not one of ours",
+       [](Scene& s) {
+         run_script(s, "x",
+                    R"(echo '{"cause":"source-missing"}' > "$EXECCRED_REPORT_FILE"; exit 1)");
+       },
+       "program-failed", 1, "run"},
+      {"a program that needs a terminal",
+       [](Scene& s) { s.more_of_exec = R"(,"interactiveMode":"Always")"; }, "interaction-needed", 1,
+       "run"},
+
+      // What the plugin says of its source and its settings.
+      {"the token's file is missing",
+       [](Scene& s) { s.args = {"--token-file=" + s.sandbox.at("no-token")}; }, "source-missing", 1,
+       "run"},
+      {"the token's file is empty", [](Scene& s) { s.write_token(""); }, "source-missing", 1,
+       "run"},
+      {"the token's file may be written by others",
+       [](Scene& s) { chmod(s.sandbox.at("token").c_str(), 0666); }, "source-forbidden", 1, "run"},
+      {"the token has expired", [](Scene& s) { s.write_token(jwt_for(-60)); }, "source-expired", 1,
+       "run"},
+      {"a key in the token's place",
+       [](Scene& s) { s.write_token("-----BEGIN PRIVATE KEY-----\n"); }, "source-refused", 1,
+       "run"},
+      {"the token is not valid yet",
+       [](Scene& s) {
+         s.write_token(jwt_for(7200, ",\"nbf\":" + std::to_string(seconds_since_epoch() + 3600)));
+       },
+       "credential-not-yet-valid", 1, "run"},
+      {"the token is for another audience", [](Scene& s) { s.args.emplace_back("--audience=x"); },
+       "credential-wrong-audience", 1, "run"},
+      {"the server is not allowed",
+       [](Scene& s) { s.args.emplace_back("--allow-server=https://other.example.com"); },
+       "server-not-allowed", 1, "run"},
+      {"the proxy is not allowed",
+       [](Scene& s) {
+         s.args.push_back("--allow-server=" + s.server);
+         s.more_of_cluster = R"(,"proxy-url":"http://127.0.0.1:9")";
+       },
+       "server-not-allowed", 1, "run"},
+      {"the CA is not the pinned one",
+       [](Scene& s) {
+         s.args.push_back("--server-ca-file=" +
+                          s.sandbox.write("pinned.pem", make_ca("pinned").pem, 0600));
+       },
+       "server-not-allowed", 1, "run"},
+      {"the rule needs cluster information that is not sent",
+       [](Scene& s) {
+         s.args.push_back("--allow-server=" + s.server);
+         s.more_of_exec = R"(,"interactiveMode":"Never")";
+       },
+       "cluster-info-missing", 1, "run"},
+      {"a template needs cluster information that is not sent",
+       [](Scene& s) {
+         s.args = {"--token-file=/run/{clusterName}/token"};
+         s.more_of_exec = R"(,"interactiveMode":"Never")";
+       },
+       "cluster-info-missing", 1, "run"},
+      {"the profile sets what it may not",
+       [](Scene& s) {
+         s.more_of_cluster = R"(,"extensions":[{"name":"client.authentication.k8s.io/exec",)"
+                             R"("extension":{"tokenFile":"/etc/shadow"}}])";
+       },
+       "config-refused", 1, "run"},
+      {"a variable of the environment is wrong",
+       [](Scene& s) { s.environment = {"EXECCRED_TIMEOUT=forever"}; }, "config-refused", 1, "run"},
+
+      // What was given.
+      {"the given credential is over",
+       [](Scene& s) {
+         run_script(
+             s, "x",
+             printing_credential(R"({"token":"x","expirationTimestamp":"2020-01-01T00:00:00Z"})"));
+       },
+       "credential-expired", 1, "credential"},
+      {"the given token has ended",
+       [](Scene& s) {
+         run_script(s, "x", printing_credential(R"({"token":")" + jwt_for(-5) + R"("})"));
+       },
+       "credential-expired", 1, "credential"},
+      {"the given token begins later",
+       [](Scene& s) {
+         const std::string begins = std::to_string(seconds_since_epoch() + 3000);
+         run_script(
+             s, "x",
+             printing_credential(R"({"token":")" + jwt_for(3600, ",\"nbf\":" + begins) + R"("})"));
+       },
+       "credential-not-yet-valid", 1, "credential"},
+      {"the key belongs to another certificate",
+       [](Scene& s) {
+         give_certificate(s, kept(make_identity({.common_name = "jane"})),
+                          kept(make_identity({.common_name = "other"})));
+       },
+       "credential-key-mismatch", 1, "credential"},
+      {"the certificate has ended",
+       [](Scene& s) {
+         s.serve({.tls = {.asks_for_certificate = true}});
+         s.api->answer([](const ApiRequest&) { return unauthorized(); });
+         const auto& identity =
+             kept(make_identity({.common_name = "jane", .begins = -7200, .ends = -3600}));
+         give_certificate(s, identity, identity);
+       },
+       "certificate-expired", 1, "credential"},
+      {"a token that no header may hold",
+       [](Scene& s) { run_script(s, "x", printing_credential(R"({"token":"a b"})")); },
+       "program-output-invalid", 1, "run"},
+      {"no request is made, and the server's file has another audience",
+       [](Scene& s) {
+         refuse_all(s, person_jwt("https://idp.example.com", "other"));
+         s.arguments.emplace_back("--no-request");
+       },
+       "credential-wrong-audience", 1, "credential"},
+      {"no request is made, and the server's file has other issuers",
+       [](Scene& s) {
+         refuse_all(s, person_jwt("https://other.example.com", "kubernetes"));
+         s.arguments.emplace_back("--no-request");
+       },
+       "credential-wrong-issuer", 1, "credential"},
+
+      // The way.
+      {"a name that nobody has", [](Scene& s) { s.server = "https://nobody.invalid:6443"; },
+       "name-unknown", 3, "name"},
+      {"nothing listens", [](Scene& s) { s.server = local(closed_port()); }, "connect-refused", 3,
+       "connect"},
+      {"nobody answers",
+       [](Scene& s) {
+         s.server = local(silent_port());
+         s.arguments = {"--timeout=300ms"};
+       },
+       "connect-timeout", 3, "connect"},
+      {"the proxy does not listen",
+       [](Scene& s) {
+         s.more_of_cluster = R"(,"proxy-url":")" + local(closed_port(), "http") + R"(")";
+       },
+       "proxy-failed", 3, "proxy"},
+      {"the proxy's name is unknown",
+       [](Scene& s) { s.more_of_cluster = R"(,"proxy-url":"http://proxy.invalid:3128")"; },
+       "proxy-failed", 3, "proxy"},
+      {"the proxy forbids it",
+       [](Scene& s) {
+         const auto port = plain_server([](Stream& stream) {
+                             stream.read_request();
+                             stream.write("HTTP/1.1 403 Forbidden\r\n\r\n");
+                           }).port();
+         s.more_of_cluster = R"(,"proxy-url":")" + local(port, "http") + R"(")";
+       },
+       "proxy-refused", 1, "proxy"},
+      {"the proxy wants a password",
+       [](Scene& s) {
+         const auto port = plain_server([](Stream& stream) {
+                             stream.read_request();
+                             stream.write("HTTP/1.1 407 Who\r\n\r\n");
+                           }).port();
+         s.more_of_cluster = R"(,"proxy-url":")" + local(port, "http") + R"(")";
+       },
+       "proxy-refused", 1, "proxy"},
+      {"the proxy does not reach the server",
+       [](Scene& s) {
+         const auto port = plain_server([](Stream& stream) {
+                             stream.read_request();
+                             stream.write("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+                           }).port();
+         s.more_of_cluster = R"(,"proxy-url":")" + local(port, "http") + R"(")";
+       },
+       "proxy-failed", 3, "proxy"},
+      {"the proxy of the environment is down",
+       [](Scene& s) {
+         s.environment = {"HTTPS_PROXY=" + local(closed_port(), "http")};
+         s.server = "https://10.255.255.1:6443";
+       },
+       "proxy-failed", 3, "proxy"},
+      {"a SOCKS proxy that does not allow it",
+       [](Scene& s) {
+         const auto port = plain_server([](Stream& stream) {
+                             stream.read(3);
+                             stream.write(std::string("\x05\x00", 2));
+                             stream.read(64);
+                             stream.write(std::string("\x05\x02\x00\x01\0\0\0\0\0\0", 10));
+                             stream.wait_for_close();
+                           }).port();
+         s.more_of_cluster = R"(,"proxy-url":")" + local(port, "socks5") + R"(")";
+       },
+       "proxy-refused", 1, "proxy"},
+
+      // TLS.
+      {"another CA", [](Scene& s) { s.ca = make_ca("another").pem; }, "tls-wrong-ca", 1, "tls"},
+      {"another CA of the same name", [](Scene& s) { s.ca = make_ca("cluster CA").pem; },
+       "tls-wrong-ca", 1, "tls"},
+      {"a certificate for another name",
+       [](Scene& s) { s.serve({.server = {.alternative_names = "DNS:other.example.com"}}); },
+       "tls-wrong-name", 1, "tls"},
+      {"a tls-server-name that the certificate does not have",
+       [](Scene& s) { s.more_of_cluster = R"(,"tls-server-name":"other.example.com")"; },
+       "tls-wrong-name", 1, "tls"},
+      {"the server's certificate has ended",
+       [](Scene& s) { s.serve({.server = {.begins = -7200, .ends = -3600}}); }, "tls-expired", 1,
+       "tls"},
+      {"the server's certificate begins later",
+       [](Scene& s) { s.serve({.server = {.begins = 3600, .ends = 7200}}); }, "tls-expired", 1,
+       "tls"},
+      {"a server without TLS",
+       [](Scene& s) {
+         s.server = local(plain_server([](Stream& stream) {
+                            stream.write("HTTP/1.1 400 Bad Request\r\n\r\n");
+                            stream.wait_for_close();
+                          }).port());
+       },
+       "tls-no-https", 1, "tls"},
+      {"a server of SSH",
+       [](Scene& s) {
+         s.server = local(plain_server([](Stream& stream) {
+                            stream.write("SSH-2.0-OpenSSH_9.2\r\n");
+                            stream.wait_for_close();
+                          }).port());
+       },
+       "tls-no-https", 1, "tls"},
+      {"a server that closes in the handshake",
+       [](Scene& s) {
+         s.server = local(plain_server([](Stream& stream) { stream.read(16); }).port());
+       },
+       "tls-failed", 3, "tls"},
+      {"a server that says nothing in the handshake",
+       [](Scene& s) {
+         s.server = local(plain_server([](Stream& stream) { stream.wait_for_close(); }).port());
+         s.arguments = {"--timeout=300ms"};
+       },
+       "tls-failed", 3, "tls"},
+      {"a server that speaks TLS 1.1 alone",
+       [](Scene& s) {
+         s.serve({.tls = {.least_version = TLS1_VERSION, .greatest_version = TLS1_1_VERSION}});
+       },
+       "tls-protocol", 3, "tls"},
+      {"nothing is verified",
+       [](Scene& s) {
+         s.ca = "";
+         s.more_of_cluster = R"(,"insecure-skip-tls-verify":true)";
+       },
+       "tls-insecure", 0, "tls"},
+      {"the CA soon ends", [](Scene& s) { s.warn_before = "3000d"; }, "ca-expires-soon", 0, "tls"},
+
+      // What the server says.
+      {"a web server", [](Scene& s) { reply_with(s, 404, "<html>no</html>"); },
+       "not-a-kubernetes-api", 1, "authenticate"},
+      {"a redirect to another server",
+       [](Scene& s) { reply_with(s, 302, "", "Location: https://example.com/\r\n"); },
+       "not-a-kubernetes-api", 1, "authenticate"},
+      {"401 without a Status", [](Scene& s) { reply_with(s, 401, "Unauthorized"); },
+       "not-a-kubernetes-api", 1, "authenticate"},
+      {"403 without a Status", [](Scene& s) { reply_with(s, 403, "{}"); }, "not-a-kubernetes-api",
+       1, "authenticate"},
+      {"200 with something else", [](Scene& s) { reply_with(s, 200, R"({"ok":true})"); },
+       "not-a-kubernetes-api", 1, "authenticate"},
+      {"500", [](Scene& s) { reply_with(s, 500, R"({"kind":"Status"})"); }, "server-error", 3,
+       "authenticate"},
+      {"503", [](Scene& s) { reply_with(s, 503, "no backend"); }, "server-error", 3,
+       "authenticate"},
+      {"429", [](Scene& s) { reply_with(s, 429, R"({"kind":"Status"})"); }, "server-throttled", 3,
+       "authenticate"},
+      {"no reply",
+       [](Scene& s) {
+         s.serve({.converse = [](Stream& stream) { stream.wait_for_close(); }});
+         s.arguments = {"--timeout=400ms"};
+       },
+       "server-error", 3, "authenticate"},
+      {"a reply that is cut",
+       [](Scene& s) {
+         s.serve({.converse = [](Stream& stream) {
+           stream.read_request();
+           stream.write("HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{");
+           stream.cut();
+         }});
+       },
+       "server-error", 3, "authenticate"},
+      {"not HTTP",
+       [](Scene& s) {
+         s.serve({.converse = [](Stream& stream) {
+           stream.read_request();
+           stream.write("220 mail.example.com ESMTP\r\n");
+           stream.wait_for_close();
+         }});
+       },
+       "not-a-kubernetes-api", 1, "authenticate"},
+      {"the token's issuer is not in the server's file",
+       [](Scene& s) { refuse_all(s, person_jwt("https://other.example.com", "kubernetes")); },
+       "unauthorized-unknown-issuer", 1, "authenticate"},
+      {"the token's audience is not in the server's file",
+       [](Scene& s) { refuse_all(s, person_jwt("https://idp.example.com", "other")); },
+       "unauthorized-audience", 1, "authenticate"},
+      {"the token fits the server's file, and is refused",
+       [](Scene& s) { refuse_all(s, person_jwt("https://idp.example.com", "kubernetes")); },
+       "unauthorized-other", 1, "authenticate"},
+      {"an unknown token without the server's file",
+       [](Scene& s) { s.write_token(person_jwt("https://idp.example.com", "kubernetes")); },
+       "unauthorized-other", 1, "authenticate"},
+      {"an opaque token that is not known", [](Scene& s) { s.write_token("opaque"); },
+       "unauthorized-other", 1, "authenticate"},
+      {"a ServiceAccount of another cluster's issuer",
+       [](Scene& s) {
+         publish_issuer(s, "https://this.example.com", "{}");
+         s.write_token(jwt_for(3599));
+       },
+       "unauthorized-unknown-issuer", 1, "authenticate"},
+      {"a ServiceAccount's token of a foreign key under the cluster's own issuer",
+       [](Scene& s) {
+         publish_issuer(s, "https://issuer.example.com", R"({"keys":[]})");
+         s.write_token(jwt_for(3599));
+       },
+       "unauthorized-unknown-issuer", 1, "authenticate"},
+      {"a ServiceAccount's token, and the cluster does not publish its issuer",
+       [](Scene& s) { s.write_token(jwt_for(3599)); }, "unauthorized-other", 1, "authenticate"},
+      {"a ServiceAccount that is gone, as anybody may see",
+       [](Scene& s) {
+         s.api->answer([](const ApiRequest& request) -> ApiReply {
+           if (!request.path.ends_with("/serviceaccounts/sa")) return {.status = 0};
+           return status_reply(404, "NotFound", "serviceaccounts \"sa\" not found",
+                               R"({"name":"sa","kind":"serviceaccounts"})");
+         });
+         s.write_token(jwt_for(
+             3599,
+             R"(,"kubernetes.io":{"namespace":"ns","serviceaccount":{"name":"sa","uid":"1"}})"));
+       },
+       "unauthorized-revoked", 1, "authenticate"},
+      {"a ServiceAccount that was made anew",
+       [](Scene& s) {
+         s.api->answer([](const ApiRequest& request) -> ApiReply {
+           if (!request.path.ends_with("/serviceaccounts/sa")) return {.status = 0};
+           return {.status = 200, .body = R"({"metadata":{"name":"sa","uid":"2"}})"};
+         });
+         s.write_token(jwt_for(
+             3599,
+             R"(,"kubernetes.io":{"namespace":"ns","serviceaccount":{"name":"sa","uid":"1"}})"));
+       },
+       "unauthorized-revoked", 1, "authenticate"},
+      {"a certificate of a CA that the server does not ask for",
+       [](Scene& s) {
+         const auto& known = kept(make_ca("known client CA"));
+         s.serve({.tls = {.asks_for_certificate = true, .names = {&known}}});
+         s.api->answer([](const ApiRequest&) { return unauthorized(); });
+         const auto& foreign = kept(make_ca("foreign CA"));
+         const auto& identity = kept(make_identity({.common_name = "jane", .issuer = &foreign}));
+         give_certificate(s, identity, identity);
+       },
+       "unauthorized-unknown-ca", 1, "authenticate"},
+      {"a certificate of a known CA that is refused",
+       [](Scene& s) {
+         const auto& known = kept(make_ca("known client CA"));
+         s.serve({.tls = {.asks_for_certificate = true, .names = {&known}}});
+         s.api->answer([](const ApiRequest&) { return unauthorized(); });
+         const auto& identity = kept(make_identity({.common_name = "jane", .issuer = &known}));
+         give_certificate(s, identity, identity);
+       },
+       "unauthorized-other", 1, "authenticate"},
+      {"the server's clock is far ahead",
+       [](Scene& s) {
+         s.write_token(jwt_for(3599));
+         s.api->answer([](const ApiRequest&) {
+           ApiReply reply = unauthorized();
+           reply.headers = "Date: Thu, 01 Jan 2099 00:00:00 GMT\r\n";
+           return reply;
+         });
+       },
+       "clock-skew", 1, "clock"},
+      {"the server takes everybody for anonymous",
+       [](Scene& s) {
+         s.api->answer([](const ApiRequest&) { return review_of("system:anonymous"); });
+       },
+       "anonymous", 1, "authenticate"},
+      {"the server's user is the same without the credential",
+       [](Scene& s) { s.api->answer([](const ApiRequest&) { return review_of("proxy"); }); },
+       "anonymous", 1, "authenticate"},
+      {"403 for the anonymous user, with the credential",
+       [](Scene& s) { s.api->answer([](const ApiRequest&) { return anonymous_forbidden(); }); },
+       "anonymous", 1, "authenticate"},
+      {"the user may not do it", [](Scene& s) { s.arguments = {"--can=delete/pods@default"}; },
+       "forbidden", 1, "authorize"},
+  };
+  return kFaults;
+}
+
+}  // namespace
+
+TEST_CASE("corpus: each fault has its cause, its step and its exit code") {
+  REQUIRE(faults().size() >= 60);
+  for (const Fault& fault : faults()) {
+    CAPTURE(std::string(fault.what));
+    Around here;
+    around = &here;
+    {
+      Scene scene;
+      fault.make(scene);
+      const Outcome outcome = scene.run({"-o", "json"});
+      CAPTURE(outcome.output);
+      CAPTURE(outcome.error_output);
+      const Found found = read_found(outcome.output);
+      CHECK(found.cause == fault.cause);
+      CHECK(outcome.exit_code == fault.exit_code);
+      CHECK(found.result == (fault.exit_code == 0 ? "warn" : "fail"));
+      const auto step = found.steps.find(fault.step);
+      CHECK((step != found.steps.end() && step->second == found.result));
+      // No report of a plugin is left.
+      CHECK(outcome.output.find(scene.token) == std::string::npos);
+    }
+    around = nullptr;
+  }
+}
+
+TEST_CASE("corpus: a cluster that works has no cause") {
+  const Scene scene;
+  const Outcome outcome = scene.run({"-o", "json", "--can=get/pods@default"});
+  const Found found = read_found(outcome.output);
+  CAPTURE(outcome.output);
+  CHECK(outcome.exit_code == 0);
+  CHECK(found.result == "ok");
+  CHECK(found.cause.empty());
+  CHECK(found.user == "jane");
+  CHECK(found.steps.size() == 12);
+  CHECK(found.steps.at("authorize") == "ok");
+  CHECK(found.steps.at("proxy") == "skipped");
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command: what it examines, what it writes, and how it ends.
+#include "rig.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <sstream>
+#include <thread>
+
+using namespace doctor_test;
+using blackbox::Command;
+using blackbox::jwt_for;
+using blackbox::read_text;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// As many ClusterProfiles of the scene's kind.
+std::string many(const Scene& scene, std::size_t count) {
+  const nlohmann::json one = nlohmann::json::parse(scene.profile_text());
+  nlohmann::json list = {
+      {"apiVersion", "v1"}, {"kind", "List"}, {"items", nlohmann::json::array()}};
+  for (std::size_t i = 0; i < count; ++i) {
+    list["items"].push_back(one);
+    list["items"].back()["metadata"]["name"] = "c" + std::to_string(i);
+  }
+  return list.dump();
+}
+
+Outcome run_doctor(std::vector<std::string> arguments) {
+  Command command;
+  command.arguments = {kCli, "doctor"};
+  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+  command.environment = {"PATH=/usr/bin:/bin"};
+  return blackbox::run(command);
+}
+
+std::string kubeconfig(const Scene& scene, std::string_view user, std::string_view current) {
+  return R"({"apiVersion":"v1","kind":"Config","current-context":")" + std::string(current) +
+         R"(","clusters":[{"name":"c","cluster":{"server":")" + scene.server +
+         R"(","certificate-authority-data":")" + blackbox::base64(scene.ca) +
+         R"("}}],"users":[{"name":"u","user":)" + std::string(user) +
+         R"(}],"contexts":[{"name":"one","context":{"cluster":"c","user":"u"}},)"
+         R"({"name":"two","context":{"cluster":"none","user":"u"}}]})";
+}
+
+}  // namespace
+
+TEST_CASE("doctor: the text has a line for each step, and no secret") {
+  const Scene scene;
+  const Outcome outcome = scene.run({"--debug"});
+  CHECK(outcome.exit_code == 0);
+  for (const char* const step : {"profile", "mapping", "program", "run", "credential", "name",
+                                 "connect", "proxy", "tls", "clock", "authenticate", "authorize"}) {
+    CHECK(has(outcome.output, "\n  " + std::string(step) + " "));
+  }
+  CHECK(has(outcome.output, "user 'jane'"));
+  CHECK(has(outcome.output, "POST /apis/authentication.k8s.io/v1/selfsubjectreviews"));
+  CHECK_FALSE(has(outcome.output + outcome.error_output, scene.token));
+}
+
+TEST_CASE("doctor: the token goes to the verified server alone, and is not sent without") {
+  Scene scene;
+  const FakeApi thief(scene.token);
+  scene.api->answer([&thief](const ApiRequest&) -> ApiReply {
+    return {.status = 307, .headers = "Location: " + thief.url() + "/\r\n"};
+  });
+  CHECK(read_found(scene.run({"-o", "json"}).output).cause == "not-a-kubernetes-api");
+  CHECK(thief.requests().empty());
+
+  Scene insecure;
+  insecure.ca = "";
+  insecure.more_of_cluster = R"(,"insecure-skip-tls-verify":true)";
+  const Found found = read_found(insecure.run({"-o", "json"}).output);
+  CHECK(found.steps.at("authenticate") == "skipped");
+  for (const ApiRequest& request : insecure.api->requests()) CHECK(request.token.empty());
+}
+
+TEST_CASE("doctor: --no-request makes none") {
+  const Scene scene;
+  const Outcome outcome = scene.run({"--no-request", "-o", "json"});
+  const Found found = read_found(outcome.output);
+  CHECK(outcome.exit_code == 0);
+  CHECK(found.steps.at("tls") == "ok");
+  CHECK(found.steps.at("clock") == "skipped");
+  CHECK(found.steps.at("authenticate") == "skipped");
+  CHECK(scene.api->requests().empty());
+}
+
+TEST_CASE("doctor: what the server takes is no failure, whatever this side thinks of it") {
+  Scene scene;
+  const std::string old = jwt_for(-3600);
+  scene.sandbox.write("answer",
+                      R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",)"
+                      R"("status":{"token":")" +
+                          old + "\"}}",
+                      0600);
+  scene.command = scene.sandbox.script("give", "cat " + scene.sandbox.at("answer"));
+  scene.args = {};
+  scene.token = old;
+  scene.serve({});
+  const Outcome outcome = scene.run({"-o", "json"});
+  const Found found = read_found(outcome.output);
+  CHECK(outcome.exit_code == 0);
+  CHECK(found.steps.at("authenticate") == "ok");
+  CHECK(found.steps.at("credential") == "warn");
+}
+
+TEST_CASE("doctor: a client certificate is shown on the connection that asks with it") {
+  Scene scene;
+  const execcred::test::Identity ca = execcred::test::make_ca("client CA");
+  const execcred::test::Identity jane =
+      execcred::test::make_identity({.common_name = "jane", .issuer = &ca});
+  scene.serve({.tls = {.asks_for_certificate = true, .names = {&ca}}});
+  scene.sandbox.write("answer",
+                      R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",)"
+                      R"("status":{"clientCertificateData":)" +
+                          blackbox::json_string(jane.pem) + R"(,"clientKeyData":)" +
+                          blackbox::json_string(jane.key_pem) + "}}",
+                      0600);
+  scene.command = scene.sandbox.script("give", "cat " + scene.sandbox.at("answer"));
+  scene.args = {};
+  const Outcome outcome = scene.run({"-o", "json"});
+  CAPTURE(outcome.output);
+  CHECK(outcome.exit_code == 0);
+  CHECK(read_found(outcome.output).user == "jane");
+  CHECK_FALSE(has(outcome.output, "PRIVATE KEY"));
+}
+
+TEST_CASE("doctor: a proxy is gone through") {
+  Scene scene;
+  const std::uint16_t port = scene.api->port();
+  std::string asked;
+  execcred::test::StreamServer proxy([&asked, port](execcred::test::Stream& stream) {
+    asked = stream.read_request();
+    stream.write("HTTP/1.1 200 Connection established\r\n\r\n");
+    const int server = execcred::test::connect_to(port);
+    stream.join(server);
+    close(server);
+  });
+  scene.more_of_cluster =
+      R"(,"proxy-url":"http://me:word@127.0.0.1:)" + std::to_string(proxy.port()) + "\"";
+  const Outcome outcome = scene.run({"-o", "json"});
+  CAPTURE(outcome.output);
+  CHECK(outcome.exit_code == 0);
+  CHECK(read_found(outcome.output).steps.at("proxy") == "ok");
+  CHECK(has(asked, "Proxy-Authorization: Basic " + blackbox::base64("me:word")));
+  CHECK_FALSE(has(outcome.output, "word@"));
+}
+
+TEST_CASE("doctor: before 1.28 the user is not known, and an anonymous answer is no success") {
+  const Scene scene;
+  const auto old = [](bool is_open) {
+    return [is_open](const ApiRequest& request) -> ApiReply {
+      if (request.path.ends_with("/selfsubjectreviews")) {
+        return status_reply(404, "NotFound", "the server could not find the requested resource");
+      }
+      if (request.token.empty() && !is_open) return anonymous_forbidden();
+      return {.status = 201,
+              .body = R"({"kind":"SelfSubjectAccessReview","status":{"allowed":false}})"};
+    };
+  };
+  scene.api->answer(old(false));
+  const Outcome closed = scene.run({"-o", "json"});
+  CHECK(closed.exit_code == 0);
+  CHECK(read_found(closed.output).user.empty());
+  scene.api->answer(old(true));
+  CHECK(read_found(scene.run({"-o", "json"}).output).cause == "anonymous");
+}
+
+TEST_CASE("doctor: 403 that names the user is an identity") {
+  const Scene scene;
+  scene.api->answer([](const ApiRequest& request) -> ApiReply {
+    if (request.token.empty()) return {.status = 0};
+    return status_reply(403, "Forbidden", "forbidden: User \"mary\" cannot create resource");
+  });
+  const Found found = read_found(scene.run({"-o", "json"}).output);
+  CHECK(found.result == "ok");
+  CHECK(found.user == "mary");
+}
+
+TEST_CASE("doctor: what others say is shown without escapes, tokens and an end") {
+  Scene scene;
+  scene.command = scene.sandbox.script(
+      "x", "printf '\\033[31mred " + scene.token + " %05000d\\n' 1 >&2; exit 1");
+  scene.args = {};
+  for (const char* const format : {"text", "json", "html", "wide"}) {
+    const Outcome outcome = scene.run({"-o", format});
+    CHECK(has(outcome.output, "red"));
+    CHECK_FALSE(has(outcome.output, "\x1b"));
+    CHECK_FALSE(has(outcome.output, scene.token));
+    CHECK_FALSE(has(outcome.output, std::string(1100, '0')));
+  }
+}
+
+TEST_CASE("doctor: many clusters are a table, failures first, with a summary") {
+  Scene scene;
+  nlohmann::json list = nlohmann::json::parse(many(scene, 3));
+  list["items"][2]["status"] = nlohmann::json::object();
+  scene.profile = list.dump();
+  const Outcome outcome = scene.run();
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.output.starts_with("CLUSTER   PROVIDER  RESULT  CAUSE        USER  EXPIRES"));
+  CHECK(outcome.output.find("fleet/c2") < outcome.output.find("fleet/c0"));
+  CHECK(has(outcome.output, "3 clusters: 2 ok, 0 warn, 1 fail"));
+  CHECK(has(outcome.output, "1  no-provider"));
+  CHECK(outcome.error_output.empty());
+}
+
+TEST_CASE("doctor: a thousand clusters are all there, in the source's order") {
+  Scene scene;
+  scene.profile = many(scene, 1000);
+  const Outcome outcome = scene.run({"-o", "json", "--parallel=32", "--no-request"});
+  CHECK(outcome.exit_code == 0);
+  const nlohmann::json items = nlohmann::json::parse(outcome.output)["items"];
+  REQUIRE(items.size() == 1000);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    CHECK(items[i]["name"] == "c" + std::to_string(i));
+    CHECK(items[i]["result"] == "ok");
+  }
+}
+
+TEST_CASE("doctor: a document with a name is an item, and one without is told on stderr") {
+  Scene scene;
+  scene.profile =
+      scene.profile_text() +
+      "\n---\n{\"apiVersion\":\"multicluster.x-k8s.io/v1alpha9\",\"kind\":"
+      "\"ClusterProfile\",\"metadata\":{\"name\":\"broken\"}}\n---\n"
+      "{\"apiVersion\":\"multicluster.x-k8s.io/v1alpha1\",\"kind\":\"ClusterProfile\"}\n";
+  const Outcome outcome = scene.run({"-o", "json"});
+  CHECK(outcome.exit_code == 1);
+  CHECK(nlohmann::json::parse(outcome.output)["items"].size() == 2);
+  CHECK(read_found(outcome.output, 1).cause == "profile-invalid");
+  CHECK(has(outcome.error_output, "metadata"));
+}
+
+TEST_CASE("doctor: its own input that cannot be used is 2") {
+  Scene scene;
+  CHECK(run_doctor({}).exit_code == 2);
+  CHECK(run_doctor({"-m", "/none", "-f", "/none"}).exit_code == 2);
+  CHECK(scene.run({"--provider=none"}).exit_code == 2);
+  CHECK(scene.run({"--can=pods"}).exit_code == 2);
+  CHECK(scene.run({"--parallel=0"}).exit_code == 2);
+  CHECK(run_doctor({"--kubeconfig=x", "--warn-before=-1h"}).exit_code == 2);
+  CHECK(scene.run({"--authentication-config=/none"}).exit_code == 2);
+  CHECK(scene.run({"--name=none"}).exit_code == 2);
+  CHECK(scene.run({"--all-contexts"}).exit_code == 2);
+  CHECK(scene.run({"-o", "xml"}).exit_code == 2);
+  scene.mapping = "{";
+  CHECK(scene.run().exit_code == 2);
+  scene.mapping = R"({"provider":[]})";
+  CHECK(scene.run().exit_code == 2);
+}
+
+TEST_CASE("doctor: a kubeconfig's token, certificate and plugin") {
+  const Scene scene;
+  const auto examine = [&scene](std::string_view user, std::vector<std::string> more = {}) {
+    const std::string path = scene.sandbox.write("config", kubeconfig(scene, user, "one"), 0600);
+    std::vector<std::string> arguments = {"--kubeconfig", path, "-o", "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_doctor(arguments);
+  };
+  const Outcome token = examine(R"({"token":")" + scene.token + "\"}");
+  CAPTURE(token.output);
+  CHECK(token.exit_code == 0);
+  // A token of an hour, which nothing renews.
+  CHECK(read_found(token.output).cause == "credential-expires-soon");
+  CHECK(read_found(token.output).user == "jane");
+  CHECK_FALSE(has(token.output, scene.token));
+  CHECK(read_found(examine(R"({"token":")" + scene.token + "\"}", {"--warn-before=1m"}).output)
+            .cause.empty());
+
+  const Outcome file = examine(R"({"tokenFile":"token"})", {"--warn-before=1m"});
+  CHECK(read_found(file.output).result == "ok");
+  CHECK(read_found(examine(R"({"tokenFile":"none"})").output).cause == "source-missing");
+
+  const Outcome exec =
+      examine(R"({"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":")" +
+                  kTokenFile + R"(","args":["--token-file=)" + scene.sandbox.at("token") +
+                  R"("],"interactiveMode":"Never"}})",
+              {"--warn-before=1h"});
+  CAPTURE(exec.output);
+  CHECK(read_found(exec.output).result == "ok");
+  CHECK(read_found(exec.output).user == "jane");
+
+  CHECK(read_found(examine("{}").output).cause == "no-provider");
+  const Outcome all = examine(R"({"token":")" + scene.token + "\"}", {"--all-contexts"});
+  CHECK(nlohmann::json::parse(all.output)["items"].size() == 2);
+  CHECK(read_found(all.output, 1).cause == "profile-invalid");
+  CHECK(examine("{}", {"--context=three"}).exit_code == 2);
+  const std::string none =
+      scene.sandbox.write("config", kubeconfig(scene, R"({"token":"x"})", ""), 0600);
+  CHECK(run_doctor({"--kubeconfig", none}).exit_code == 2);
+}
+
+TEST_CASE("doctor: metrics") {
+  Scene scene;
+  nlohmann::json list = nlohmann::json::parse(many(scene, 2));
+  list["items"][1]["status"] = nlohmann::json::object();
+  scene.profile = list.dump();
+  const std::string text = scene.run({"-o", "prometheus"}).output;
+  const std::string labels = R"({namespace="fleet",name="c0",provider="p")";
+  CHECK(has(text, "execcred_cluster_ok" + labels + "} 1\n"));
+  CHECK(
+      has(text,
+          R"(execcred_cluster_ok{namespace="fleet",name="c1",provider="",cause="no-provider"} 0)"));
+  CHECK(has(text, "execcred_credential_expiry_timestamp_seconds" + labels + "} "));
+  CHECK(has(text, "execcred_ca_expiry_timestamp_seconds" + labels + "} "));
+  CHECK(has(text, "# TYPE execcred_check_duration_seconds gauge"));
+}
+
+TEST_CASE(
+    "doctor: --output-file replaces a link itself, prints nothing, and leaves no other file") {
+  const Scene scene;
+  const std::string folder = scene.sandbox.at("out");
+  fs::create_directory(folder);
+  const std::string target = scene.sandbox.write("target", "old");
+  fs::create_symlink(target, folder + "/report");
+  const Outcome outcome = scene.run({"-o", "json", "--output-file", folder + "/report"});
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.output.empty());
+  CHECK(read_text(target) == "old");
+  CHECK(read_found(read_text(folder + "/report")).result == "ok");
+  CHECK(std::distance(fs::directory_iterator(folder), fs::directory_iterator()) == 1);
+  CHECK(scene.run({"--output-file", scene.sandbox.at("no/such/x")}).exit_code == 2);
+  CHECK(has(scene.run({"--output-file", "-"}).output, "result: ok"));
+}
+
+TEST_CASE("doctor: the page loads nothing, and shows what others wrote as text") {
+  Scene scene;
+  scene.command = scene.sandbox.script("x", "echo '<script>alert(1)</script>&' >&2; exit 1");
+  scene.args = {};
+  const std::string page = scene.run({"-o", "html"}).output;
+  CHECK(has(page, "default-src 'none'"));
+  CHECK(has(page, "&lt;script&gt;alert(1)&lt;/script&gt;&amp;"));
+  CHECK_FALSE(has(page, "<script>alert"));
+  CHECK_FALSE(has(page, "src="));
+  CHECK_FALSE(has(page, "href="));
+}
+
+TEST_CASE("doctor: a report's folder is gone afterwards") {
+  Scene scene;
+  const std::string temporary = scene.sandbox.at("tmp");
+  fs::create_directory(temporary);
+  scene.environment = {"TMPDIR=" + temporary};
+  scene.args = {"--token-file=" + scene.sandbox.at("none")};
+  CHECK(read_found(scene.run({"-o", "json"}).output).cause == "source-missing");
+  CHECK(fs::is_empty(temporary));
+}
+
+TEST_CASE("doctor: Ctrl-C gives what is known, whole, and leaves no child") {
+  Scene scene;
+  const std::string pids = scene.sandbox.at("pids");
+  scene.command = scene.sandbox.script("x", "echo $$ >> " + pids + "; sleep 60 & wait");
+  scene.args = {};
+  nlohmann::json list = nlohmann::json::parse(many(scene, 3));
+  list["items"][0]["status"] = nlohmann::json::object();
+  scene.profile = list.dump();
+  const Command command = scene.doctor_command({"-o", "json", "--timeout=60s", "--parallel=4"});
+  const std::string out = scene.sandbox.at("out.json");
+  const pid_t child = fork();
+  if (child == 0) {
+    if (freopen(out.c_str(), "w", stdout) == nullptr) _exit(1);
+    std::vector<char*> arguments;
+    for (const std::string& one : command.arguments) {
+      arguments.push_back(const_cast<char*>(one.c_str()));
+    }
+    arguments.push_back(nullptr);
+    execv(arguments.front(), arguments.data());
+    _exit(1);
+  }
+  const auto end = std::chrono::steady_clock::now() + blackbox::kPatience;
+  const auto started = [&pids] {
+    const std::string text = read_text(pids);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  while (started() < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  kill(child, SIGINT);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 130));
+  const std::string json = read_text(out);
+  CHECK(nlohmann::json::parse(json, nullptr, false)["items"].size() == 1);
+  CHECK(read_found(json).cause == "no-provider");
+  std::istringstream lines(read_text(pids));
+  for (pid_t pid = 0; lines >> pid;) CHECK(kill(pid, 0) != 0);
+}
