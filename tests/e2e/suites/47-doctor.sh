@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2016 # jq's variables stand in single quotes
+# execcred doctor against real API servers: faults that are made in the real thing, and the cause
+# that it must name for each. A wrong cause is worse than a general one.
+
+# shellcheck source=tests/e2e/lib/suite.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
+# shellcheck source=tests/e2e/lib/cluster.sh
+. "$E2E_DIR/lib/cluster.sh"
+
+ISSUER_KEY=$SUITE_DIR/issuer.key
+openssl genrsa -out "$ISSUER_KEY" 2048 2>/dev/null
+
+# configuration AUDIENCE: what a second API server takes of one issuer, whose keys nobody can fetch,
+# so that a token fails by what the file says, or by its signature.
+configuration() {
+  cat <<EOF
+apiVersion: apiserver.config.k8s.io/v1beta1
+kind: AuthenticationConfiguration
+jwt:
+- issuer:
+    url: https://idp.example.com
+    audiences: [$1]
+  claimMappings:
+    username: {claim: sub, prefix: ""}
+EOF
+}
+
+# person_token ISSUER AUDIENCE [LIFETIME]
+person_token() {
+  sign_jwt "$ISSUER_KEY" "$(jq -nc --arg iss "$1" --arg aud "$2" --argjson life "${3:-3600}" \
+    '{iss: $iss, sub: "jane", aud: $aud, exp: (now + $life | floor), iat: (now | floor)}')"
+}
+
+# files TOKEN: mapping.json and profile.json of a cluster that works with a good token.
+files() {
+  printf %s "$1" >token
+  chmod 600 token
+  write_mapping mapping.json "$(exec_config v1 "$PLUGIN" --token-file "$PWD/token")"
+  write_profile profile.json spoke accessProviders "$(cluster_json)"
+  jq '.status.conditions = [{type: "ControlPlaneHealthy", status: "True"}]' profile.json >healthy.json
+  mv healthy.json profile.json
+}
+
+# change FILE FILTER [JQ_ARGUMENT...]
+change() {
+  jq "${@:3}" "$2" "$1" >changed.json
+  mv changed.json "$1"
+}
+change_cluster() { change profile.json ".status.accessProviders[0].cluster |= ($1)" "${@:2}"; }
+change_exec() { change mapping.json ".providers[0].execConfig |= ($1)" "${@:2}"; }
+
+doctor() {
+  run "$EXECCRED_BIN/execcred" doctor -m mapping.json -f profile.json -o json --timeout 5s "$@"
+}
+
+# expect_cause CAUSE STATUS
+expect_cause() {
+  expect_json '.items[0].cause // "none"' "$1"
+  expect_status "$2"
+  # Nothing that doctor prints is the token.
+  ! grep -qF -e "$(cat token)" stdout stderr || unexpected "no token in the output"
+}
+
+# Each fault is a function that spoils what files() made; ARGUMENTS are doctor's.
+ARGUMENTS=()
+fault() { # CAUSE STATUS FUNCTION [ARGUMENT...]
+  files "$(request_token reader)"
+  ARGUMENTS=()
+  "${@:3}"
+  doctor "${ARGUMENTS[@]}"
+  expect_cause "$1" "$2"
+}
+
+token() { printf %s "$1" >token; }
+a_working_cluster() {
+  files "$(request_token reader)"
+  doctor --can get/namespaces
+  expect_success
+  expect_json '.items[0].result' ok
+  expect_json '.items[0].user' "$(user_of reader)"
+  expect_json '.items[0].steps | length' 12
+}
+
+no_providers() { change profile.json 'del(.status.accessProviders)'; }
+another_provider() { change profile.json '.status.accessProviders[0].name = "other"'; }
+unknown_version() { change profile.json '.apiVersion = "multicluster.x-k8s.io/v9"'; }
+plain_http() { change_cluster '.server |= sub("https"; "http")'; }
+unhealthy() { change profile.json '.status.conditions[0].status = "False"'; }
+unsafe_policy() { change mapping.json '.providers[0].profileSourcedCLIArgsPolicy = "Append"'; }
+relative_command() { change_exec '.command = "execcred-token-file"'; }
+unknown_option() { change_exec '.args += ["--nope"]'; }
+no_program() { change_exec '.command = "/no/such/plugin"'; }
+# script BODY
+script() {
+  printf '#!/bin/sh\n%s\n' "$1" >plugin.sh
+  chmod 755 plugin.sh
+  change_exec '.command = $path | .args = []' --arg path "$PWD/plugin.sh"
+}
+no_interpreter() {
+  printf '#!/no/such/shell\n' >plugin.sh
+  chmod 755 plugin.sh
+  change_exec '.command = $path' --arg path "$PWD/plugin.sh"
+}
+not_executable() {
+  cp "$PLUGIN" plugin
+  chmod 644 plugin
+  change_exec '.command = $path' --arg path "$PWD/plugin"
+}
+other_architecture() {
+  cp "$PLUGIN" plugin
+  printf '\026' | dd of=plugin bs=1 seek=18 conv=notrunc status=none
+  chmod 755 plugin
+  change_exec '.command = $path' --arg path "$PWD/plugin"
+}
+no_cluster_info() {
+  change_exec '.args += ["--allow-server", $server] | .provideClusterInfo = false' \
+    --arg server "$SERVER"
+}
+other_server_allowed() { change_exec '.args += ["--allow-server", "https://other.example.com"]'; }
+missing_token() { change_exec '.args[1] += ".none"'; }
+shared_token() { chmod 666 token; }
+expired_source() { token "$(expired_token "$(cat token)")"; }
+wrong_audience_by_plugin() { change_exec '.args += ["--audience", "other"]'; }
+unknown_name() { change_cluster '.server = "https://nobody.invalid:6443"'; }
+closed_port() { change_cluster '.server = "https://127.0.0.1:1"'; }
+closed_proxy() { change_cluster '.["proxy-url"] = "http://127.0.0.1:1"'; }
+foreign_ca() {
+  certificate . foreign /CN=foreign basicConstraints=critical,CA:TRUE 2>/dev/null
+  change_cluster '.["certificate-authority-data"] = $ca' --arg ca "$(base64 -w0 foreign.crt)"
+}
+same_named_ca() {
+  mkdir pki
+  certificate pki ca /CN=e2e-ca basicConstraints=critical,CA:TRUE 2>/dev/null
+  change_cluster '.["certificate-authority-data"] = $ca' --arg ca "$(base64 -w0 pki/ca.crt)"
+}
+wrong_server_name() { change_cluster '.["tls-server-name"] = "other.example.com"'; }
+etcd_port() { change_cluster '.server = $server' --arg server "https://${ETCD#http://}"; }
+insecure() {
+  change_cluster 'del(.["certificate-authority-data"]) | .["insecure-skip-tls-verify"] = true'
+}
+forged() { token "$(forged_token "$(cat token)")"; }
+foreign_issuer() {
+  token "$(sign_jwt "$ISSUER_KEY" "$(jwt_claims "$(cat token)" | jq -c '.iss = "https://other"')")"
+}
+other_audience() { token "$(request_token reader --audience other)"; }
+opaque() { token opaque-token; }
+person() { token "$(person_token https://idp.example.com kubernetes)"; }
+revoked() {
+  create_account leaver
+  token "$(request_token leaver)"
+  admin -n "$NAMESPACE" delete serviceaccount leaver >/dev/null
+}
+forbidden() { ARGUMENTS=(--can delete/nodes); }
+ca_ends_soon() { ARGUMENTS=(--warn-before 30d); }
+# give_certificate NAME: as the plugin's answer.
+give_certificate() {
+  jq -n --rawfile certificate "$1.crt" --rawfile key "$1.key" '{
+      kind: "ExecCredential", apiVersion: "client.authentication.k8s.io/v1",
+      status: {clientCertificateData: $certificate, clientKeyData: $key}}' >answer.json
+  script "cat $PWD/answer.json"
+}
+foreign_certificate() {
+  certificate . ca /CN=foreign-ca basicConstraints=critical,CA:TRUE 2>/dev/null
+  certificate . jane /CN=jane extendedKeyUsage=clientAuth 2>/dev/null
+  give_certificate ./jane
+}
+own_certificate() {
+  cp "$E2E_CLUSTER"/pki/ca.{crt,key} .
+  certificate . jane /CN=jane extendedKeyUsage=clientAuth 2>/dev/null
+  give_certificate ./jane
+}
+mismatched_key() {
+  own_certificate
+  openssl ecparam -name prime256v1 -genkey -noout -out jane.key
+  give_certificate ./jane
+}
+
+# What anonymous callers may read of the cluster's issuer, and of ServiceAccounts.
+open_discovery() {
+  admin create clusterrolebinding "$NAMESPACE-discovery" --group system:unauthenticated \
+    --clusterrole system:service-account-issuer-discovery
+  admin -n "$NAMESPACE" create role see-accounts --verb get --resource serviceaccounts
+  admin -n "$NAMESPACE" create rolebinding see-accounts --role see-accounts \
+    --group system:unauthenticated
+} >/dev/null
+
+use_namespace doctor
+create_account reader
+open_discovery
+ETCD=$(tr '\0' '\n' <"/proc/$(pgrep -n -f -- "--data-dir $E2E_CLUSTER/etcd" || echo self)/cmdline" |
+  grep -m1 -A1 -e --listen-client-urls | tail -n 1 || true)
+
+check "a working cluster has no cause" a_working_cluster
+
+# fault | cause | exit status
+while read -r name cause status more; do
+  [ -n "$name" ] || continue
+  check "$name is $cause" fault "$cause" "$status" "$name" "${more:-}"
+done <<'EOF'
+no_providers no-provider 1
+another_provider provider-unknown 1
+unknown_version profile-invalid 1
+plain_http profile-invalid 1
+unhealthy profile-unhealthy 0
+unsafe_policy mapping-unsafe 1
+relative_command mapping-invalid 1
+unknown_option mapping-invalid 1
+no_program program-missing 1
+no_interpreter program-missing 1
+not_executable program-not-executable 1
+other_architecture program-wrong-architecture 1
+no_cluster_info cluster-info-missing 1
+other_server_allowed server-not-allowed 1
+missing_token source-missing 1
+shared_token source-forbidden 1
+expired_source source-expired 1
+wrong_audience_by_plugin credential-wrong-audience 1
+mismatched_key credential-key-mismatch 1
+unknown_name name-unknown 3
+closed_port connect-refused 3
+closed_proxy proxy-failed 3
+foreign_ca tls-wrong-ca 1
+same_named_ca tls-wrong-ca 1
+wrong_server_name tls-wrong-name 1
+insecure tls-insecure 0
+forged unauthorized-unknown-issuer 1
+foreign_issuer unauthorized-unknown-issuer 1
+other_audience unauthorized-other 1
+opaque unauthorized-other 1
+person unauthorized-other 1
+revoked unauthorized-revoked 1
+foreign_certificate unauthorized-unknown-ca 1
+own_certificate none 0
+forbidden forbidden 1
+ca_ends_soon ca-expires-soon 0
+EOF
+[ -z "$ETCD" ] || check "a server without TLS is tls-no-https" fault tls-no-https 1 etcd_port
+for body in 'kill -SEGV $$|program-crashed|1' 'exec sleep 60|program-timeout|3' \
+  'echo hello|program-output-invalid|1' 'echo no >&2; exit 1|program-failed|1'; do
+  IFS='|' read -r line cause status <<<"$body"
+  check "a program that does '$line' is $cause" fault "$cause" "$status" script "$line"
+done
+
+# A second API server, which takes the tokens of one more issuer.
+configuration kubernetes >"$SUITE_DIR/authentication.yaml"
+CLUSTER_ISSUER=https://second.example.com \
+  cluster_start "$SUITE_DIR/second" --authentication-config "$SUITE_DIR/authentication.yaml"
+trap cluster_stop EXIT
+SERVER=$(cat "$SUITE_DIR/second/server")
+CA_FILE=$SUITE_DIR/second/pki/ca.crt
+kubectl --kubeconfig "$SUITE_DIR/second/admin.kubeconfig" create clusterrolebinding discovery \
+  --group system:unauthenticated --clusterrole system:service-account-issuer-discovery >/dev/null
+
+# with_config FUNCTION [ARGUMENT...]
+with_config() {
+  "$@"
+  ARGUMENTS+=(--authentication-config "$SUITE_DIR/authentication.yaml")
+}
+person_of() { token "$(person_token "$@")"; }
+without_request() {
+  "$@"
+  ARGUMENTS+=(--no-request)
+}
+
+check "another cluster's ServiceAccount is of an unknown issuer" \
+  fault unauthorized-unknown-issuer 1 true
+check "an issuer that the file lacks" \
+  fault unauthorized-unknown-issuer 1 with_config person_of https://other.example.com kubernetes
+check "an audience that the file lacks" \
+  fault unauthorized-audience 1 with_config person_of https://idp.example.com other
+check "a token that fits the file, and whose key nobody can fetch, is not explained" \
+  fault unauthorized-other 1 with_config person_of https://idp.example.com kubernetes
+check "an issuer that the file lacks, without a request" \
+  fault credential-wrong-issuer 1 without_request with_config person_of https://other kubernetes
+check "an audience that the file lacks, without a request" \
+  fault credential-wrong-audience 1 without_request with_config person_of https://idp.example.com x
