@@ -99,30 +99,39 @@ class ServerRun {
 
   // With the credential, and where that is taken, the same without it. False without an answer.
   bool ask() {
-    if (!ask(identified_, token(), with_)) return false;
-    const bool is_taken = is_success(with_) || with_.status == kForbidden;
-    return !is_taken || ask(anonymous_, SecretString(), without_);
+    Result<Answer> with = review(identified_, token());
+    if (!with) return unanswered(with.error());
+    with_ = std::move(with).value();
+    if (!is_success(with_) && with_.status != kForbidden) return true;
+    Result<Answer> without = review(anonymous_, SecretString());
+    if (without) without_ = std::move(without).value();
+    // A server that wants a certificate of everybody does not talk to anonymous callers.
+    const bool may_be_silent = !check_.credential.client_certificate.empty();
+    return without || may_be_silent || unanswered(without.error());
   }
 
-  bool ask(Api& api, const SecretString& token, Answer& answer) {
-    Result<Answer> review = is_old_ ? api.post(kAccessReviews, access_review(kProbe), token)
+  Result<Answer> review(Api& api, const SecretString& token) {
+    Result<Answer> answer = is_old_ ? api.post(kAccessReviews, access_review(kProbe), token)
                                     : api.post(kSelfSubjectReviews, self_subject_review(), token);
     // Before 1.28 there is no such review; the other tells whether the caller is known at all.
-    if (review && review->status == kNotFound && !is_old_) {
+    if (answer && answer->status == kNotFound && !is_old_) {
       is_old_ = true;
-      note_time(*review);
-      review = api.post(kAccessReviews, access_review(kProbe), token);
+      note_time(*answer);
+      answer = api.post(kAccessReviews, access_review(kProbe), token);
     }
-    if (!review) {
-      if (!server_time_) item_.skip(StepId::clock, "there is no reply with a Date");
+    if (answer) note_time(*answer);
+    return answer;
+  }
+
+  bool unanswered(const Error& error) {
+    if (server_time_) {
       check_clock();
-      item_.fail(StepId::authenticate, review.error(), cause::kServerError);
-      item_.skip(StepId::authorize, "the server does not answer");
-      return false;
+    } else {
+      item_.skip(StepId::clock, "there is no reply with a Date");
     }
-    answer = std::move(review).value();
-    note_time(answer);
-    return true;
+    item_.fail(StepId::authenticate, error, cause::kServerError);
+    item_.skip(StepId::authorize, "the server does not answer");
+    return false;
   }
 
   void note_time(const Answer& answer) {
