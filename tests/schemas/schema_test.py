@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True  # nothing of a test's stays in the sources
 from plugin_configs import PLUGINS, Disagreement
 from program import run
 
-SOURCE = sys.argv[1]
+SOURCE, BIN = sys.argv[1:3]
 os.umask(0o022)  # plugins refuse files that others may write
 SCRATCH = tempfile.TemporaryDirectory()
 
@@ -180,7 +180,41 @@ def check_example(validator, mapping, profile):
     check(config is None or validator.is_valid(config), f"{profile}: its config is valid")
 
 
+def check_doctor():
+    """The document of a cluster that nothing answers for, and of two that cannot be examined."""
+    validator = load("doctor.schema.json")
+    plugin = os.path.join(BIN, "execcred-token-file")
+    mapping = os.path.join(SCRATCH.name, "doctor-mapping.json")
+    with open(mapping, "w", encoding="utf-8") as file:
+        json.dump({"providers": [{"name": "p", "execConfig": {
+            "apiVersion": "client.authentication.k8s.io/v1", "command": plugin,
+            "args": ["--token-file=/no/such/token"], "interactiveMode": "Never"}}]}, file)
+    profile = {"apiVersion": "multicluster.x-k8s.io/v1alpha1", "kind": "ClusterProfile",
+               "metadata": {"name": "one", "namespace": "fleet"},
+               "status": {"accessProviders": [
+                   {"name": "p", "cluster": {"server": "https://127.0.0.1:1"}}]}}
+    none = changed(changed(profile, ["metadata", "name"], "two"), ["status"], {})
+    broken = changed(changed(profile, ["metadata"], {"name": "three"}), ["apiVersion"],
+                     "multicluster.x-k8s.io/v9")
+    told = run("execcred", "doctor", "-m", mapping, "-f", "-", "-o", "json",
+               text="\n---\n".join(json.dumps(one) for one in (profile, none, broken)))
+    check(told.returncode == 1, f"doctor examines them: {told.stderr}")
+    document = json.loads(told.stdout or "null")
+    problems = [error.message for error in validator.iter_errors(document)]
+    check(not problems, f"doctor's document is as its schema says: {problems}")
+    causes = [item.get("cause") for item in (document or {"items": []})["items"]]
+    check(causes == ["source-missing", "no-provider", "profile-invalid"], f"its causes: {causes}")
+    with open(os.path.join(SOURCE, "docs", "causes.md"), encoding="utf-8") as file:
+        explained = re.findall(r"^## ([a-z0-9-]+)$", file.read(), re.MULTILINE)
+    known = validator.schema["$defs"]["cause"]["enum"]
+    check(sorted(explained) == sorted(known), f"docs/causes.md has each: {set(explained) ^ set(known)}")
+    with open(os.path.join(SOURCE, "libexeccred", "base", "cause.hpp"), encoding="utf-8") as file:
+        declared = re.findall(r'std::string_view k\w+ = "([a-z-]+)"', file.read())
+    check(sorted(declared) == sorted(known), f"the schema has each: {set(declared) ^ set(known)}")
+
+
 check_mapping()
+check_doctor()
 for plugin_name, of_plugin in PLUGINS.items():
     try:
         check_plugin(plugin_name, **of_plugin)
