@@ -5,7 +5,6 @@
 #include "options.hpp"
 #include "stored_credential.hpp"
 
-
 namespace execcred::static_secret {
 
 // What the options say is in files: a mounted Secret's keys, all of one state of the volume; a

@@ -4,7 +4,8 @@
 
     tidy_list.py changed LIST   of the sources on standard input, each ended by NUL: those whose key
                                 LIST does not have
-    tidy_list.py record LIST    writes LIST anew, with the keys of the sources on standard input
+    tidy_list.py record LIST    adds the sources on standard input, which are clean, and drops what LIST
+                                has of sources that are gone or another version
 
 A source's key is the SHA-256 of .clang-tidy, of the source, and of the project's headers that it
 includes, directly or not. What clang-tidy says of a source depends on nothing else of the project.
@@ -77,14 +78,19 @@ def main():
     names = sys.stdin.buffer.read().decode().split("\0")
     sources = Sources()
     keys = {name: sources.key(pathlib.Path(name)) for name in sorted(names) if name}
-    if sys.argv[1] == "record":
-        head = "# Sources that clang-tidy found clean; scripts/lint --all writes it. See tidy_list.py.\n"
-        clean.write_text(head + "".join(f"{key} {name}\n" for name, key in keys.items()))
-        return
     known = set(clean.read_text().splitlines()) if clean.is_file() else set()
-    for name, key in keys.items():
-        if f"{key} {name}" not in known:
-            sys.stdout.write(name + "\0")
+    if sys.argv[1] == "changed":
+        for name, key in keys.items():
+            if f"{key} {name}" not in known:
+                sys.stdout.write(name + "\0")
+        return
+    lines = {f"{key} {name}" for name, key in keys.items()}
+    for line in known:
+        key, _, name = line.partition(" ")
+        if pathlib.Path(name).is_file() and sources.key(pathlib.Path(name)) == key:
+            lines.add(line)
+    head = "# Sources that clang-tidy found clean, written by scripts/lint. See tidy_list.py.\n"
+    clean.write_text(head + "".join(f"{line}\n" for line in sorted(lines, key=lambda l: l[65:])))
 
 
 if __name__ == "__main__":
