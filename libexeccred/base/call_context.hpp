@@ -16,13 +16,13 @@
 namespace execcred {
 
 inline const Clock& system_clock() {
-  static const SystemClock clock;
-  return clock;
+  static const SystemClock kClock;
+  return kClock;
 }
 
 inline const Environment& empty_environment() {
-  static const Environment environment;
-  return environment;
+  static const Environment kEnvironment;
+  return kEnvironment;
 }
 
 // What a run says of itself in the plugins' log (--log-file), beside its result.
