@@ -53,6 +53,17 @@ Result<Duration> parse_days(const std::string& text) {
 }  // namespace
 
 void Doctor::add_options(CommandOptions& options) {
+  add_input_options(options);
+  add_examination_options(options);
+  add_log_options(options);
+  options.add_example("Say why one cluster does not work",
+                      "execcred doctor -m mapping.json -f profiles/ --name fleet/spoke-1");
+  options.add_example("Examine the whole inventory of the hub, and write metrics",
+                      "execcred doctor -m mapping.json --from-hub -o prometheus "
+                      "--output-file=execcred.prom");
+}
+
+void Doctor::add_input_options(CommandOptions& options) {
   options.group("Input");
   options.add("clusterprofile-provider-file", mapping_path_,
               {.letter = 'm',
@@ -68,6 +79,9 @@ void Doctor::add_options(CommandOptions& options) {
   add_allow_empty_option(options, may_be_empty_);
   options.add("all-contexts", all_contexts_,
               {.help = "Without -m: every context of the --kubeconfig, not its current one"});
+}
+
+void Doctor::add_examination_options(CommandOptions& options) {
   options.group("Examination");
   options.add_parsed("parallel", parallel_,
                      {.value = "NUMBER",
@@ -101,6 +115,9 @@ void Doctor::add_options(CommandOptions& options) {
   options.add(
       "debug", is_debug_,
       {.help = "Show the requests and replies, without secrets", .variable = "EXECCRED_DEBUG"});
+}
+
+void Doctor::add_log_options(CommandOptions& options) {
   options.group("Log");
   options.add("log", log_,
               {.value = "PATH",
@@ -112,11 +129,6 @@ void Doctor::add_options(CommandOptions& options) {
                        const Duration duration = TRY(parse_days(text));
                        return std::optional(duration);
                      });
-  options.add_example("Say why one cluster does not work",
-                      "execcred doctor -m mapping.json -f profiles/ --name fleet/spoke-1");
-  options.add_example("Examine the whole inventory of the hub, and write metrics",
-                      "execcred doctor -m mapping.json --from-hub -o prometheus "
-                      "--output-file=execcred.prom");
 }
 
 Status Doctor::check() const {

@@ -22,6 +22,9 @@ class Doctor final : public Command {
   Status check() const;
   Result<std::vector<doctor::Target>> targets(Outcome& outcome) const;
   Result<std::vector<doctor::Target>> profile_targets(Outcome& outcome) const;
+  void add_input_options(CommandOptions& options);
+  void add_examination_options(CommandOptions& options);
+  void add_log_options(CommandOptions& options);
   Result<doctor::ExaminationOptions> examination_options() const;
   Result<Outcome> read_log() const;
   std::string text_of(const std::vector<doctor::Item>& items) const;

@@ -104,10 +104,13 @@ class ServerRun {
     with_ = std::move(with).value();
     if (!is_success(with_) && with_.status != kForbidden) return true;
     Result<Answer> without = review(anonymous_, SecretString());
-    if (without) without_ = std::move(without).value();
+    if (without) {
+      without_ = std::move(without).value();
+      return true;
+    }
     // A server that wants a certificate of everybody does not talk to anonymous callers.
     const bool may_be_silent = !check_.credential.client_certificate.empty();
-    return without || may_be_silent || unanswered(without.error());
+    return may_be_silent || unanswered(without.error());
   }
 
   Result<Answer> review(Api& api, const SecretString& token) {

@@ -60,6 +60,7 @@ Result<JwtAuthenticator> read_authenticator(const ObjectReader& entry) {
 
 std::string listed(const std::vector<std::string>& texts) {
   std::vector<std::string> shown;
+  shown.reserve(texts.size());
   for (const std::string& text : texts) shown.push_back(in_quotes(text));
   return shown.empty() ? "none" : join(shown, ", ");
 }

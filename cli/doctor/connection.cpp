@@ -205,11 +205,8 @@ Result<std::string> Connection::resolve() {
   return is_address ? "an address" : in_quotes(name) + " is " + join(texts, ", ");
 }
 
-// To all addresses at once: whoever answers first is taken.
+// To all addresses at once: the first that answers is taken.
 Result<std::string> Connection::connect() {
-  const bool is_proxy = route_.proxy.has_value();
-  const std::string whom =
-      (is_proxy ? "the proxy " : "") + authority_of(next_hop().host, next_hop().port);
   const auto started = std::chrono::steady_clock::now();
   const TimePoint end = deadline();
   std::vector<Attempt> attempts(addresses_.size());
@@ -250,16 +247,23 @@ Result<std::string> Connection::connect() {
   const bool is_silent = std::any_of(attempts.begin(), attempts.end(), [](const Attempt& attempt) {
     return static_cast<bool>(attempt.socket);
   });
-  if (is_silent || problem == ETIMEDOUT) {
+  return connect_failure(is_silent ? ETIMEDOUT : problem);
+}
+
+Error Connection::connect_failure(int problem) const {
+  const bool is_proxy = route_.proxy.has_value();
+  const std::string peer =
+      (is_proxy ? "the proxy " : "") + authority_of(next_hop().host, next_hop().port);
+  if (problem == ETIMEDOUT) {
     return failed(
         is_proxy ? cause::kProxyFailed : cause::kConnectTimeout,
-        "cannot connect to " + whom + ": no answer within " + format_duration(patience_.limit),
+        "cannot connect to " + peer + ": no answer within " + format_duration(patience_.limit),
         "a firewall may drop what is sent there, or the machine is down");
   }
   const std::string_view cause = is_proxy                  ? cause::kProxyFailed
                                  : problem == ECONNREFUSED ? cause::kConnectRefused
                                                            : cause::kConnectFailed;
-  return failed(cause, "cannot connect to " + whom + ": " + system_message(problem),
+  return failed(cause, "cannot connect to " + peer + ": " + system_message(problem),
                 problem == ECONNREFUSED ? "nothing listens there: check host and port" : "");
 }
 
@@ -313,33 +317,11 @@ Status Connection::tunnel_by_connect(TimePoint deadline) {
                                 : "the proxy's rules must allow this server and port");
 }
 
-// RFC 1928 and 1929. The proxy resolves the name, as Go has it do.
-Status Connection::tunnel_by_socks(TimePoint deadline) {
-  const std::string name = "the proxy " + origin_of(route_.proxy->url);
-  const auto failure = [&name](std::string_view cause, const std::string& what) {
-    return failed(cause, name + " " + what, "is it a SOCKS5 proxy that allows this server?");
-  };
-  const bool has_user = !route_.proxy->user.empty();
-  TRY(write_all(
-      has_user ? std::string_view("\x05\x02\x00\x02", 4) : std::string_view("\x05\x01\x00", 3),
-      deadline));
-  const std::string chosen = TRY(read_exactly(2, deadline));
-  if (chosen[0] != '\x05') return failure(cause::kProxyFailed, "does not speak SOCKS5");
-  if (chosen[1] == '\x02' && has_user) {
-    std::string login("\x01");
-    login += static_cast<char>(route_.proxy->user.size() & 0xffU);
-    login += route_.proxy->user;
-    login += static_cast<char>(route_.proxy->password.size() & 0xffU);
-    login += route_.proxy->password.reveal();
-    const Status written = write_all(login, deadline);
-    wipe(login);
-    TRY(written);
-    const std::string answer = TRY(read_exactly(2, deadline));
-    if (answer[1] != '\0') return failure(cause::kProxyRefused, "refuses user and password");
-  } else if (chosen[1] != '\0') {
-    return failure(cause::kProxyRefused, "demands a login");
-  }
-  const Host& host = route_.server.host;
+namespace {
+
+// RFC 1928, section 4: CONNECT. The proxy resolves the name, as Go has it do.
+std::string socks_request(const Url& server) {
+  const Host& host = server.host;
   std::string request("\x05\x01\x00", 3);
   if (host.kind == Host::Kind::address) {
     request += host.address.v6 ? '\x04' : '\x01';
@@ -350,16 +332,53 @@ Status Connection::tunnel_by_socks(TimePoint deadline) {
     request += static_cast<char>(host.name.size() & 0xffU);
     request += host.name;
   }
-  request += static_cast<char>(route_.server.port >> 8U);
-  request += static_cast<char>(route_.server.port & 0xffU);
-  TRY(write_all(request, deadline));
+  request += static_cast<char>(server.port >> 8U);
+  request += static_cast<char>(server.port & 0xffU);
+  return request;
+}
+
+}  // namespace
+
+Error Connection::socks_failure(std::string_view cause, const std::string& what) const {
+  return failed(cause, "the proxy " + origin_of(route_.proxy->url) + " " + what,
+                "is it a SOCKS5 proxy that allows this server?");
+}
+
+// RFC 1928, section 3, and RFC 1929.
+Status Connection::log_in_to_socks(TimePoint deadline) {
+  const bool has_user = !route_.proxy->user.empty();
+  TRY(write_all(
+      has_user ? std::string_view("\x05\x02\x00\x02", 4) : std::string_view("\x05\x01\x00", 3),
+      deadline));
+  const std::string chosen = TRY(read_exactly(2, deadline));
+  if (chosen[0] != '\x05') return socks_failure(cause::kProxyFailed, "does not speak SOCKS5");
+  if (chosen[1] == '\x02' && has_user) {
+    std::string login("\x01");
+    login += static_cast<char>(route_.proxy->user.size() & 0xffU);
+    login += route_.proxy->user;
+    login += static_cast<char>(route_.proxy->password.size() & 0xffU);
+    login += route_.proxy->password.reveal();
+    const Status written = write_all(login, deadline);
+    wipe(login);
+    TRY(written);
+    const std::string answer = TRY(read_exactly(2, deadline));
+    if (answer[1] != '\0') return socks_failure(cause::kProxyRefused, "refuses user and password");
+  } else if (chosen[1] != '\0') {
+    return socks_failure(cause::kProxyRefused, "demands a login");
+  }
+  return {};
+}
+
+Status Connection::tunnel_by_socks(TimePoint deadline) {
+  TRY(log_in_to_socks(deadline));
+  TRY(write_all(socks_request(route_.server), deadline));
   const std::string answer = TRY(read_exactly(4, deadline));
-  if (answer[0] != '\x05') return failure(cause::kProxyFailed, "does not speak SOCKS5");
+  if (answer[0] != '\x05') return socks_failure(cause::kProxyFailed, "does not speak SOCKS5");
   constexpr char kNotAllowed = '\x02';
   if (answer[1] != '\0') {
-    return failure(answer[1] == kNotAllowed ? cause::kProxyRefused : cause::kProxyFailed,
-                   "does not connect to " + route_.authority() + ": code " +
-                       std::to_string(static_cast<int>(answer[1])));
+    return socks_failure(answer[1] == kNotAllowed ? cause::kProxyRefused : cause::kProxyFailed,
+                         "does not connect to " + route_.authority() + ": code " +
+                             std::to_string(static_cast<int>(answer[1])));
   }
   std::size_t rest = 6;
   if (answer[3] == '\x04') rest = 18;
@@ -459,26 +478,21 @@ Result<Connection::SslOwner> Connection::shake_hands(SslContextOwner& context, S
   }
 }
 
-Error Connection::tls_failure(int reason, bool is_server) const {
-  const int problem = errno;
+// Where the certificate of the proxy or the server is why the handshake ended.
+Error Connection::certificate_failure(bool is_server) const {
   const TlsEvents& events = tls_->events();
-  const unsigned long code = ERR_peek_error();
-  const int openssl = ERR_GET_REASON(code);
-  ERR_clear_error();
-  const std::string whom = is_server ? route_.authority() : origin_of(route_.proxy->url);
+  const std::string peer = is_server ? route_.authority() : origin_of(route_.proxy->url);
   const auto failure = [is_server](std::string_view cause, std::string message,
                                    std::string hint = {}) {
     return failed(is_server ? cause : cause::kProxyFailed, std::move(message), std::move(hint));
   };
   const std::string of_subject = " of " + in_quotes(events.subject);
   switch (events.verify_error) {
-    case X509_V_OK:
-      break;
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       return failure(
           cause::kTlsWrongName,
-          "the certificate of " + whom + " is not for " + in_quotes(route_.verified.name) +
+          "the certificate of " + peer + " is not for " + in_quotes(route_.verified.name) +
               " but for " + (events.names.empty() ? "no name" : join(events.names, ", ")),
           "the server's name in the ClusterProfile, or its tls-server-name, must be one of these");
     case X509_V_ERR_CERT_HAS_EXPIRED:
@@ -509,35 +523,49 @@ Error Connection::tls_failure(int reason, bool is_server) const {
       return failure(cause::kTlsFailed, "the certificate" + of_subject + " cannot be used: " +
                                             X509_verify_cert_error_string(events.verify_error));
   }
+}
+
+Error Connection::tls_failure(int reason, bool is_server) const {
+  const int problem = errno;
+  const TlsEvents& events = tls_->events();
+  const unsigned long code = ERR_peek_error();
+  const int openssl = ERR_GET_REASON(code);
+  ERR_clear_error();
+  const std::string peer = is_server ? route_.authority() : origin_of(route_.proxy->url);
+  const auto failure = [is_server](std::string_view cause, std::string message,
+                                   std::string hint = {}) {
+    return failed(is_server ? cause : cause::kProxyFailed, std::move(message), std::move(hint));
+  };
+  if (events.verify_error != X509_V_OK) return certificate_failure(is_server);
   if (events.alert == kProtocolVersion || events.alert == kHandshakeFailure ||
       events.alert == kInsufficientSecurity || openssl == SSL_R_UNSUPPORTED_PROTOCOL ||
       openssl == SSL_R_WRONG_SSL_VERSION || openssl == SSL_R_TLSV1_ALERT_PROTOCOL_VERSION) {
     return failure(cause::kTlsProtocol,
-                   whom + " and this side have no version or cipher of TLS in common",
+                   peer + " and this side have no version or cipher of TLS in common",
                    "TLS 1.2 or newer is needed");
   }
   if (events.alert == kUnrecognizedName) {
-    return failure(cause::kTlsWrongName, whom + " knows no " + in_quotes(route_.verified.name),
+    return failure(cause::kTlsWrongName, peer + " knows no " + in_quotes(route_.verified.name),
                    "check the server's name, and tls-server-name");
   }
   if (events.alert >= 0) {
     return failure(cause::kTlsFailed,
-                   whom + " refused the handshake: alert " + std::to_string(events.alert));
+                   peer + " refused the handshake: alert " + std::to_string(events.alert));
   }
   // Where the answer came before it could be looked at.
   if (openssl == SSL_R_WRONG_VERSION_NUMBER || openssl == SSL_R_HTTP_REQUEST ||
       openssl == SSL_R_PACKET_LENGTH_TOO_LONG) {
-    return failure(cause::kTlsNoHttps, whom + " answers, but does not speak TLS",
+    return failure(cause::kTlsNoHttps, peer + " answers, but does not speak TLS",
                    "is this the port of https?");
   }
   if (reason == SSL_ERROR_SYSCALL || openssl == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
     return failure(cause::kTlsFailed,
-                   whom + " closed the connection in the handshake" +
+                   peer + " closed the connection in the handshake" +
                        (problem == 0 ? "" : ": " + system_message(problem)),
                    "a load balancer without a server behind it does so");
   }
   const char* const text = ERR_reason_error_string(code);
-  return failure(cause::kTlsFailed, "the TLS handshake with " + whom + " failed: " +
+  return failure(cause::kTlsFailed, "the TLS handshake with " + peer + " failed: " +
                                         (text == nullptr ? "OpenSSL does not say why" : text));
 }
 

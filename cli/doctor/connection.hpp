@@ -105,12 +105,16 @@ class Connection {
   Result<SslOwner> shake_hands(SslContextOwner& context, SSL* outer, bool is_server);
   Status check_speaks_tls(TimePoint deadline);
   Error tls_failure(int reason, bool is_server) const;
+  Error certificate_failure(bool is_server) const;
+  Error connect_failure(int problem) const;
   void take_peer(SSL& ssl);
 
   Status write_all(std::string_view text, TimePoint deadline);
   Result<std::size_t> read_some(char* buffer, std::size_t size, TimePoint deadline);
   Status tunnel_by_connect(TimePoint deadline);
   Status tunnel_by_socks(TimePoint deadline);
+  Status log_in_to_socks(TimePoint deadline);
+  Error socks_failure(std::string_view cause, const std::string& what) const;
   Result<std::string> read_exactly(std::size_t size, TimePoint deadline);
   Result<HttpResponse> exchange_once(std::string_view method, const std::string& request,
                                      const SecretString& authorization, std::string_view body,

@@ -42,10 +42,10 @@ void raise_event(const FileDescriptor& event) {
 
 // Outlives a thread that does not end in time, and so is shared with it.
 struct Work {
-  Work(std::vector<Target> all, const ExaminationOptions& options)
+  Work(std::vector<Target> all, ExaminationOptions options)
       : targets(std::move(all)),
         is_done(targets.size()),
-        own_options(options),
+        own_options(std::move(options)),
         stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         progress(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         examination(own_options, stop.get()) {}
@@ -106,7 +106,7 @@ class ProgressBar {
     deadline::write_to_stderr(line + "\x1b[K");
   }
 
-  void remove() {
+  void remove() const {
     if (is_shown_) deadline::write_to_stderr("\r\x1b[K");
   }
 

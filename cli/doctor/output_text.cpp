@@ -21,7 +21,7 @@ std::string padded(std::string_view text, std::size_t width) {
   return cell;
 }
 
-std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
 std::string duration_text(Duration duration) {
   return format_duration(std::chrono::round<std::chrono::milliseconds>(duration));

@@ -169,7 +169,7 @@ std::string writable_by_others(const std::string& path) {
   if (stat(path.c_str(), &status) == 0 && (status.st_mode & kOthers) != 0) return path;
   for (std::size_t end = path.rfind('/'); end != std::string::npos && end > 0;
        end = path.rfind('/', end - 1)) {
-    const std::string folder = path.substr(0, end);
+    std::string folder = path.substr(0, end);
     if (stat(folder.c_str(), &status) != 0) continue;
     const bool is_sticky = (status.st_mode & S_ISVTX) != 0;
     if ((status.st_mode & kOthers) != 0 && !is_sticky) return folder;

@@ -42,11 +42,14 @@ std::vector<BoundObject> bound_objects(const json::Value& payload) {
     const json::Value* const object = claim->find(kind.member);
     const std::string name = object == nullptr ? std::string() : text_of(object->find("name"));
     if (!is_path_segment(name)) continue;
-    objects.push_back(
-        {.what = std::string(kind.title) + " " + in_quotes(name_space + "/" + name),
-         .path = "/api/v1/namespaces/" + name_space + "/" + std::string(kind.resource) + "/" + name,
-         .name = name,
-         .uid = text_of(object->find("uid"))});
+    std::string what(kind.title);
+    what.append(" ").append(in_quotes(name_space + "/" + name));
+    std::string path = "/api/v1/namespaces/" + name_space + "/";
+    path.append(kind.resource).append("/").append(name);
+    objects.push_back({.what = std::move(what),
+                       .path = std::move(path),
+                       .name = name,
+                       .uid = text_of(object->find("uid"))});
   }
   return objects;
 }

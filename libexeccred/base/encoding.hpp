@@ -21,7 +21,7 @@ std::optional<std::string> decode_base64url(std::string_view text);
 
 // The bytes of section 4's digits at the front of a text, with white space between them, up to the
 // first other character. Less strict and faster: stray bits are passed over.
-std::string decode_base64_front(std::string_view text);
+std::string decode_base64_front(std::string_view front);
 
 std::string encode_base64(std::string_view bytes);
 // Section 5, unpadded.

@@ -51,8 +51,8 @@ class CredentialCache {
   using Ask = std::function<Result<FreshCredential>(CallContext&)>;
 
   // What `run` refers to must outlive the cache.
-  CredentialCache(CacheOptions options, const CallContext& run)
-      : options_(std::move(options)), run_(run) {}
+  CredentialCache(CacheOptions options, CallContext run)
+      : options_(std::move(options)), run_(std::move(run)) {}
 
   // Each call of `ask` has a context of its own, with what is left to it of the run's time.
   // Fails as `ask` does, or did a moment ago. `ask` may be called more than once, in turn, and is
