@@ -276,7 +276,7 @@ Result<HttpResponse> Connection::exchange(std::string_view method, std::string_v
                                           const SecretString& authorization) {
   std::string request = std::string(method) + " " + route_.server.path + std::string(path) +
                         " HTTP/1.1\r\nHost: " + route_.authority() + "\r\nUser-Agent: execcred/" +
-                        kVersion + "\r\nAccept: application/json\r\n";
+                        kVersion + "\r\nAccept: application/json, application/jwk-set+json\r\n";
   if (!body.empty()) {
     request +=
         "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n";
