@@ -212,12 +212,12 @@ class ServerRun {
     item_.ok(StepId::authenticate, with_groups(with));
   }
 
-  // Whoever may ask is known: without a credential that is not allowed.
+  // A caller that may ask is known: the review is not allowed without a credential.
   void judge_old() {
     if (is_success(without_)) {
       item_.fail(StepId::authenticate, cause::kAnonymous,
-                 "the server answers with the credential as without it, and is too old to say for "
-                 "whom it takes the caller",
+                 "the server answers with the credential as without it, and is too old to name the "
+                 "user",
                  "take the right to review access from system:anonymous");
       return;
     }

@@ -45,8 +45,8 @@ Error stopped() {
   return Error{.kind = Error::Kind::unavailable, .message = "it was interrupted", .is_local = true};
 }
 
-// What the resolver gives, when it does: it cannot be interrupted, so a thread of its own waits for
-// it, and may outlive whoever asked.
+// What the resolver gives. It cannot be interrupted, so a thread of its own waits for it, and may
+// outlive the caller.
 struct Lookup {
   std::mutex mutex;
   std::condition_variable done;

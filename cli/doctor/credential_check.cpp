@@ -209,7 +209,7 @@ class Check {
                "replace it, or let a plugin get a credential of a short life");
   }
 
-  // Whoever gave it gave what is none.
+  // The cause of a credential that is none, by its origin.
   std::string_view invalid() const {
     return rules_.is_written ? cause::kProfileInvalid : cause::kProgramOutputInvalid;
   }

@@ -245,9 +245,10 @@ void Examination::go_to_server(const Target& target, const Route& route,
   Connection anonymous(route, patience);
   const bool is_open = open(anonymous, route, item);
   if (is_open && route.is_insecure) {
-    item.warn(StepId::tls, cause::kTlsInsecure,
-              "insecure-skip-tls-verify is set: whoever answers there could take the credential",
-              "give the ClusterProfile the cluster's CA");
+    item.warn(
+        StepId::tls, cause::kTlsInsecure,
+        "insecure-skip-tls-verify is set: any machine that answers there could take the credential",
+        "give the ClusterProfile the cluster's CA");
     skip_server(item, "no credential is sent to a server that is not verified");
   } else if (is_open) {
     check_ca(anonymous, options_.warn_before, item);

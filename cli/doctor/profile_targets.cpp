@@ -15,7 +15,7 @@ namespace execcred::doctor {
 namespace {
 
 constexpr std::size_t kMaxMapping = 1024 * 1024;
-constexpr std::string_view kMendProfile = "whoever writes the ClusterProfile must mend it";
+constexpr std::string_view kMendProfile = "the author of the ClusterProfile must correct it";
 
 bool is_of_entry(const Error& problem, const std::string& path) {
   const std::string& message = problem.message;
