@@ -40,12 +40,15 @@ std::vector<BoundObject> bound_objects(const json::Value& payload) {
   for (const Kind& kind : {Kind{"serviceaccount", "ServiceAccount", "serviceaccounts"},
                            Kind{"pod", "Pod", "pods"}, Kind{"secret", "Secret", "secrets"}}) {
     const json::Value* const object = claim->find(kind.member);
-    const std::string name = object == nullptr ? std::string() : text_of(object->find("name"));
+    if (object == nullptr) continue;
+    const std::string name = text_of(object->find("name"));
     if (!is_path_segment(name)) continue;
+    std::string qualified = name_space;
+    qualified.append("/").append(name);
     std::string what(kind.title);
-    what.append(" ").append(in_quotes(name_space + "/" + name));
-    std::string path = "/api/v1/namespaces/" + name_space + "/";
-    path.append(kind.resource).append("/").append(name);
+    what.append(" ").append(in_quotes(qualified));
+    std::string path = "/api/v1/namespaces/";
+    path.append(name_space).append("/").append(kind.resource).append("/").append(name);
     objects.push_back({.what = std::move(what),
                        .path = std::move(path),
                        .name = name,

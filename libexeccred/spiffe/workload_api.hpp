@@ -40,8 +40,8 @@ class WorkloadApi {
   // for all that may pass: no socket yet, an agent that starts or goes, an entry that has not
   // reached the agent. Only a call that is not needed is tried once: the agent is on this machine,
   // so that may_retry does not count.
-  WorkloadApi(WorkloadEndpoint endpoint, const CallContext& call)
-      : endpoint_(std::move(endpoint)), call_(call) {}
+  WorkloadApi(WorkloadEndpoint endpoint, CallContext call)
+      : endpoint_(std::move(endpoint)), call_(std::move(call)) {}
 
   // Each list holds at least one SVID, and no field of one is empty but its hint. Fails:
   // no_credential (the agent has no identity for this process, refuses the request, or answers what
