@@ -88,14 +88,17 @@ std::vector<std::string> members_of(const json::Value& object, std::string_view 
 
 }  // namespace
 
-HubClient::HubClient(Hub hub, const CallContext& call, const RetryPolicy& retries)
-    : hub_(std::move(hub)), call_(call), retries_(retries) {
+HubClient::HubClient(Hub hub, CallContext call, RetryPolicy retries)
+    : hub_(std::move(hub)), call_(std::move(call)), retries_(std::move(retries)) {
   http_ = make_http_client(std::move(hub_.http));
 }
 
-HubClient::HubClient(Hub hub, std::unique_ptr<HttpClient> http, const CallContext& call,
-                     const RetryPolicy& retries)
-    : hub_(std::move(hub)), http_(std::move(http)), call_(call), retries_(retries) {}
+HubClient::HubClient(Hub hub, std::unique_ptr<HttpClient> http, CallContext call,
+                     RetryPolicy retries)
+    : hub_(std::move(hub)),
+      http_(std::move(http)),
+      call_(std::move(call)),
+      retries_(std::move(retries)) {}
 
 Result<HttpResponse> HubClient::send(HttpRequest request) {
   request.add_header("Accept", "application/json");

@@ -62,10 +62,9 @@ struct HubResource {
 class HubClient {
  public:
   // What the call refers to must outlive this. The call itself is copied, and records nothing.
-  HubClient(Hub hub, const CallContext& call, const RetryPolicy& retries = {});
+  HubClient(Hub hub, CallContext call, RetryPolicy retries = {});
   // For tests: by another client than libcurl's.
-  HubClient(Hub hub, std::unique_ptr<HttpClient> http, const CallContext& call,
-            const RetryPolicy& retries = {});
+  HubClient(Hub hub, std::unique_ptr<HttpClient> http, CallContext call, RetryPolicy retries = {});
 
   const Hub& hub() const { return hub_; }
 
