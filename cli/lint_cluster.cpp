@@ -116,7 +116,7 @@ void check_flags(const Scope& scope, const ObjectReader& cluster) {
   const Result<bool> insecure = cluster.boolean_or_false("insecure-skip-tls-verify");
   if (insecure && *insecure) {
     scope.warning(cluster.path_of("insecure-skip-tls-verify"),
-                  "is true: whoever answers for the server gets the credential",
+                  "is true: any machine that answers for the server gets the credential",
                   "give certificate-authority-data instead");
   }
   const Result<std::optional<std::string>> name = cluster.optional_string("tls-server-name");

@@ -15,8 +15,9 @@ namespace execcred::lint {
 namespace {
 
 constexpr std::string_view kRemedy =
-    "leave it out, and give the program a file or a Secret to read it from; whoever could read it "
-    "here may have it, so replace it";
+    "leave it out, and give the program a file or a Secret to read it from; others may have read "
+    "it "
+    "here, so replace it";
 
 bool is_token_character(char c) { return is_alphanumeric(c) || c == '-' || c == '_'; }
 
