@@ -351,8 +351,8 @@ Status Connection::log_in_to_socks(TimePoint deadline) {
       has_user ? std::string_view("\x05\x02\x00\x02", 4) : std::string_view("\x05\x01\x00", 3),
       deadline));
   const std::string chosen = TRY(read_exactly(2, deadline));
-  if (chosen[0] != '\x05') return socks_failure(cause::kProxyFailed, "does not speak SOCKS5");
-  if (chosen[1] == '\x02' && has_user) {
+  if (!chosen.starts_with('\x05')) return socks_failure(cause::kProxyFailed, "does not speak SOCKS5");
+  if (chosen.ends_with('\x02') && has_user) {
     std::string login("\x01");
     login += static_cast<char>(route_.proxy->user.size() & 0xffU);
     login += route_.proxy->user;
@@ -362,8 +362,10 @@ Status Connection::log_in_to_socks(TimePoint deadline) {
     wipe(login);
     TRY(written);
     const std::string answer = TRY(read_exactly(2, deadline));
-    if (answer[1] != '\0') return socks_failure(cause::kProxyRefused, "refuses user and password");
-  } else if (chosen[1] != '\0') {
+    if (!answer.ends_with('\0')) {
+      return socks_failure(cause::kProxyRefused, "refuses user and password");
+    }
+  } else if (!chosen.ends_with('\0')) {
     return socks_failure(cause::kProxyRefused, "demands a login");
   }
   return {};
@@ -373,7 +375,7 @@ Status Connection::tunnel_by_socks(TimePoint deadline) {
   TRY(log_in_to_socks(deadline));
   TRY(write_all(socks_request(route_.server), deadline));
   const std::string answer = TRY(read_exactly(4, deadline));
-  if (answer[0] != '\x05') return socks_failure(cause::kProxyFailed, "does not speak SOCKS5");
+  if (!answer.starts_with('\x05')) return socks_failure(cause::kProxyFailed, "does not speak SOCKS5");
   constexpr char kNotAllowed = '\x02';
   if (answer[1] != '\0') {
     return socks_failure(answer[1] == kNotAllowed ? cause::kProxyRefused : cause::kProxyFailed,
