@@ -46,9 +46,29 @@ std::optional<std::string> read_report(const std::string& path) {
   return text;
 }
 
+// sigabbrev_np is glibc's alone.
 std::string name_of_signal(int signal) {
-  const char* const name = sigabbrev_np(signal);
-  return name == nullptr ? "signal " + std::to_string(signal) : "SIG" + std::string(name);
+  constexpr std::array<std::pair<int, const char*>, 15> kNames = {{
+      {SIGABRT, "SIGABRT"},
+      {SIGALRM, "SIGALRM"},
+      {SIGBUS, "SIGBUS"},
+      {SIGFPE, "SIGFPE"},
+      {SIGHUP, "SIGHUP"},
+      {SIGILL, "SIGILL"},
+      {SIGINT, "SIGINT"},
+      {SIGKILL, "SIGKILL"},
+      {SIGPIPE, "SIGPIPE"},
+      {SIGQUIT, "SIGQUIT"},
+      {SIGSEGV, "SIGSEGV"},
+      {SIGSYS, "SIGSYS"},
+      {SIGTERM, "SIGTERM"},
+      {SIGTRAP, "SIGTRAP"},
+      {SIGXCPU, "SIGXCPU"},
+  }};
+  for (const auto& [number, name] : kNames) {
+    if (number == signal) return name;
+  }
+  return "signal " + std::to_string(signal);
 }
 
 std::string first_line(std::string_view text) {

@@ -104,7 +104,7 @@ using Status = Result<void>;
 // const Url url = EXECCRED_TRY(parse_url(text)): the value, or the function returns the error. Also
 // a statement by itself; one in a statement. (A statement expression, which g++ and clang have.)
 #define EXECCRED_TRY(expression) \
-  EXECCRED_TRY_AS(EXECCRED_JOIN(execcred_result_, __COUNTER__), expression)
+  EXECCRED_TRY_AS(EXECCRED_JOIN(execcred_result_, __LINE__), expression)
 
 // For EXECCRED_TRY alone.
 // NOLINTBEGIN(bugprone-macro-parentheses): `result` is a new name
