@@ -16,7 +16,7 @@ static const int kSystemCalls[] = {
     SYS_exit_group,
     // Signals and time.
     SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_kill, SYS_setitimer,
-    SYS_clock_gettime, SYS_nanosleep, SYS_restart_syscall,
+    SYS_clock_gettime, SYS_clock_nanosleep, SYS_restart_syscall,
     // Files and directories.
     SYS_openat, SYS_close, SYS_read, SYS_readv, SYS_write, SYS_writev, SYS_lseek,
     SYS_fstat, SYS_newfstatat, SYS_fstatfs, SYS_faccessat, SYS_readlinkat, SYS_getdents64,
