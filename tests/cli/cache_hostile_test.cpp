@@ -60,7 +60,7 @@ TEST_CASE("cache: a directory that is not safe is told by every action, and left
     hostile.make(cache.path());
     for (const std::string action : {"list", "clear", "path"}) {
       const Outcome outcome = cache.run({action});
-      CHECK_FAILURE(outcome, 2);
+      CHECK_FAILURE(outcome, 2, "the cache directory");
       check_no_secret(outcome);
       CHECK_MESSAGE(says(outcome, hostile.reason), describe(outcome));
       CHECK_MESSAGE(says(outcome, "\n  hint: "), describe(outcome));
@@ -134,7 +134,7 @@ TEST_CASE("cache clear: what cannot be removed is told") {
     MESSAGE("skipped: no mount namespace of its own is allowed here");
     return;
   }
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "1 entry of the cache");
   CHECK(says(outcome, "1 entry of the cache '" + cache.path() + "' could not be removed"));
   CHECK(count_files(cache.path(), ".credential") == 1);
 }

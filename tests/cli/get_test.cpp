@@ -121,7 +121,7 @@ TEST_CASE("get: an unknown format is a usage error, before anything runs") {
     CHECK_REFUSAL(outcome, 2, "'" + format + "'");
     CHECK(says(outcome, "exec-credential"));
   }
-  CHECK_FAILURE(get_from_script(printing("t"), {"-o", ""}), 2);
+  CHECK_FAILURE(get_from_script(printing("t"), {"-o", ""}), 2, "--output has an empty value");
   CHECK_REFUSAL(get_from_script(printing("t"), {"-o"}), 2, "--output");
   CHECK(!std::filesystem::exists(proof));
 }
@@ -137,10 +137,11 @@ TEST_CASE("get: no failure shows what the plugin printed") {
         "\"token\":[\"" + canary + "\"]", "\"clientKeyData\":\"" + canary + "\"",
         "\"token\":\"" + canary, "\"token\":\"" + canary + "\xff\""}) {
     CAPTURE(status);
-    CHECK_FAILURE(get_from_script(printing_answer(status)), 1);
+    CHECK_FAILURE(get_from_script(printing_answer(status)), 1, "reading what");
   }
-  CHECK_FAILURE(get_from_script("printf %s " + canary), 1);
-  CHECK_FAILURE(get_from_script("printf %s " + canary + "\nexit 1"), 1);
+  CHECK_FAILURE(get_from_script("printf %s " + canary), 1,
+                "it is no valid JSON at line 1, column 1");
+  CHECK_FAILURE(get_from_script("printf %s " + canary + "\nexit 1"), 1, "ended with exit code 1");
 }
 
 TEST_CASE("get: a plugin of ours from mapping and ClusterProfile to its credential") {

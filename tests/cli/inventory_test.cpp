@@ -127,7 +127,7 @@ TEST_CASE("inventory: one file of a folder that is none keeps no other from a ku
     CHECK(outcome.output.find(context) != std::string::npos);
   }
   command.arguments.emplace_back("--strict");
-  CHECK_FAILURE(run(command), 1);
+  CHECK_FAILURE(run(command), 1, "the document is no valid YAML (did not find expected node");
 }
 
 TEST_CASE("inventory: a ClusterProfile of a folder that lost its kind is told, not passed over") {
@@ -216,7 +216,8 @@ TEST_CASE("inventory: nothing to resolve is an error, not an empty success") {
     const Outcome list = run(files.command(path, {"--allow-empty", "-o", "json"}));
     CHECK(is_same_json(list.output, R"({"items":[]})"));
   }
-  CHECK_FAILURE(run(files.command("/dev/null")), 2);
+  CHECK_FAILURE(run(files.command("/dev/null")), 2,
+                "cannot read '/dev/null': it is a device, not a regular file");
   Command command = files.command("-");
   command.input = "";
   CHECK_REFUSAL(run(command), 2, "'-' holds no ClusterProfile");
@@ -232,13 +233,13 @@ TEST_CASE("inventory: what cannot be read is named, and nothing hangs") {
        {sandbox.at("none"), fifo, std::string("/dev/zero"), good + "/x"}) {
     CAPTURE(path);
     const Outcome outcome = run(files.command(path));
-    CHECK_FAILURE(outcome, 2);
+    CHECK_FAILURE(outcome, 2, "cannot read");
     CHECK(says(outcome, path));
     CHECK(outcome.elapsed < milliseconds(3000));
     Command mapped_by = files.command(good);
     mapped_by.arguments[3] = path;
     const Outcome other = run(mapped_by);
-    CHECK_FAILURE(other, 2);
+    CHECK_FAILURE(other, 2, "cannot read");
     CHECK(says(other, path));
   }
 }
@@ -273,7 +274,7 @@ TEST_CASE("execcred: no command, an unknown one, and options that no command has
   CHECK_REFUSAL(run({.arguments = {kCli}}), 2, "command");
   CHECK_REFUSAL(run({.arguments = {kCli, "frobnicate"}}), 2, "'frobnicate'");
   CHECK_REFUSAL(run({.arguments = {kCli, "get", "--no-such"}}), 2, "--no-such");
-  CHECK_FAILURE(run({.arguments = {kCli, "get", "word"}}), 2);
+  CHECK_FAILURE(run({.arguments = {kCli, "get", "word"}}), 2, "argument 1 is no option");
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
            {kCli, "--help"}, {kCli, "-h"}, {kCli, "get", "--help"}, {kCli, "resolve", "-h"}}) {
     const Outcome outcome = run({.arguments = arguments});

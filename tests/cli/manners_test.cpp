@@ -236,7 +236,7 @@ TEST_CASE("arguments: -- ends the options, for every command") {
                               .environment = {"XDG_CACHE_HOME=" + sandbox.at("none")}});
   CHECK_MESSAGE(listed.exit_code == 0, describe(listed));
   const Outcome migrated = run({.arguments = {kCli, "migrate", "--", "-x"}});
-  CHECK_FAILURE(migrated, 2);
+  CHECK_FAILURE(migrated, 2, "cannot read '-x': No such file or directory");
   CHECK(says(migrated, "cannot read '-x'"));
   CHECK_REFUSAL(run({.arguments = {kCli, "install", "--", "--help"}}), 2,
                 "cannot open the directory '--help'");

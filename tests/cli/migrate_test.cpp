@@ -227,26 +227,31 @@ TEST_CASE("migrate refuses what it cannot read or write, and leaves nothing behi
   const Sandbox sandbox;
   const std::string good = sandbox.write("good", kubeconfig(kEks));
   fs::create_symlink(good, sandbox.at("link"));
-  const std::vector<std::vector<std::string>> cases = {
-      {},
-      {good, good},
-      {sandbox.at("missing")},
-      {sandbox.path().native()},
-      {sandbox.write("binary", std::string("\0\1\2\xff", 4))},
-      {sandbox.write("empty", "")},
-      {sandbox.write("manifest", "apiVersion: v1\nkind: Secret\n")},
-      {sandbox.write("cut", "{\"kind\": \"Config\", \"users\": [")},
-      {good, "--plugin-dir=plugins"},
-      {good, "--plugin-dir="},
-      {good, "-o", sandbox.at("link")},
-      {good, "-o", sandbox.path().native()},
-      {good, "-o", sandbox.at("missing/file")},
-      {good, "--wat"},
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string text;
+  };
+  const std::vector<Case> cases = {
+      {{}, "0 files are given"},
+      {{good, good}, "2 files are given"},
+      {{sandbox.at("missing")}, "No such file or directory"},
+      {{sandbox.path().native()}, "it is a directory"},
+      {{sandbox.write("binary", std::string("\0\1\2\xff", 4))}, "control characters"},
+      {{sandbox.write("empty", "")}, "the file holds 0 documents"},
+      {{sandbox.write("manifest", "apiVersion: v1\nkind: Secret\n")},
+       "neither a kubeconfig nor a mapping file"},
+      {{sandbox.write("cut", "{\"kind\": \"Config\", \"users\": [")}, "no valid JSON at line 1"},
+      {{good, "--plugin-dir=plugins"}, "'plugins' is no absolute path"},
+      {{good, "--plugin-dir="}, "--plugin-dir has an empty value"},
+      {{good, "-o", sandbox.at("link")}, "it is a symbolic link"},
+      {{good, "-o", sandbox.path().native()}, "it is no regular file"},
+      {{good, "-o", sandbox.at("missing/file")}, "cannot write"},
+      {{good, "--wat"}, "unknown option '--wat'"},
   };
   const std::size_t files = count_files(sandbox.path());
-  for (const std::vector<std::string>& arguments : cases) {
-    CAPTURE(arguments.empty() ? "" : arguments.back());
-    CHECK_FAILURE(migrate(arguments), 2);
+  for (const Case& c : cases) {
+    CAPTURE(c.text);
+    CHECK_FAILURE(migrate(c.arguments), 2, c.text);
   }
   CHECK(read_text(good) == kubeconfig(kEks));
   CHECK(count_files(sandbox.path()) == files);

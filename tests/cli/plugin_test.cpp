@@ -67,14 +67,14 @@ TEST_CASE("a plugin's exit code counts although children are not waited for") {
       profile("c1", {provider("p")}));
   Command command = inventory.command("get");
   command.before_exec = [] { std::signal(SIGCHLD, SIG_IGN); };
-  CHECK_FAILURE(run(command), 1);
+  CHECK_FAILURE(run(command), 1, "ended with exit code 17");
 }
 
 TEST_CASE("a plugin that a signal ended is unavailable") {
   for (const std::string name : {"TERM", "KILL", "SEGV"}) {
     CAPTURE(name);
     const Outcome outcome = get_from_script(printing("never-used") + "\nkill -" + name + " $$");
-    CHECK_FAILURE(outcome, 3);
+    CHECK_FAILURE(outcome, 3, "was ended by signal");
     CHECK(says(outcome, "signal"));
   }
 }
@@ -121,7 +121,7 @@ TEST_CASE("an answer that is no complete ExecCredential of the asked version is 
   for (const Case& bad : cases) {
     CAPTURE(bad.answer);
     const Outcome outcome = get_from_script("cat <<'END'\n" + bad.answer + "\nEND");
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "reading what");
     CHECK_MESSAGE(says(outcome, bad.reason), describe(outcome));
   }
 }
@@ -133,7 +133,7 @@ TEST_CASE("an answer that has expired is no credential") {
       get_from_script("cat <<'END'\n" + head +
                       R"(,"status":{"token":"t","expirationTimestamp":"2020-01-01T00:00:00Z"}})"
                       "\nEND"),
-      1);
+      1, "status.expirationTimestamp is over");
 }
 
 TEST_CASE("what a plugin says on stderr is shown, when it succeeds too") {
@@ -227,7 +227,7 @@ TEST_CASE("get --debug tells what get does, and has a plugin of ours do so") {
 
 TEST_CASE("a huge answer is cut off and refused") {
   const Outcome outcome = get_from_script("exec yes");
-  CHECK_FAILURE(outcome, 1);
+  CHECK_FAILURE(outcome, 1, "printed more than 1024 KiB");
   CHECK(says(outcome, "KiB"));
 }
 
@@ -239,7 +239,7 @@ TEST_CASE("a plugin that hangs is killed at the timeout, with all that it starte
           {mapped("p", programs.script("plugin", "sleep 1000 &\necho $! > " + pids + "\nwait"))}),
       profile("c1", {provider("p")}));
   const Outcome outcome = inventory.run("get", {"--timeout=500ms"});
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "was still running after");
   CHECK(outcome.elapsed >= milliseconds(500));
   CHECK(outcome.elapsed < milliseconds(3000));
   CHECK(ends_soon(pid_in(pids)));
@@ -295,7 +295,7 @@ TEST_CASE("what a plugin has started ends with the command too, where a signal e
 TEST_CASE("a timeout of the command is above 0 and at most a minute, as a plugin's is") {
   for (const std::string timeout : {"0s", "-1s", "61s", "2562047h", "x"}) {
     CAPTURE(timeout);
-    CHECK_FAILURE(get_from_script(printing("t"), {"--timeout=" + timeout}), 2);
+    CHECK_FAILURE(get_from_script(printing("t"), {"--timeout=" + timeout}), 2, "--timeout");
   }
 }
 
@@ -315,7 +315,7 @@ TEST_CASE("a program that cannot be run is a configuration error with the mappin
         mapping({mapped("p", path, R"(,"installHint":"get it from\nsomewhere")")}),
         profile("c1", {provider("p")}));
     const Outcome outcome = inventory.run("get");
-    CHECK_FAILURE(outcome, 2);
+    CHECK_FAILURE(outcome, 2, "cannot run");
     CHECK(says(outcome, "'" + path + "'"));
     CHECK(says(outcome, "get it from"));
   }
@@ -326,7 +326,7 @@ TEST_CASE("the error of a plugin of ours is told as it told it, once") {
       mapping({mapped("p", kTokenFile, R"(,"args":["--token-file=/no/such/token"])")}),
       profile("c1", {provider("p")}));
   const Outcome outcome = inventory.run("get");
-  CHECK_FAILURE(outcome, 2);
+  CHECK_FAILURE(outcome, 2, "execcred-token-file: cannot read '/no/such/token': No such");
   CHECK(says(outcome, "cannot read '/no/such/token': No such file or directory"));
   CHECK(says(outcome, "  hint: mount a projected serviceAccountToken volume there"));
   // What else it says is shown, and so is its error where get's own has another reason.

@@ -233,11 +233,16 @@ TEST_CASE("plugins of ours: behind --from-profile a profile may narrow, and noth
   };
   CHECK(get_with(R"(["--audience=server"])").output == token + "\n");
   CHECK(get_with(R"(["--audience=server","--audience=server"])").output == token + "\n");
-  CHECK_FAILURE(get_with(R"(["--audience=other"])"), 1);
-  CHECK_FAILURE(get_with(R"(["--audience=server","--audience=other"])"), 2);
-  CHECK_FAILURE(get_with(R"(["--token-file=/etc/hostname"])"), 2);
-  CHECK_FAILURE(get_with(R"(["--from-profile","--token-file=/etc/hostname"])"), 2);
-  CHECK_FAILURE(get_with(R"(["--show-config"])"), 2);
+  CHECK_FAILURE(get_with(R"(["--audience=other"])"), 1,
+                "execcred-token-file: the token is for 'server'");
+  CHECK_FAILURE(get_with(R"(["--audience=server","--audience=other"])"), 2,
+                "execcred-token-file: --audience stands behind");
+  CHECK_FAILURE(get_with(R"(["--token-file=/etc/hostname"])"), 2,
+                "execcred-token-file: --token-file stands behind");
+  CHECK_FAILURE(get_with(R"(["--from-profile","--token-file=/etc/hostname"])"), 2,
+                "execcred-token-file: --from-profile is given twice");
+  CHECK_FAILURE(get_with(R"(["--show-config"])"), 2,
+                "execcred-token-file: --show-config stands behind");
 }
 
 TEST_SUITE_END();

@@ -48,8 +48,7 @@ void check_refused(const Bad& bad) {
                                             R"(,"profileSourcedEnvVarsPolicy":"Replace")")}),
                             bad.profile);
   const Outcome outcome = inventory.run("resolve");
-  CHECK_FAILURE(outcome, bad.exit_code);
-  CHECK_MESSAGE(outcome.error_output.find(bad.field) != std::string::npos, describe(outcome));
+  CHECK_FAILURE(outcome, bad.exit_code, bad.field);
   CHECK_MESSAGE(outcome.error_output.find("\n  hint: ") != std::string::npos, describe(outcome));
   CHECK(inventory.run("get").exit_code == bad.exit_code);
 }
@@ -173,28 +172,27 @@ TEST_CASE("YAML is bounded: depth, aliases, size, odd keys and tags") {
     for (int j = 0; j < 10; ++j) bomb += (j == 0 ? "" : ",") + before;
     bomb += "]\n";
   }
-  const std::vector<std::string> cases = {
-      bomb,
-      head + "deep: " + std::string(100, '[') + std::string(100, ']') + "\n",
-      head + "deep: " + std::string(200'000, '['),
-      head + "cycle: &c [*c]\n",
-      head + "missing: *nobody\n",
-      head + "kind: ClusterProfile\n",
-      head + "tag: !!python/object:os.system {}\n",
-      head + "tag: !!binary aGk=\n",
-      head + "? [a, b]\n: c\n",
-      head + "base: &b {x: 1}\nmerged: {<<: *b}\n",
-      head + "number: .inf\n",
-      head + "bytes: \"\xff\"\n",
-      head + "pad: " + std::string(17 * 1024 * 1024, 'x') + "\n",
-      "%YAML 9.9\n---\n" + head,
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {bomb, "aliases that stand for more than 10000 nodes"},
+      {head + "deep: " + std::string(100, '[') + std::string(100, ']') + "\n", "nested deeper"},
+      {head + "deep: " + std::string(200'000, '['), "nested deeper"},
+      {head + "cycle: &c [*c]\n", "an alias without an anchor"},
+      {head + "missing: *nobody\n", "an alias without an anchor"},
+      {head + "kind: ClusterProfile\n", "the key 'kind' more than once"},
+      {head + "tag: !!python/object:os.system {}\n", "an unknown tag"},
+      {head + "tag: !!binary aGk=\n", "a scalar whose tag is unknown"},
+      {head + "? [a, b]\n: c\n", "a key that is no scalar"},
+      {head + "base: &b {x: 1}\nmerged: {<<: *b}\n", "a merge key"},
+      {head + "number: .inf\n", "which JSON cannot hold"},
+      {head + "bytes: \"\xff\"\n", "invalid leading UTF-8 octet"},
+      {head + "pad: " + std::string(64UL * 1024 * 1024, 'x') + "\n", "larger than 65536 KiB"},
+      {"%YAML 9.9\n---\n" + head, "found incompatible YAML document"},
   };
-  for (const std::string& text : cases) {
+  for (const auto& [text, said] : cases) {
     CAPTURE(text.substr(0, 300));
     const Inventory inventory(mapping({mapped("p", "/x")}), text);
     const Outcome outcome = inventory.run("resolve");
-    CHECK_FAILURE(outcome, 2);
-    CHECK_MESSAGE(outcome.error_output.find("\n  hint: ") != std::string::npos, describe(outcome));
+    CHECK_FAILURE(outcome, 2, said);
     CHECK(outcome.elapsed < milliseconds(3000));
   }
 }

@@ -172,7 +172,7 @@ TEST_CASE("--provider asks for another than the mapping's first") {
   CHECK_REFUSAL(inventory.run("resolve", {"--provider=c"}), 2, "'c' is not in the ClusterProfile");
   CHECK_REFUSAL(inventory.run("resolve", {"--provider=z"}), 2, "'z' is not in the mapping");
   CHECK_REFUSAL(inventory.run("resolve", {"--provider=nobody"}), 2, "'a', 'b', 'z'");
-  CHECK_FAILURE(inventory.run("resolve", {"--provider="}), 2);
+  CHECK_FAILURE(inventory.run("resolve", {"--provider="}), 2, "--provider has an empty value");
 }
 
 TEST_CASE("resolve: a broken provider that is not chosen does no harm, a chosen one does") {

@@ -42,7 +42,7 @@ std::string reason_against_success(const Outcome& outcome, std::string_view vers
   return {};
 }
 
-std::string reason_against_failure(const Outcome& outcome, int exit_code) {
+std::string reason_against_failure(const Outcome& outcome, int exit_code, std::string_view text) {
   static const std::regex form(
       R"([a-z0-9-]+: error: [^\n]+\n(  while [^\n]+\n)*(  hint: [^\n]+\n)?)");
   if (outcome.exit_code != exit_code) return "exit " + std::to_string(exit_code) + " is due";
@@ -52,6 +52,8 @@ std::string reason_against_failure(const Outcome& outcome, int exit_code) {
   for (const char c : outcome.error_output) {
     if ((c >= 0 && c < ' ' && c != '\n') || c == '\x7f') return "a control character is shown";
   }
+  if (text.empty()) return "the case does not say which failure it expects";
+  if (!says(outcome, text)) return "it does not say " + std::string(text);
   return secret_in(outcome.error_output);
 }
 
@@ -111,8 +113,8 @@ std::string violation_of_success(const Outcome& outcome, std::string_view versio
   return with_outcome(reason_against_success(outcome, version), outcome);
 }
 
-std::string violation_of_failure(const Outcome& outcome, int exit_code) {
-  return with_outcome(reason_against_failure(outcome, exit_code), outcome);
+std::string violation_of_failure(const Outcome& outcome, int exit_code, std::string_view text) {
+  return with_outcome(reason_against_failure(outcome, exit_code, text), outcome);
 }
 
 bool says(const Outcome& outcome, std::string_view text) {
@@ -120,8 +122,7 @@ bool says(const Outcome& outcome, std::string_view text) {
 }
 
 std::string violation_of_refusal(const Outcome& outcome, int exit_code, std::string_view text) {
-  std::string reason = reason_against_failure(outcome, exit_code);
-  if (reason.empty() && !says(outcome, text)) reason = "it does not say " + std::string(text);
+  std::string reason = reason_against_failure(outcome, exit_code, text);
   if (reason.empty() && !says(outcome, "\n  hint: ")) reason = "it gives no hint";
   return with_outcome(reason, outcome);
 }

@@ -38,10 +38,10 @@ std::string secret_in(std::string_view text);
 // Whether the outcome is a success by the rules: exit 0, silent stderr, one document in the
 // asked version that has not expired. Empty, or the reason and the whole outcome.
 std::string violation_of_success(const Outcome& outcome, std::string_view version = kV1);
-// A failure by the rules: the exit code, empty stdout, one short error line and its story, no
-// secret. Empty, or the reason and the whole outcome.
-std::string violation_of_failure(const Outcome& outcome, int exit_code);
-// A failure whose message has this text, and a hint.
+// A failure by the rules: the exit code, empty stdout, one short error line with its context, no
+// secret, and `text` in what it says. Empty, or the reason and the whole outcome.
+std::string violation_of_failure(const Outcome& outcome, int exit_code, std::string_view text);
+// The same, and it has a hint.
 std::string violation_of_refusal(const Outcome& outcome, int exit_code, std::string_view text);
 bool says(const Outcome& outcome, std::string_view text);
 

@@ -117,7 +117,7 @@ TEST_CASE("a hostile environment: no variable makes it open, create or load a fi
   watch.start();
   CHECK_SUCCESS(run(command));
   command.arguments.emplace_back("--no-such-option");
-  CHECK_FAILURE(run(command), 2);
+  CHECK_FAILURE(run(command), 2, "unknown option '--no-such-option'");
   for (const std::string& name : watch.touched()) {
     // The working directory itself is opened by chdir in this test.
     CHECK_MESSAGE(name == ".", name << " was touched");

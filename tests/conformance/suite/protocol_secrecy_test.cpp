@@ -100,7 +100,7 @@ TEST_CASE("no message shows the credential or a secret of the input, whatever ha
       } else {
         ++failures;
         CHECK(outcome.output == "");
-        if (!is_debug) CHECK_FAILURE(outcome, outcome.exit_code);
+        if (!is_debug) CHECK_FAILURE(outcome, outcome.exit_code, ": error: ");
       }
     }
   }

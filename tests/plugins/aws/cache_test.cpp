@@ -143,7 +143,8 @@ TEST_CASE("cache: each input that decides whose session it is, changed alone, is
   CHECK(rig.sts.calls() == calls);
   // Another secret of the same key id is another key, too: STS refuses it.
   CHECK_FAILURE(
-      rig.run({.arguments = kRoleFlag, .variables = {"AWS_SECRET_ACCESS_KEY=" + other_secret}}), 1);
+      rig.run({.arguments = kRoleFlag, .variables = {"AWS_SECRET_ACCESS_KEY=" + other_secret}}), 1,
+      "answered with the error 'SignatureDoesNotMatch'");
   CHECK(rig.sts.calls() == calls + 1);
 }
 

@@ -50,7 +50,8 @@ TEST_CASE("keys: the claimed end is never after the session's") {
   CHECK(claimed_seconds(far) <= kFourteenMinutes);
   CHECK(claimed_seconds(far) >= kFourteenMinutes - 5);
   CHECK_REFUSAL(ask_until("2020-01-01T00:00:00Z"), 1, "has ended");
-  CHECK_FAILURE(ask_until("tomorrow"), 2);
+  CHECK_FAILURE(ask_until("tomorrow"), 2,
+                "AWS_CREDENTIAL_EXPIRATION 'tomorrow' is no RFC 3339 time");
 }
 
 TEST_CASE("keys: half a key, or one that could not stand in a request, is an error of 2") {
@@ -109,12 +110,13 @@ TEST_CASE("the cluster's id: a name as EKS has it, and nothing else") {
   for (const std::string bad :
        {"a b", "-a", "a/b", "a\tb", "a:b", "\xc3\xa9", "a,b", "a=b", "../a"}) {
     CAPTURE(bad);
-    CHECK_FAILURE(rig.run({.cluster = "", .arguments = {"--cluster-id=" + bad}}), 2);
+    CHECK_FAILURE(rig.run({.cluster = "", .arguments = {"--cluster-id=" + bad}}), 2,
+                  "--cluster-id");
     CHECK_FAILURE(
         rig.run({.cluster = "", .config = R"({"clusterId":)" + blackbox::json_string(bad) + "}"}),
-        2);
+        2, "spec.cluster.config.clusterId");
   }
-  CHECK_FAILURE(rig.run({.cluster = std::string(254, 'a')}), 2);
+  CHECK_FAILURE(rig.run({.cluster = std::string(254, 'a')}), 2, "is no name of a cluster");
   CHECK_REFUSAL(rig.run({.cluster = ""}), 2, "--cluster-id is required");
 }
 

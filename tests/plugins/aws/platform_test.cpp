@@ -101,23 +101,27 @@ TEST_CASE("instance: one without a role, and replies that are no credentials") {
   for (const std::string role : {"", "<html>", "../x", "a b", "a/b", "..", "a\nb", "a?b"}) {
     CAPTURE(role);
     instance.give(kRolePath, role);
-    CHECK_FAILURE(run_on(rig, instance), 1);
+    CHECK_FAILURE(run_on(rig, instance), 1, "answered is no name of a role");
   }
   instance.give(kRolePath, "node-role\n");
   const std::string path = std::string(kRolePath) + "node-role";
-  for (const std::string& body :
-       {std::string("<html>"), std::string("[]"), std::string("{}"), std::string(),
-        std::string(R"({"Code":"AssumeRoleUnauthorizedAccess","Message":"no"})"),
-        std::string(R"({"Code":"Success","AccessKeyId":"A","SecretAccessKey":1})"),
-        platform_credentials("A", rig.secret, "t", -5)}) {
+  using Bad = std::pair<std::string, std::string>;
+  for (const auto& [body, said] :
+       {Bad{"<html>", "no valid JSON"}, Bad{"[]", "the credentials are an array"},
+        Bad{"{}", "there is no access key id"}, Bad{"", "answered is empty"},
+        Bad{R"({"Code":"AssumeRoleUnauthorizedAccess","Message":"no"})",
+            "its code is 'AssumeRoleUnauthorizedAccess'"},
+        Bad{R"({"Code":"Success","AccessKeyId":"A","SecretAccessKey":1})",
+            "'SecretAccessKey' is a number"},
+        Bad{platform_credentials("A", rig.secret, "t", -5), "has ended already"}}) {
     CAPTURE(body);
     instance.give(path, body);
-    CHECK_FAILURE(run_on(rig, instance), 1);
+    CHECK_FAILURE(run_on(rig, instance), 1, said);
   }
   instance.give(path, "no", 403);
-  CHECK_FAILURE(run_on(rig, instance), 1);
+  CHECK_FAILURE(run_on(rig, instance), 1, "answered 403");
   instance.give(path, "down", 503);
-  CHECK_FAILURE(run_on(rig, instance, {"--timeout=2s"}), 3);
+  CHECK_FAILURE(run_on(rig, instance, {"--timeout=2s"}), 3, "answered 503");
 }
 
 TEST_CASE("instance: a token that cannot be had, refused or never answered, in a bounded time") {
@@ -126,14 +130,15 @@ TEST_CASE("instance: a token that cannot be had, refused or never answered, in a
   for (const int status : {400, 403, 404, 405}) {
     CAPTURE(status);
     instance.on(kMetadataToken, reply(status, "no"));
-    CHECK_FAILURE(run_on(rig, instance), 1);
+    CHECK_FAILURE(run_on(rig, instance), 1,
+                  "looking for credentials: neither variables nor a profile");
     // Version 1 is not fallen back to.
     CHECK(instance.count(kRolePath) == 0);
   }
   instance.on(kMetadataToken, reply(200, "two words"));
-  CHECK_FAILURE(run_on(rig, instance), 1);
+  CHECK_FAILURE(run_on(rig, instance), 1, "answered is no metadata token");
   instance.on(kMetadataToken, reply(200, ""));
-  CHECK_FAILURE(run_on(rig, instance), 1);
+  CHECK_FAILURE(run_on(rig, instance), 1, "answered is no metadata token");
   // As with a hop limit that is too small.
   instance.on(kMetadataToken, [](Stream& stream, const Received&) { stream.wait_for_close(); });
   const Outcome silent = run_on(rig, instance);
@@ -151,8 +156,8 @@ TEST_CASE("instance: nobody there, or somebody else") {
   };
   CHECK_REFUSAL(at("http://127.0.0.1:1"), 3, "127.0.0.1:1");
   CHECK_REFUSAL(at("http://metadata.evil.example"), 2, "plain http to another machine");
-  CHECK_FAILURE(at("ftp://127.0.0.1"), 2);
-  CHECK_FAILURE(at("nothing"), 2);
+  CHECK_FAILURE(at("ftp://127.0.0.1"), 2, "/latest/api/token");
+  CHECK_FAILURE(at("nothing"), 2, "'nothing/latest/api/token' has no scheme://");
 }
 
 TEST_CASE("container: EKS's agent with the token of a file, re-read in each run") {
@@ -172,7 +177,7 @@ TEST_CASE("container: EKS's agent with the token of a file, re-read in each run"
   CHECK(rig.problem(rig.run({.variables = variables, .has_keys = false})) == "");
   CHECK(agent.calls() == 1);
   rig.sandbox.write("pod-token", new_web_identity("system:serviceaccount:ns:other"));
-  CHECK_FAILURE(rig.run({.variables = variables, .has_keys = false}), 1);
+  CHECK_FAILURE(rig.run({.variables = variables, .has_keys = false}), 1, "answered 401");
   CHECK(agent.calls() == 2);
 }
 
@@ -183,8 +188,8 @@ TEST_CASE("container: the token of a variable, or none, and a role from there") 
   CHECK(rig.problem(run_in(
             rig, agent.variables() + Texts{"AWS_CONTAINER_AUTHORIZATION_TOKEN=Basic " + token})) ==
         "");
-  CHECK_FAILURE(run_in(rig, agent.variables() + Texts{"AWS_CONTAINER_AUTHORIZATION_TOKEN=x\ny"}),
-                2);
+  CHECK_FAILURE(run_in(rig, agent.variables() + Texts{"AWS_CONTAINER_AUTHORIZATION_TOKEN=x\ny"}), 2,
+                "AWS_CONTAINER_AUTHORIZATION_TOKEN is no value of a header");
   Agent open(rig, "");
   CHECK(rig.problem(run_in(rig, open.variables(), {std::string("--role-arn=") + kRole})) == "");
   CHECK(rig.sts.problem() == "");
@@ -208,14 +213,16 @@ TEST_CASE("container: plain http only to this machine and the agents' own addres
   }
   for (const std::string bad : {"x", "@evil.example/x", ".evil.example/x", ":80/x"}) {
     CAPTURE(bad);
-    CHECK_FAILURE(run_in(rig, {"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI=" + bad}), 2);
+    CHECK_FAILURE(run_in(rig, {"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI=" + bad}), 2,
+                  "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI does not begin with");
   }
   // What is allowed is asked; nobody listens on port 1 there.
   CHECK_FAILURE(
-      run_in(rig, {"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://[::1]:1/x"}, {"--timeout=2s"}), 3);
+      run_in(rig, {"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://[::1]:1/x"}, {"--timeout=2s"}), 3,
+      "cannot connect to http://[::1]:1: Connection refused");
   CHECK_FAILURE(
       run_in(rig, {"AWS_CONTAINER_CREDENTIALS_FULL_URI=https://127.0.0.1:1/x"}, {"--timeout=2s"}),
-      3);
+      3, "cannot connect to https://");
 }
 
 TEST_CASE("container: refusals, replies that are none, and redirects") {
@@ -226,18 +233,22 @@ TEST_CASE("container: refusals, replies that are none, and redirects") {
   struct Case {
     std::string reply;
     int exit_code;
+    std::string text;
   };
   for (const Case& c :
-       {Case{reply(401, "no"), 1}, Case{reply(404, "{}"), 1}, Case{reply(500, ""), 3},
-        Case{reply(503, ""), 3}, Case{reply(429, ""), 3}, Case{reply(200, "<html>"), 1},
-        Case{reply(200, "{}"), 1}, Case{reply(200, "[]"), 1},
-        Case{reply(200, R"({"AccessKeyId":"A","SecretAccessKey":"s","Token":[]})"), 1},
-        Case{reply(200, platform_credentials("A", rig.secret, "t", -9)), 1},
-        Case{redirect(302, thief.url("/v1/credentials")), 1},
-        Case{redirect(307, thief.url("/v1/credentials")), 1}}) {
+       {Case{reply(401, "no"), 1, "answered 401"}, Case{reply(404, "{}"), 1, "answered 404"},
+        Case{reply(500, ""), 3, "answered 500"}, Case{reply(503, ""), 3, "answered 503"},
+        Case{reply(429, ""), 3, "answered 429"}, Case{reply(200, "<html>"), 1, "no valid JSON"},
+        Case{reply(200, "{}"), 1, "there is no access key id"},
+        Case{reply(200, "[]"), 1, "answered is an array"},
+        Case{reply(200, R"({"AccessKeyId":"A","SecretAccessKey":"s","Token":[]})"), 1,
+             "'Token' is an array"},
+        Case{reply(200, platform_credentials("A", rig.secret, "t", -9)), 1, "has ended already"},
+        Case{redirect(302, thief.url("/v1/credentials")), 1, "answered 302, a redirect"},
+        Case{redirect(307, thief.url("/v1/credentials")), 1, "answered 307, a redirect"}}) {
     CAPTURE(c.reply);
     agent.on(path, c.reply);
-    CHECK_FAILURE(run_in(rig, agent.variables(), {"--timeout=2s"}), c.exit_code);
+    CHECK_FAILURE(run_in(rig, agent.variables(), {"--timeout=2s"}), c.exit_code, c.text);
   }
   CHECK(thief.connections() == 0);
 }

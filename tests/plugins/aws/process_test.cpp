@@ -67,23 +67,30 @@ TEST_CASE("process: what is no credential, fails, or hangs") {
   const auto printing = [&](const std::string& text) {
     return run(rig, rig.sandbox.script("process", "printf '%s' '" + text + "'"));
   };
-  for (const std::string& text :
-       Texts{std::string(), std::string("no JSON"), std::string("[]"),
-             R"({"AccessKeyId":"A","SecretAccessKey":")" + rig.secret + "\"}",
-             R"({"Version":2,"AccessKeyId":"A","SecretAccessKey":")" + rig.secret + "\"}",
-             R"({"Version":"1","AccessKeyId":"A","SecretAccessKey":")" + rig.secret + "\"}",
-             R"({"Version":1,"AccessKeyId":"A"})", document(rig.secret, R"(,"SessionToken":5)"),
-             document(rig.secret, R"(,"Expiration":"x")"),
-             document(rig.secret, R"(,"Expiration":"2020-01-01T00:00:00Z")")}) {
+  using Case = std::pair<std::string, std::string>;
+  for (const auto& [text, said] :
+       {Case{"", "the JSON is empty"}, Case{"no JSON", "no valid JSON"},
+        Case{"[]", "'Version' is not 1"},
+        Case{R"({"AccessKeyId":"A","SecretAccessKey":")" + rig.secret + "\"}", "'Version'"},
+        Case{R"({"Version":2,"AccessKeyId":"A","SecretAccessKey":")" + rig.secret + "\"}",
+             "'Version' is not 1"},
+        Case{R"({"Version":"1","AccessKeyId":"A","SecretAccessKey":")" + rig.secret + "\"}",
+             "'Version' is not 1"},
+        Case{R"({"Version":1,"AccessKeyId":"A"})", "no secret access key"},
+        Case{document(rig.secret, R"(,"SessionToken":5)"), "'SessionToken' is a number"},
+        Case{document(rig.secret, R"(,"Expiration":"x")"), "the time 'x' is not RFC 3339"},
+        Case{document(rig.secret, R"(,"Expiration":"2020-01-01T00:00:00Z")"),
+             "has ended already"}}) {
     CAPTURE(text);
-    CHECK_FAILURE(printing(text), 1);
+    CHECK_FAILURE(printing(text), 1, said);
   }
   CHECK_REFUSAL(run(rig, rig.sandbox.script("fails", "echo '" + rig.secret + "' >&2; exit 3")), 1,
                 "exit code 3");
   const Outcome hanging = run(rig, rig.sandbox.script("hangs", "exec sleep 60"), {"--timeout=1s"});
-  CHECK_FAILURE(hanging, 3);
+  CHECK_FAILURE(hanging, 3, "was still running after");
   CHECK(hanging.elapsed < milliseconds(5000));
-  CHECK_FAILURE(run(rig, "/nowhere/process"), 2);
+  CHECK_FAILURE(run(rig, "/nowhere/process"), 2,
+                "cannot run '/nowhere/process': No such file or directory");
 }
 
 TEST_CASE("process: words as a shell has them, and no shell") {

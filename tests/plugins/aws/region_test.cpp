@@ -60,7 +60,8 @@ TEST_CASE("region: from behind --from-profile as well") {
         std::string("--session-name=xx"), std::string("--external-id=xx"),
         std::string("--cache-dir=/tmp")}) {
     CAPTURE(option);
-    CHECK_FAILURE(rig.run({.arguments = {"--from-profile", option}}), 2);
+    CHECK_FAILURE(rig.run({.arguments = {"--from-profile", option}}), 2,
+                  "stands behind --from-profile, and may not come from a");
   }
 }
 
@@ -87,7 +88,8 @@ TEST_CASE("a ClusterProfile names the cluster and its region, and nothing else")
   CHECK(shown.output.find(origin) != shown.output.rfind(origin));  // of --cluster and --cluster-id
   for (const std::string field : {"roleArn", "sessionName", "externalId", "profile", "cacheDir"}) {
     CAPTURE(field);
-    CHECK_FAILURE(with(R"({"clusterId":"spoke","region":"eu-west-1",")" + field + "\":\"xx\"}"), 2);
+    CHECK_FAILURE(with(R"({"clusterId":"spoke","region":"eu-west-1",")" + field + "\":\"xx\"}"), 2,
+                  "which may not come from a ClusterProfile");
   }
   // The controller's own goes first.
   CHECK(rig.problem(rig.run({.config = R"({"clusterId":"spoke","region":"eu-west-1"})"})) == "");
@@ -101,18 +103,21 @@ TEST_CASE("region: what is none never becomes a part of a host's name") {
     CAPTURE(bad);
     const std::string config =
         R"({"clusterId":"demo","region":)" + blackbox::json_string(bad) + "}";
-    CHECK_FAILURE(rig.run({.region = "", .config = config}), 2);
-    CHECK_FAILURE(rig.run({.region = bad}), 2);
-    CHECK_FAILURE(rig.run({.region = "", .variables = {"AWS_REGION=" + bad}}), 2);
+    CHECK_FAILURE(rig.run({.region = "", .config = config}), 2, "spec.cluster.config.region");
+    CHECK_FAILURE(rig.run({.region = bad}), 2, "is no name of an AWS region");
+    CHECK_FAILURE(rig.run({.region = "", .variables = {"AWS_REGION=" + bad}}), 2, "AWS_REGION");
     rig.set_config("[default]\nregion = " + bad + "\n");
-    CHECK_FAILURE(rig.run({.region = ""}), 2);
+    CHECK_FAILURE(rig.run({.region = ""}), 2, "the profile's region '");
   }
-  for (const std::string config :
-       {R"({"clusterId":"demo","region":7})", R"({"clusterId":"demo","region":["us-west-2"]})",
-        R"({"clusterId":"demo","region":{}})", R"({"clusterId":7,"region":"us-west-2"})",
-        R"({"clusterId":"demo","region":""})"}) {
+  using Bad = std::pair<std::string, std::string>;
+  for (const auto& [config, said] :
+       {Bad{R"({"clusterId":"demo","region":7})", "config.region must be a string"},
+        Bad{R"({"clusterId":"demo","region":["us-west-2"]})", "config.region must be a string"},
+        Bad{R"({"clusterId":"demo","region":{}})", "config.region must be a string"},
+        Bad{R"({"clusterId":7,"region":"us-west-2"})", "config.clusterId must be a string"},
+        Bad{R"({"clusterId":"demo","region":""})", "the profile's region '%2e'"}}) {
     CAPTURE(config);
-    CHECK_FAILURE(rig.run({.cluster = "", .region = "", .config = config}), 2);
+    CHECK_FAILURE(rig.run({.cluster = "", .region = "", .config = config}), 2, said);
   }
 }
 
@@ -179,7 +184,7 @@ TEST_CASE("AWS_ENDPOINT_URL_STS names who is called, and not what is presigned")
        {"http://127.0.0.1:1", "sts.example", "https://u:p@h/", "ftp://h/", "https://h/?a=b"}) {
     CAPTURE(bad);
     CHECK_FAILURE(rig.run_cold({.arguments = role, .variables = {"AWS_ENDPOINT_URL_STS=" + bad}}),
-                  2);
+                  2, "AWS_ENDPOINT_URL_STS");
   }
 }
 

@@ -38,7 +38,7 @@ TEST_CASE("role: --session-name and --external-id go along, and need a role") {
   CHECK(rig.sts.last("/").field("RoleSessionName") == "me@example.com");
   CHECK(rig.sts.last("/").field("ExternalId") == "ab:c/d-1");
   CHECK_REFUSAL(rig.run({.arguments = {"--session-name=me"}}), 2, "needs --role-arn");
-  CHECK_FAILURE(rig.run({.arguments = {"--external-id=me"}}), 2);
+  CHECK_FAILURE(rig.run({.arguments = {"--external-id=me"}}), 2, "--external-id needs --role-arn");
   for (const std::string bad :
        {"--session-name=x", "--session-name=a b", "--session-name=a/b", "--external-id=x",
         "--external-id=a b", "--role-arn=reader", "--role-arn=arn:aws:iam::123:role/x",
@@ -49,9 +49,10 @@ TEST_CASE("role: --session-name and --external-id go along, and need a role") {
     CAPTURE(bad);
     Texts arguments = {bad};
     if (!bad.starts_with("--role-arn")) arguments.push_back(kRoleFlag);
-    CHECK_FAILURE(rig.run({.arguments = arguments}), 2);
+    CHECK_FAILURE(rig.run({.arguments = arguments}), 2, bad.substr(0, bad.find('=')) + ": ");
   }
-  CHECK_FAILURE(rig.run({.arguments = {kRoleFlag, "--session-name=" + std::string(65, 'a')}}), 2);
+  CHECK_FAILURE(rig.run({.arguments = {kRoleFlag, "--session-name=" + std::string(65, 'a')}}), 2,
+                "is no name of a session");
 }
 
 TEST_CASE("role: a session in the environment signs for the next one") {
@@ -105,12 +106,15 @@ TEST_CASE("web identity: a file that is missing, empty, or no token, is told bef
          .has_keys = false});
   };
   CHECK_REFUSAL(with_file("/nowhere/token"), 2, "/nowhere/token");
-  CHECK_FAILURE(with_file(rig.sandbox.write("empty", "")), 1);
-  CHECK_FAILURE(with_file(rig.sandbox.write("blank", " \n")), 1);
-  CHECK_FAILURE(with_file(rig.sandbox.write("words", rig.web_identity + " x")), 1);
-  CHECK_FAILURE(with_file(rig.sandbox.write("key", "-----BEGIN PRIVATE KEY-----\nMII\n")), 1);
-  CHECK_FAILURE(with_file(rig.sandbox.write("open", rig.web_identity, 0666)), 2);
-  CHECK_FAILURE(with_file(rig.sandbox.at("home")), 2);
+  CHECK_FAILURE(with_file(rig.sandbox.write("empty", "")), 1, "the token is empty");
+  CHECK_FAILURE(with_file(rig.sandbox.write("blank", " \n")), 1, "the token is empty");
+  CHECK_FAILURE(with_file(rig.sandbox.write("words", rig.web_identity + " x")), 1,
+                "this is more than one word, so it is no token");
+  CHECK_FAILURE(with_file(rig.sandbox.write("key", "-----BEGIN PRIVATE KEY-----\nMII\n")), 1,
+                "this is a PEM file, not a token");
+  CHECK_FAILURE(with_file(rig.sandbox.write("open", rig.web_identity, 0666)), 2,
+                "it is writable by other users");
+  CHECK_FAILURE(with_file(rig.sandbox.at("home")), 2, "No such file or directory");
   CHECK_REFUSAL(with_file(rig.sandbox.write("old", new_web_identity("s", -60))), 1, "has expired");
   CHECK(rig.sts.connections() == 0);
 }
@@ -119,11 +123,13 @@ TEST_CASE("web identity: without a role it is an error, and --role-arn is no sub
   Rig rig;
   const Texts file = {"AWS_WEB_IDENTITY_TOKEN_FILE=" + rig.web_identity_path};
   CHECK_REFUSAL(rig.run({.variables = file, .has_keys = false}), 2, "AWS_ROLE_ARN");
-  CHECK_FAILURE(rig.run({.arguments = {kRoleFlag}, .variables = file, .has_keys = false}), 2);
-  CHECK_FAILURE(rig.run({.variables = file + Texts{"AWS_ROLE_ARN=reader"}, .has_keys = false}), 2);
+  CHECK_FAILURE(rig.run({.arguments = {kRoleFlag}, .variables = file, .has_keys = false}), 2,
+                "a web identity is there, and no role for it");
+  CHECK_FAILURE(rig.run({.variables = file + Texts{"AWS_ROLE_ARN=reader"}, .has_keys = false}), 2,
+                "'reader' is no ARN of a role");
   // A role alone is nothing.
   CHECK_FAILURE(rig.run({.variables = {std::string("AWS_ROLE_ARN=") + kRole}, .has_keys = false}),
-                2);
+                2, "there are no credentials, and AWS_EC2_METADATA_DISABLED is");
   CHECK(rig.sts.connections() == 0);
 }
 
@@ -135,7 +141,7 @@ TEST_CASE("AWS_CA_BUNDLE: another CA's STS is refused, and a bundle that is none
     return rig.run_cold(
         {.arguments = {kRoleFlag, "--timeout=2s"}, .variables = {"AWS_CA_BUNDLE=" + path}});
   };
-  CHECK_FAILURE(with(wrong), 3);
+  CHECK_FAILURE(with(wrong), 3, "unable to get local issuer certificate");
   CHECK_REFUSAL(with("/nowhere.pem"), 2, "AWS_CA_BUNDLE");
   CHECK_REFUSAL(with(rig.sandbox.write("none.pem", "")), 2, "AWS_CA_BUNDLE");
   CHECK(rig.sts.calls() == 0);

@@ -37,7 +37,7 @@ TEST_CASE("each code has its exit code whatever the status, in JSON and XML, and
       rig.sts.answer(is_xml ? sts_error_xml(c.code, message) : sts_error(c.code, message),
                      c.status);
       const Outcome outcome = rig.run({.arguments = kShort});
-      CHECK_FAILURE(outcome, c.exit_code);
+      CHECK_FAILURE(outcome, c.exit_code, "answered with the error");
       CHECK(blackbox::says(outcome, "'" + c.code + "': " + message));
       CHECK(blackbox::says(outcome, rig.sts.authority()));
       CHECK(blackbox::says(outcome, kRole));
@@ -65,10 +65,11 @@ TEST_CASE("throttling is 400 at STS, and is tried again within the run") {
 TEST_CASE("a permanent error is asked once, also without a cache, and remembered with one") {
   Rig rig;
   rig.sts.answer(sts_error("AccessDenied", "no"), 403);
-  CHECK_FAILURE(rig.run({.arguments = kRoleFlag + Texts{"--no-cache"}}), 1);
+  CHECK_FAILURE(rig.run({.arguments = kRoleFlag + Texts{"--no-cache"}}), 1,
+                "answered with the error 'AccessDenied': no");
   CHECK(rig.sts.calls() == 1);
-  CHECK_FAILURE(rig.run({.arguments = kRoleFlag}), 1);
-  CHECK_FAILURE(rig.run({.arguments = kRoleFlag}), 1);
+  CHECK_FAILURE(rig.run({.arguments = kRoleFlag}), 1, "answered with the error 'AccessDenied': no");
+  CHECK_FAILURE(rig.run({.arguments = kRoleFlag}), 1, "answered with the error 'AccessDenied': no");
   CHECK(rig.sts.calls() == 2);
 }
 
@@ -110,7 +111,7 @@ TEST_CASE("a reply that is no session is refused, whatever it is") {
     CAPTURE(body);
     Rig rig;
     rig.sts.answer(body, 200);
-    CHECK_FAILURE(rig.run({.arguments = kShort}), 1);
+    CHECK_FAILURE(rig.run({.arguments = kShort}), 1, "assuming the role arn:aws:iam");
     CHECK(rig.sts.calls() == 1);
   }
 }
@@ -127,7 +128,7 @@ TEST_CASE("a status without an error of STS's: 4xx and redirects refuse, 429 and
       Rig rig;
       rig.sts.answer(body, c.status);
       const Outcome outcome = rig.run({.arguments = kShort});
-      CHECK_FAILURE(outcome, c.exit_code);
+      CHECK_FAILURE(outcome, c.exit_code, "assuming the role arn:aws:iam");
       CHECK(blackbox::says(outcome, std::to_string(c.status)));
     }
   }
@@ -139,8 +140,9 @@ TEST_CASE("a redirect is not followed: what would go along is good for a role") 
     CAPTURE(status);
     Rig rig;
     rig.sts.on("/", redirect(status, thief.url("/")));
-    CHECK_FAILURE(rig.run({.variables = web_identity_of(rig), .has_keys = false}), 1);
-    CHECK_FAILURE(rig.run({.arguments = kRoleFlag}), 1);
+    CHECK_FAILURE(rig.run({.variables = web_identity_of(rig), .has_keys = false}), 1,
+                  "a redirect, which is never followed");
+    CHECK_FAILURE(rig.run({.arguments = kRoleFlag}), 1, "a redirect, which is never followed");
   }
   CHECK(thief.connections() == 0);
 }
@@ -169,10 +171,10 @@ TEST_CASE("an STS that sends back what it was sent cannot make us show it") {
 TEST_CASE("a code and a message are shown on one line, without control characters, and cut") {
   Rig rig;
   rig.sts.answer(sts_error("Bad\x1b[31m", "a\nb\r\nc\x07 d\x9b \xe2\x80\xae e"), 400);
-  CHECK_FAILURE(rig.run_cold({.arguments = kShort}), 1);
+  CHECK_FAILURE(rig.run_cold({.arguments = kShort}), 1, "answered with the error");
   rig.sts.answer(sts_error(std::string(5000, 'e'), std::string(90'000, 'd')), 400);
   const Outcome outcome = rig.run_cold({.arguments = kShort});
-  CHECK_FAILURE(outcome, 1);
+  CHECK_FAILURE(outcome, 1, "answered with the error");
   CHECK(outcome.error_output.size() < 1500);
 }
 
@@ -183,10 +185,10 @@ TEST_CASE("a reply without end is cut off, and a silent STS ends with the run's 
     while (stream.write(std::string(65536, ' '))) {
     }
   });
-  CHECK_FAILURE(rig.run({.arguments = kShort}), 1);
+  CHECK_FAILURE(rig.run({.arguments = kShort}), 1, "the reply of https://");
   rig.sts.on("/", [](Stream& stream, const Received&) { stream.wait_for_close(); });
   const Outcome silent = rig.run_cold({.arguments = kRoleFlag + Texts{"--timeout=1s"}});
-  CHECK_FAILURE(silent, 3);
+  CHECK_FAILURE(silent, 3, "did not reply within");
   CHECK(silent.elapsed < milliseconds(3000));
 }
 

@@ -64,7 +64,7 @@ TEST_CASE("a hit outlives its federated token, but not its file") {
   cloud.set_federated(service_account_token("ns:app", -60));
   CHECK(token_of(cloud.run(ask)) == first);
   cloud.set_federated("");
-  CHECK_FAILURE(cloud.run(ask), 1);
+  CHECK_FAILURE(cloud.run(ask), 1, "the token is empty");
   CHECK(cloud.calls() == 1);
 }
 
@@ -243,7 +243,8 @@ TEST_CASE("a refusal is remembered for a moment, by identity") {
   Cloud cloud;
   cloud.entra_answers(entra_error("700016", "unauthorized_client", "no"), 400);
   const Ask ask = ask_of(cloud, kWorkload);
-  for (int i = 0; i < 5; ++i) CHECK_FAILURE(cloud.run(ask), 1);
+  for (int i = 0; i < 5; ++i)
+    CHECK_FAILURE(cloud.run(ask), 1, "answered 400 with the error 'unauthorized_client'");
   CHECK(cloud.calls() == 1);
   Ask other = ask;
   other.arguments = {std::string("--tenant-id=") + kOtherTenant};

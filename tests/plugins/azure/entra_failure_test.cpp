@@ -50,7 +50,7 @@ TEST_CASE("an AADSTS code is shown, has its exit code and its hint, and is asked
     Cloud cloud;
     cloud.entra_answers(entra_error(c.code, c.error, "what Entra says."), c.status);
     const Outcome outcome = cloud.workload(kShort);
-    CHECK_FAILURE(outcome, c.exit_code);
+    CHECK_FAILURE(outcome, c.exit_code, "what Entra says. Trace ID: 0f1e Correlation ID: 2d3c");
     CHECK(blackbox::says(outcome, "AADSTS" + c.code + ": what Entra says."));
     CHECK(blackbox::says(outcome, "'" + c.error + "'"));
     CHECK(blackbox::says(outcome, std::to_string(c.status)));
@@ -63,12 +63,12 @@ TEST_CASE("a description is one line, without control characters, and cut") {
   Cloud cloud;
   cloud.entra_answers(entra_error("700016", "unauthorized_client", "a\x1b[31m b\r\n\tc"), 400);
   const Outcome outcome = cloud.workload();
-  CHECK_FAILURE(outcome, 1);
+  CHECK_FAILURE(outcome, 1, "answered 400 with the error 'unauthorized_client'");
   CHECK(blackbox::says(outcome, "c Trace ID: 0f1e Correlation ID: 2d3c"));
   cloud.entra_answers(entra_error("700016", std::string(5'000, 'e'), std::string(300'000, 'd')),
                       400);
   const Outcome cut = cloud.workload();
-  CHECK_FAILURE(cut, 1);
+  CHECK_FAILURE(cut, 1, "answered 400 with the error");
   CHECK(cut.error_output.size() < 1'500);
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("nor a part of it that looks like nothing by itself") {
   const std::string part = cloud.federated.substr(cloud.federated.size() / 2, 30);
   cloud.entra_answers(entra_error("700027", "invalid_client", "the part " + part + " is bad"), 400);
   const Outcome outcome = cloud.workload();
-  CHECK_FAILURE(outcome, 1);
+  CHECK_FAILURE(outcome, 1, "answered 400 with the error 'invalid_client': AADSTS700027");
   CHECK(blackbox::says(outcome, "the part *** is bad"));
   CHECK_FALSE(blackbox::says(outcome, part));
 }
@@ -123,7 +123,8 @@ TEST_CASE("what will not pass is not tried again, with or without the cache") {
   for (const std::string code : {"70021", "700016", "500011"}) {
     Cloud cloud;
     cloud.entra_answers(entra_error(code, "invalid_client", "no"), 401);
-    CHECK_FAILURE(cloud.workload({"--no-cache"}), 1);
+    CHECK_FAILURE(cloud.workload({"--no-cache"}), 1,
+                  "no Trace ID: 0f1e Correlation ID: 2d3c Timestamp");
     CHECK(cloud.calls() == 1);
   }
 }
@@ -132,10 +133,12 @@ TEST_CASE("a Retry-After is honoured: no second call before it, in this run or a
   Cloud cloud;
   cloud.entra_answers(entra_error("90055", "temporarily_unavailable", "slow down"), 429,
                       "Retry-After: 120\r\n");
-  CHECK_FAILURE(cloud.workload(kShort), 3);
-  CHECK_FAILURE(cloud.run({.arguments = cloud.workload_options() + kShort}), 3);
+  CHECK_FAILURE(cloud.workload(kShort), 3, "answered 429 with the error 'temporarily_unavailable'");
+  CHECK_FAILURE(cloud.run({.arguments = cloud.workload_options() + kShort}), 3,
+                "answered 429 with the error 'temporarily_unavailable'");
   CHECK(cloud.calls() == 1);
-  CHECK_FAILURE(cloud.workload(Texts{"--no-cache"} + kShort), 3);
+  CHECK_FAILURE(cloud.workload(Texts{"--no-cache"} + kShort), 3,
+                "answered 429 with the error 'temporarily_unavailable'");
   CHECK(cloud.calls() == 2);
 }
 
@@ -157,7 +160,7 @@ TEST_CASE("replies that are no token: HTML, other kinds, duplicate keys, an erro
     CAPTURE(c.body);
     Cloud cloud;
     cloud.entra_answers(c.body);
-    CHECK_FAILURE(cloud.workload(kShort), c.exit_code);
+    CHECK_FAILURE(cloud.workload(kShort), c.exit_code, "asking for a token of the tenant");
     CHECK(cloud.calls() == 1);
   }
 }

@@ -81,37 +81,40 @@ TEST_CASE("an expires_on far ahead is believed for a day, as expires_in is") {
 
 TEST_CASE("what is no time, or no token, is no credential") {
   Cloud cloud;
-  for (const std::string& body :
-       Texts{reply_with(R"(,"expires_on":"0")"),
-             reply_with(R"(,"expires_on":-1)"),
-             reply_with(",\"expires_on\":\"" + in_seconds(-10) + "\""),
-             reply_with(",\"expires_on\":\"" + as_date(-10) + "\""),
-             reply_with(R"(,"expires_on":"tomorrow")"),
-             reply_with(R"(,"expires_on":"")"),
-             reply_with(R"(,"expires_on":true)"),
-             reply_with(R"(,"expires_on":[1])"),
-             reply_with(R"(,"expires_on":{})"),
-             reply_with(R"(,"expires_on":"06/20/2019 02:57:58")"),
-             reply_with(R"(,"expires_in":"0")"),
-             reply_with(R"(,"expires_in":"x")"),
-             reply_with(R"(,"expires_on":"9999999999","expires_on":"1")"),
-             reply_with("", "two words"),
-             reply_with("", ""),
-             reply_with("", blackbox::jwt_for(-30)),
-             std::string("{}"),
-             std::string("[]"),
-             std::string("7"),
-             std::string("null"),
-             std::string(),
-             std::string("<html>"),
-             std::string(R"({"access_token":7})"),
-             std::string(R"({"access_token":{"a":"b"}})"),
-             std::string(R"({"access_token":"a","token_type":7})"),
-             std::string(R"({"access_token":"a","token_type":"PoP"})"),
-             std::string(R"({"error":"invalid_request","error_description":"no"})")}) {
+  const std::string ended = "has ended already, by its 'expires_on'";
+  const std::string no_time = "'expires_on' is no time";
+  using Bad = std::pair<std::string, std::string>;
+  for (const auto& [body, said] :
+       {Bad{reply_with(R"(,"expires_on":"0")"), ended},
+        Bad{reply_with(R"(,"expires_on":-1)"), ended},
+        Bad{reply_with(",\"expires_on\":\"" + in_seconds(-10) + "\""), ended},
+        Bad{reply_with(",\"expires_on\":\"" + as_date(-10) + "\""), ended},
+        Bad{reply_with(R"(,"expires_on":"tomorrow")"), no_time},
+        Bad{reply_with(R"(,"expires_on":"")"), no_time},
+        Bad{reply_with(R"(,"expires_on":true)"), no_time},
+        Bad{reply_with(R"(,"expires_on":[1])"), no_time},
+        Bad{reply_with(R"(,"expires_on":{})"), no_time},
+        Bad{reply_with(R"(,"expires_on":"06/20/2019 02:57:58")"), no_time},
+        Bad{reply_with(R"(,"expires_in":"0")"), "'expires_in' is not above 0"},
+        Bad{reply_with(R"(,"expires_in":"x")"), "'expires_in' is no number of seconds"},
+        Bad{reply_with(R"(,"expires_on":"9999999999","expires_on":"1")"), "more than once"},
+        Bad{reply_with("", "two words"), "a byte that no token may hold"},
+        Bad{reply_with("", ""), "has no 'access_token'"},
+        Bad{reply_with("", blackbox::jwt_for(-30)), "the token has expired"},
+        Bad{"{}", "has no 'access_token'"},
+        Bad{"[]", "is an array"},
+        Bad{"7", "is a number"},
+        Bad{"null", "is null"},
+        Bad{"", "is empty"},
+        Bad{"<html>", "no valid JSON"},
+        Bad{R"({"access_token":7})", "'access_token' is a number"},
+        Bad{R"({"access_token":{"a":"b"}})", "'access_token' is an object"},
+        Bad{R"({"access_token":"a","token_type":7})", "token_type must be a string"},
+        Bad{R"({"access_token":"a","token_type":"PoP"})", "of the type 'PoP'"},
+        Bad{R"({"error":"invalid_request","error_description":"no"})", "'invalid_request': no"}}) {
     CAPTURE(body);
     cloud.imds_answers(body);
-    CHECK_FAILURE(cloud.managed(kShort), 1);
+    CHECK_FAILURE(cloud.managed(kShort), 1, said);
   }
 }
 
@@ -146,8 +149,9 @@ TEST_CASE("each status has its exit code: what IMDS does while it is updated may
     Cloud cloud;
     cloud.imds_answers("", c.status);
     cloud.metadata.on(kAppService, reply(c.status, ""));
-    CHECK_FAILURE(cloud.managed(kShort), c.imds);
-    CHECK_FAILURE(app_service(cloud, kShort), c.app_service);
+    CHECK_FAILURE(cloud.managed(kShort), c.imds, "asking the endpoint of managed identities");
+    CHECK_FAILURE(app_service(cloud, kShort), c.app_service,
+                  "asking the endpoint of managed identities");
     CHECK(cloud.metadata.requests().size() == 2);
   }
 }
@@ -173,7 +177,7 @@ TEST_CASE("an endpoint that stays down is left alone: six calls without the cach
   Cloud cloud;
   cloud.imds_answers("", 410);
   const Outcome outcome = cloud.managed({"--no-cache", "--timeout=20s"});
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "answered 410");
   CHECK(cloud.calls() == 6);
   CHECK(outcome.elapsed < milliseconds(10'000));
   cloud.metadata.forget();
@@ -181,7 +185,7 @@ TEST_CASE("an endpoint that stays down is left alone: six calls without the cach
   for (int i = 0; i < 5; ++i) {
     CHECK_FAILURE(cloud.run({.arguments = Texts{"--identity=managed"} + Texts{"--timeout=1s"},
                              .variables = cloud.imds_variables()}),
-                  3);
+                  3, "answered 410");
   }
   // The window after the first failure is two seconds long.
   CHECK(cloud.calls() <= 3);
@@ -202,21 +206,21 @@ TEST_CASE("what the endpoint says is shown: IMDS's, App Service's, and others' J
     CAPTURE(c.body);
     cloud.imds_answers(c.body, 400);
     const Outcome outcome = cloud.managed();
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "answered 400");
     CHECK(blackbox::says(outcome, c.shown));
     CHECK(blackbox::says(outcome, "--client-id"));
   }
   cloud.imds_answers(R"({"error":")" + std::string(100'000, 'e') + "\"}", 400);
   CHECK(cloud.managed().error_output.size() < 1'500);
   cloud.imds_answers("{\"error\":\"a\\u001b[31m\\nb\"}", 400);
-  CHECK_FAILURE(cloud.managed(), 1);
+  CHECK_FAILURE(cloud.managed(), 1, "answered 400: a\\x1b[");
 }
 
 TEST_CASE("an endpoint that is silent, refuses, or never ends, ends in time and in memory") {
   Cloud cloud;
   cloud.metadata.on(kImds, [](Stream& stream, const Received&) { stream.wait_for_close(); });
   const Outcome silent = cloud.managed({"--timeout=1s"});
-  CHECK_FAILURE(silent, 3);
+  CHECK_FAILURE(silent, 3, "did not reply within");
   CHECK(silent.elapsed < milliseconds(4'000));
   cloud.metadata.on(kImds, [](Stream& stream, const Received&) {
     stream.write("HTTP/1.1 200 OK\r\nContent-Length: 314572800\r\n\r\n");
@@ -224,7 +228,7 @@ TEST_CASE("an endpoint that is silent, refuses, or never ends, ends in time and 
     for (int i = 0; i < 4'800 && stream.write(block); ++i) {
     }
   });
-  CHECK_FAILURE(cloud.managed(kShort), 1);
+  CHECK_FAILURE(cloud.managed(kShort), 1, "the reply of http://");
 }
 
 }  // namespace execcred::test

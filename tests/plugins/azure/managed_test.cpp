@@ -73,7 +73,7 @@ TEST_CASE("AZURE_CLIENT_ID names the identity, unless an option names one") {
   CHECK(cloud.metadata.last(kImds).target.find("client_id") == std::string::npos);
   CHECK_SUCCESS(cloud.managed({}, {"AZURE_CLIENT_ID="}));
   CHECK(cloud.metadata.last(kImds).parameters().size() == 2);
-  CHECK_FAILURE(cloud.managed({}, {"AZURE_CLIENT_ID=me"}), 2);
+  CHECK_FAILURE(cloud.managed({}, {"AZURE_CLIENT_ID=me"}), 2, "AZURE_CLIENT_ID: 'me' is no GUID");
 }
 
 TEST_CASE(
@@ -86,13 +86,13 @@ TEST_CASE(
                              Texts{object, resource}, Texts{client, object, resource}}) {
     CHECK_REFUSAL(cloud.managed(twice), 2, "named twice");
   }
-  CHECK_FAILURE(cloud.managed({object}, {"EXECCRED_IDENTITY_RESOURCE_ID=" + visible_resource()}),
-                2);
+  CHECK_FAILURE(cloud.managed({object}, {"EXECCRED_IDENTITY_RESOURCE_ID=" + visible_resource()}), 2,
+                "the managed identity is named twice");
   for (const std::string bad :
        {"--identity-object-id=me", "--identity-resource-id=app", "--identity-resource-id=/x",
         "--identity-resource-id=/subscriptions/a b", "--client-id=me"}) {
     CAPTURE(bad);
-    CHECK_FAILURE(cloud.managed({bad}), 2);
+    CHECK_FAILURE(cloud.managed({bad}), 2, bad.substr(0, bad.find('=')) + ": ");
   }
   CHECK(cloud.calls() == 0);
 }
@@ -127,7 +127,7 @@ TEST_CASE("no endpoint of a managed identity is asked through a proxy") {
       cloud.run_cold(
           {.arguments = {"--identity=managed", "--timeout=2s"},
            .variables = proxies + Texts{"AZURE_POD_IDENTITY_AUTHORITY_HOST=https://imds.invalid"}}),
-      3);
+      3, "cannot resolve 'imds.invalid'");
   CHECK(proxy.connections() == 0);
 }
 
@@ -140,11 +140,11 @@ TEST_CASE("an endpoint by plain http must be on this machine or its link") {
     CAPTURE(host);
     CHECK_FAILURE(cloud.run_cold({.arguments = {"--identity=managed"},
                                   .variables = {"AZURE_POD_IDENTITY_AUTHORITY_HOST=" + host}}),
-                  2);
+                  2, "AZURE_POD_IDENTITY_AUTHORITY_HOST");
     CHECK_FAILURE(
         cloud.run_cold({.arguments = {"--identity=managed"},
                         .variables = {"IDENTITY_ENDPOINT=" + host, "IDENTITY_HEADER=secret"}}),
-        2);
+        2, "IDENTITY_ENDPOINT");
   }
   const std::string port = cloud.metadata.url().substr(cloud.metadata.url().rfind(':'));
   CHECK_SUCCESS(cloud.run_cold(
@@ -170,7 +170,7 @@ TEST_CASE("a platform with another protocol is refused by its name, and not take
   }
   CHECK_FAILURE(cloud.managed({}, {"IDENTITY_ENDPOINT=" + cloud.metadata.url(kAppService),
                                    "IDENTITY_HEADER=a\nb"}),
-                2);
+                2, "IDENTITY_HEADER can be in no header");
   CHECK(cloud.calls() == 0);
 }
 
@@ -217,7 +217,7 @@ TEST_CASE("App Service: the password is in no message, even one that the endpoin
       stream.write(reply(200, R"({"access_token":"a",")" + member + "\":\"" +
                                   request.header("X-IDENTITY-HEADER") + "\"}"));
     });
-    CHECK_FAILURE(app_service(cloud), 1);
+    CHECK_FAILURE(app_service(cloud), 1, "'***'");
   }
 }
 
@@ -227,8 +227,8 @@ TEST_CASE("no redirect is followed") {
     ScriptedServer thief(ScriptedServer::Transport::plain);
     cloud.metadata.on(kImds, redirect(status, thief.url("/t")));
     cloud.metadata.on(kAppService, redirect(status, thief.url("/t")));
-    CHECK_FAILURE(cloud.managed(), 1);
-    CHECK_FAILURE(app_service(cloud), 1);
+    CHECK_FAILURE(cloud.managed(), 1, "a redirect, which is never followed");
+    CHECK_FAILURE(app_service(cloud), 1, "a redirect, which is never followed");
     CHECK(thief.connections() == 0);
   }
 }

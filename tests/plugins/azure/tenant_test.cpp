@@ -50,7 +50,7 @@ void check(const Case& c, From from) {
     REQUIRE(cloud.calls() == 1);
     CHECK(cloud.entra.requests().front().target == token_path(c.asked));
   } else {
-    CHECK_FAILURE(outcome, c.exit_code);
+    CHECK_FAILURE(outcome, c.exit_code, "tenant");
     CHECK(cloud.entra.connections() == 0);
   }
 }
@@ -125,7 +125,7 @@ TEST_CASE("--allow-tenant has no variable, and may not come from a ClusterProfil
   Ask ask = {.variables = cloud.workload_variables() +
                           Texts{std::string("EXECCRED_ALLOW_TENANT=") + kOtherTenant},
              .config = std::string(R"({"tenantId":")") + kOtherTenant + "\"}"};
-  CHECK_FAILURE(cloud.run_cold(ask), 2);
+  CHECK_FAILURE(cloud.run_cold(ask), 2, "the ClusterProfile's tenant 'aaaaaaaa-bbbb-cccc-dddd-");
   ask.config = std::string(R"({"tenantId":")") + kOtherTenant + R"(","allowTenant":")" +
                kOtherTenant + "\"}";
   CHECK_REFUSAL(cloud.run_cold(ask), 2, "allowTenant");
@@ -159,7 +159,7 @@ TEST_CASE(
     CAPTURE(value);
     CHECK_FAILURE(cloud.run_cold({.arguments = cloud.workload_options(),
                                   .config = R"({"tenantId":)" + value + "}"}),
-                  2);
+                  2, "spec.cluster.config.tenantId");
   }
   CHECK_SUCCESS(
       cloud.run_cold({.arguments = cloud.workload_options(), .config = R"({"tenantId":null})"}));
@@ -195,7 +195,7 @@ TEST_CASE("nothing else of the request is a ClusterProfile's to choose") {
     CAPTURE(option);
     CHECK_FAILURE(cloud.run_cold({.arguments = Texts{"--from-profile", option},
                                   .variables = cloud.workload_variables()}),
-                  2);
+                  2, "stands behind --from-profile, and may not come from a");
   }
   CHECK(cloud.calls() == 0);
 }

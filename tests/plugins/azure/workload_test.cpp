@@ -81,9 +81,11 @@ TEST_CASE("the authority: an https origin, or a host alone; anything else is ask
              std::string("https://a b")}) {
     CAPTURE(bad);
     const Texts options = without(cloud.workload_options(), "--authority-host");
-    CHECK_FAILURE(cloud.run_cold({.arguments = options + Texts{"--authority-host=" + bad}}), 2);
+    CHECK_FAILURE(cloud.run_cold({.arguments = options + Texts{"--authority-host=" + bad}}), 2,
+                  "--authority-host");
     CHECK_FAILURE(
-        cloud.run_cold({.arguments = options, .variables = {"AZURE_AUTHORITY_HOST=" + bad}}), 2);
+        cloud.run_cold({.arguments = options, .variables = {"AZURE_AUTHORITY_HOST=" + bad}}), 2,
+        "AZURE_AUTHORITY_HOST");
   }
   CHECK(cloud.entra.connections() == connections);
 }
@@ -104,7 +106,7 @@ TEST_CASE("without an authority it is the public cloud's, through the proxy of t
   const Outcome outcome = cloud.run_cold(
       {.arguments = without(cloud.workload_options(), "--authority-host") + Texts{"--timeout=2s"},
        .variables = {"HTTPS_PROXY=" + proxy.url()}});
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "did not connect to login.microsoftonline.com:443: it");
   REQUIRE(!proxy.requests().empty());
   for (const Received& asked : proxy.requests()) {
     CHECK(asked.method == "CONNECT");
@@ -140,15 +142,15 @@ TEST_CASE("without a federated token nothing is sent: no request goes without an
              cloud.federated + "\n" + cloud.federated, std::string("eyJhbGciOiJub25lIn0.e30")}) {
     CAPTURE(content);
     cloud.set_federated(content);
-    CHECK_FAILURE(cloud.workload(), 1);
+    CHECK_FAILURE(cloud.workload(), 1, "the federated token");
   }
   cloud.set_federated(std::string(200'000, 'a'));
-  CHECK_FAILURE(cloud.workload(), 2);
+  CHECK_FAILURE(cloud.workload(), 2, "it is larger than 128 KiB");
   const Texts options = without(cloud.workload_options(), "--federated-token-file");
   for (const std::string path : {"/nope", "/", "/dev/null", "/dev/zero"}) {
     CAPTURE(path);
     CHECK_FAILURE(cloud.run_cold({.arguments = options + Texts{"--federated-token-file=" + path}}),
-                  2);
+                  2, "cannot read");
   }
   CHECK(cloud.entra.connections() == 0);
 }
@@ -189,17 +191,17 @@ TEST_CASE("with a managed identity, what the webhook's variables say is not judg
 TEST_CASE("what is missing is told with the flag and the variable that set it") {
   const Cloud cloud;
   struct Case {
-    std::string option, flag, variable;
+    std::string option, text, variable;
   };
-  for (const Case& c :
-       {Case{"--client-id", "--client-id", "AZURE_CLIENT_ID"},
-        Case{"--tenant-id", "--tenant-id", "AZURE_TENANT_ID"},
-        Case{"--federated-token-file", "--federated-token-file", "AZURE_FEDERATED_TOKEN_FILE"}}) {
+  for (const Case& c : {Case{"--client-id", "no client id is set", "AZURE_CLIENT_ID"},
+                        Case{"--tenant-id", "no tenant is set", "AZURE_TENANT_ID"},
+                        Case{"--federated-token-file", "no federated token file is set",
+                             "AZURE_FEDERATED_TOKEN_FILE"}}) {
     CAPTURE(c.option);
     const Outcome outcome =
         cloud.run_cold({.arguments = without(cloud.workload_options(), c.option)});
-    CHECK_FAILURE(outcome, 2);
-    CHECK(blackbox::says(outcome, c.flag));
+    CHECK_FAILURE(outcome, 2, c.text);
+    CHECK(blackbox::says(outcome, c.option));
     CHECK(blackbox::says(outcome, c.variable));
   }
   CHECK(cloud.calls() == 0);
@@ -227,14 +229,15 @@ TEST_CASE("identifiers that are none are refused before anything is sent, and th
         "99999999-8888-7777-6666-55555555555g", "99999999-8888-7777-6666-555555555555 "}) {
     CAPTURE(bad);
     const Texts options = without(cloud.workload_options(), "--client-id");
-    CHECK_FAILURE(cloud.run_cold({.arguments = options + Texts{"--client-id=" + bad}}), 2);
+    CHECK_FAILURE(cloud.run_cold({.arguments = options + Texts{"--client-id=" + bad}}), 2,
+                  "--client-id");
     CHECK_REFUSAL(cloud.run_cold({.arguments = options, .variables = {"AZURE_CLIENT_ID=" + bad}}),
                   2, "GUID");
   }
   for (const std::string bad :
        {"", " ", "a b", "api://x y", "id&scope=other", "x/.default", "a\nb", "ü", "a%20b", "a,b"}) {
     CAPTURE(bad);
-    CHECK_FAILURE(cloud.workload({"--server-id=" + bad}), 2);
+    CHECK_FAILURE(cloud.workload({"--server-id=" + bad}), 2, "--server-id");
   }
   CHECK(cloud.calls() == 0);
 }
@@ -253,7 +256,7 @@ TEST_CASE("no redirect is followed: the assertion stays with the authority") {
     Cloud cloud;
     ScriptedServer thief(ScriptedServer::Transport::plain);
     cloud.entra.on(token_path(kTenant), redirect(status, thief.url("/t")));
-    CHECK_FAILURE(cloud.workload(), 1);
+    CHECK_FAILURE(cloud.workload(), 1, "a redirect, which is never followed");
     CHECK(thief.connections() == 0);
     CHECK(cloud.calls() == 1);
   }
@@ -263,8 +266,10 @@ TEST_CASE("an authority whose certificate is another's is told nothing") {
   const Cloud cloud;
   const ScriptedServer other;
   const std::string ca = cloud.sandbox.write("other-ca.pem", other.ca_pem());
-  CHECK_FAILURE(cloud.workload({"--ca-file=" + ca, "--timeout=2s"}), 3);
-  CHECK_FAILURE(cloud.workload({"--ca-file=/nope"}), 2);
+  CHECK_FAILURE(cloud.workload({"--ca-file=" + ca, "--timeout=2s"}), 3,
+                "unable to get local issuer certificate");
+  CHECK_FAILURE(cloud.workload({"--ca-file=/nope"}), 2,
+                "cannot read '/nope': No such file or directory");
   CHECK_REFUSAL(cloud.workload({"--ca-file=" + cloud.sandbox.write("none.pem", "")}), 2,
                 "--ca-file");
   CHECK(cloud.entra.requests().empty());
@@ -275,13 +280,14 @@ TEST_CASE("an authority that is silent, or cut off, ends in time") {
   cloud.entra.on(token_path(kTenant),
                  [](Stream& stream, const Received&) { stream.wait_for_close(); });
   const Outcome silent = cloud.workload({"--timeout=1s"});
-  CHECK_FAILURE(silent, 3);
+  CHECK_FAILURE(silent, 3, "did not reply within");
   CHECK(silent.elapsed < milliseconds(4'000));
   cloud.entra.on(token_path(kTenant), [](Stream& stream, const Received&) {
     stream.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"access_token\"");
     stream.cut();
   });
-  CHECK_FAILURE(cloud.workload({"--timeout=2s"}), 3);
+  CHECK_FAILURE(cloud.workload({"--timeout=2s"}), 3,
+                "closed the connection in the middle of its reply");
 }
 
 TEST_CASE("--show-config has every setting, and asks nobody") {

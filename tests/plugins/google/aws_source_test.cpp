@@ -129,21 +129,24 @@ TEST_CASE("aws: the instance's role, by version 2 of its metadata service") {
 TEST_CASE("aws: without a region, without keys, or with those of an instance that has none") {
   Google google;
   const Texts keys = {"AWS_ACCESS_KEY_ID=AKIATEST", "AWS_SECRET_ACCESS_KEY=x"};
-  CHECK_FAILURE(google.run({.credentials = object(of_aws(google)), .variables = keys}), 2);
+  CHECK_FAILURE(google.run({.credentials = object(of_aws(google)), .variables = keys}), 2,
+                "no AWS region is known");
   CHECK_FAILURE(
-      google.run({.credentials = object(of_aws(google)), .variables = {"AWS_REGION=us-east-1"}}),
-      2);
+      google.run({.credentials = object(of_aws(google)), .variables = {"AWS_REGION=us-east-1"}}), 2,
+      "there are no AWS credentials");
   for (const std::string region : {"../x", "us-east-1.evil.example", "US-EAST-1", "a b"}) {
     CAPTURE(region);
     CHECK_FAILURE(google.run({.credentials = object(of_aws(google)),
                               .variables = keys + Texts{"AWS_REGION=" + region}}),
-                  2);
+                  2, "which is no AWS region");
   }
   Instance instance;
   instance.guarded("/roles", "<html>");
-  CHECK_FAILURE(google.run_cold({.credentials = object(of_instance(google, instance))}), 1);
+  CHECK_FAILURE(google.run_cold({.credentials = object(of_instance(google, instance))}), 1,
+                "answered is no name of a role");
   instance.server.on("/roles", reply(404, ""));
-  CHECK_FAILURE(google.run_cold({.credentials = object(of_instance(google, instance))}), 1);
+  CHECK_FAILURE(google.run_cold({.credentials = object(of_instance(google, instance))}), 1,
+                "answered 404");
   CHECK(google.cloud.connections() == 0);
 }
 
@@ -156,16 +159,16 @@ TEST_CASE("aws: a verification URL that is not of AWS's STS, or metadata elsewhe
     CAPTURE(url);
     CHECK_FAILURE(google.run({.credentials = object(of_aws(
                                   google, {{"regional_cred_verification_url", text(url)}}))}),
-                  2);
+                  2, "credential_source.regional_cred_verification_url");
   }
   for (const std::string name : {"region_url", "url", "imdsv2_session_token_url"}) {
     CAPTURE(name);
     CHECK_FAILURE(google.run({.credentials = object(
                                   of_aws(google, {{name, text("http://evil.example/latest/x")}}))}),
-                  2);
+                  2, "'http://evil.example/latest/x' is plain http to another");
     CHECK_FAILURE(google.run({.credentials = object(of_aws(
                                   google, {{name, text("https://evil.example/latest/x")}}))}),
-                  1);
+                  1, "is at https://evil.example:443, which is not a server of");
   }
   CHECK(google.cloud.connections() == 0);
 }

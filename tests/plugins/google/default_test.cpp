@@ -79,8 +79,9 @@ TEST_CASE("default: a file that is named must be there and be a credentials file
   const auto refused = [&](const std::string& path, int exit_code) {
     CAPTURE(path);
     CHECK_FAILURE(places.google.run({.variables = {"GOOGLE_APPLICATION_CREDENTIALS=" + path}}),
-                  exit_code);
-    CHECK_FAILURE(places.google.run({.arguments = {"--credentials-file=" + path}}), exit_code);
+                  exit_code, "reading GOOGLE_APPLICATION_CREDENTIALS");
+    CHECK_FAILURE(places.google.run({.arguments = {"--credentials-file=" + path}}), exit_code,
+                  "reading --credentials-file");
   };
   refused("/nowhere/at/all.json", 2);
   refused(places.google.sandbox.path(), 2);
@@ -91,7 +92,8 @@ TEST_CASE("default: a file that is named must be there and be a credentials file
   // Of gcloud's own place too.
   places.google.sandbox.write("home/.config/gcloud/application_default_credentials.json", "{}");
   CHECK_FAILURE(
-      places.google.run({.variables = {"GCE_METADATA_HOST=" + places.metadata.authority()}}), 2);
+      places.google.run({.variables = {"GCE_METADATA_HOST=" + places.metadata.authority()}}), 2,
+      "type is missing");
   CHECK(places.google.cloud.connections() == 0);
   CHECK(places.metadata.connections() == 0);
 }
@@ -120,7 +122,7 @@ TEST_CASE("default: --show-config and messages name what names the credentials f
   CHECK(shown() == path + " GOOGLE_APPLICATION_CREDENTIALS");
   const std::string named = "reading GOOGLE_APPLICATION_CREDENTIALS '" + path;
   const Outcome by_variable = google.run({.variables = ask.variables});
-  CHECK_FAILURE(by_variable, 2);
+  CHECK_FAILURE(by_variable, 2, "No such file or directory");
   CHECK(blackbox::says(by_variable, named));
   ask.variables.push_back("EXECCRED_CREDENTIALS_FILE=" + path + "2");
   CHECK(shown() == path + "2 EXECCRED_CREDENTIALS_FILE");

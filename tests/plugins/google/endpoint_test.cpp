@@ -68,8 +68,9 @@ TEST_CASE("endpoint: never plain http, user info or a text that is no URL") {
     CAPTURE(url);
     CHECK_FAILURE(google.run(by(with(google.file_account(), "token_url", text(url)),
                                 {"--allow-endpoint=https://*.googleapis.com:*/*"})),
-                  2);
-    CHECK_FAILURE(google.run(by(with(Google::service_account(), "token_uri", text(url)))), 2);
+                  2, "token_url");
+    CHECK_FAILURE(google.run(by(with(Google::service_account(), "token_uri", text(url)))), 2,
+                  "token_uri");
   }
   CHECK(google.cloud.connections() == 0);
 }
@@ -83,30 +84,35 @@ TEST_CASE("endpoint: --allow-endpoint names others, has no variable and is no Cl
   CHECK_SUCCESS(google.run_cold(named));
   CHECK(google.cloud.hosts().back() == "sts.broker.example:443");
   named.arguments = {"--allow-endpoint=https://sts.broker.example/v2/*"};
-  CHECK_FAILURE(google.run_cold(named), 1);
+  CHECK_FAILURE(google.run_cold(named), 1,
+                "token_url is at https://sts.broker.example:443, which is");
   Ask other = ask;
   other.variables = {"EXECCRED_ALLOW_ENDPOINT=https://sts.broker.example/*"};
-  CHECK_FAILURE(google.run_cold(other), 1);
+  CHECK_FAILURE(google.run_cold(other), 1,
+                "token_url is at https://sts.broker.example:443, which is");
   other = ask;
   other.arguments = {"--from-profile", "--allow-endpoint=https://sts.broker.example/*"};
-  CHECK_FAILURE(google.run_cold(other), 2);
+  CHECK_FAILURE(google.run_cold(other), 2,
+                "--allow-endpoint stands behind --from-profile, and may not");
   other = ask;
   other.config = R"({"allowEndpoint":"https://sts.broker.example/*"})";
-  CHECK_FAILURE(google.run_cold(other), 2);
+  CHECK_FAILURE(google.run_cold(other), 2,
+                "spec.cluster.config.allowEndpoint sets --allow-endpoint");
 }
 
 TEST_CASE("endpoint: TLS is verified, and for the host's own name") {
   Google google;
   Ask untrusted = by(google.file_account(), {"--timeout=2s"});
   untrusted.has_trust = false;
-  CHECK_FAILURE(google.run(untrusted), 3);
+  CHECK_FAILURE(google.run(untrusted), 3,
+                "cannot verify https://sts.googleapis.com:443: unable to get");
   untrusted.arguments.push_back("--ca-file=" + google.sandbox.write("none.pem", ""));
   CHECK_REFUSAL(google.run_cold(untrusted), 2, "--ca-file");
   // Its certificate is good for sts.broker.example alone.
   CHECK_FAILURE(google.run(by(with(google.file_account(), "token_url",
                                    text("https://other.broker.example/v1/token")),
                               {"--allow-endpoint=https://*.broker.example/*", "--timeout=2s"})),
-                3);
+                3, "cannot verify https://other.broker.example:443: its");
   CHECK(google.cloud.calls() == 0);
 }
 

@@ -69,7 +69,8 @@ TEST_CASE("executable: only with its variable set to exactly 1 is a program run"
                                      {"GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=" + value})),
                   2, "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1");
   }
-  CHECK_FAILURE(google.run_cold(by(running(google, program), {})), 2);
+  CHECK_FAILURE(google.run_cold(by(running(google, program), {})), 2,
+                "the credentials file names a program to run, which is not");
   CHECK_FALSE(std::filesystem::exists(google.sandbox.at("ran")));
   CHECK_SUCCESS(google.run_cold(by(running(google, program))));
   CHECK(std::filesystem::exists(google.sandbox.at("ran")));
@@ -120,12 +121,13 @@ TEST_CASE("executable: replies that are none, of another version, or tell of a f
         object(with(good, "expiration_time", "1e99")), object(good) + object(good),
         object({{"version", "1"}, {"success", "false"}})}) {
     CAPTURE(output.substr(0, 60));
-    CHECK_FAILURE(google.run_cold(by(running(google, printer(google, output)))), 1);
+    CHECK_FAILURE(google.run_cold(by(running(google, printer(google, output)))), 1,
+                  "getting the subject token");
   }
   const Outcome told = google.run_cold(
       by(running(google, printer(google, R"({"version":1,"success":false,"code":"401",)"
                                          R"("message":"not logged in\n\u001b[31m"})"))));
-  CHECK_FAILURE(told, 1);
+  CHECK_FAILURE(told, 1, "the program reports the error '401': not logged in\\x0a\\x1b[");
   CHECK(blackbox::says(told, "'401': not logged in"));
   CHECK(google.cloud.connections() == 0);
 }
@@ -134,12 +136,13 @@ TEST_CASE("executable: one that fails gives nothing, whatever it printed") {
   Google google;
   const std::string good = object(success(google.subject));
   const std::string failing = google.sandbox.script("fail", "echo '" + good + "'; exit 1");
-  CHECK_FAILURE(google.run_cold(by(running(google, failing))), 1);
+  CHECK_FAILURE(google.run_cold(by(running(google, failing))), 1, "ended with exit code 1");
   const std::string killed = google.sandbox.script("kill", "echo '" + good + "'; kill -9 $$");
-  CHECK_FAILURE(google.run_cold(by(running(google, killed))), 1);
-  CHECK_FAILURE(google.run_cold(by(running(google, "/nowhere/program"))), 2);
+  CHECK_FAILURE(google.run_cold(by(running(google, killed))), 1, "was ended by signal 9");
+  CHECK_FAILURE(google.run_cold(by(running(google, "/nowhere/program"))), 2,
+                "cannot run '/nowhere/program': No such file or directory");
   const std::string loud = google.sandbox.script("loud", "head -c 300000 /dev/zero");
-  CHECK_FAILURE(google.run_cold(by(running(google, loud))), 1);
+  CHECK_FAILURE(google.run_cold(by(running(google, loud))), 1, "printed more than 128 KiB");
   CHECK(google.cloud.connections() == 0);
 }
 
@@ -149,7 +152,7 @@ TEST_CASE("executable: one that hangs ends with us, and leaves no descendant") {
   const std::string program =
       google.sandbox.script("hang", "sleep 1000 &\necho $! >'" + pid_file + "'\nwait");
   const Outcome outcome = google.run(by(running(google, program), {kAllow}, {"--timeout=2s"}));
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "was still running after");
   CHECK(outcome.elapsed < std::chrono::seconds(8));
   const std::string pid = blackbox::read_text(pid_file);
   REQUIRE_FALSE(pid.empty());
@@ -199,12 +202,14 @@ TEST_CASE("executable: timeout_millis from 5000 to 120000, an absolute path, who
   }
   for (const std::string millis : {"4999", "120001", "0", "-1", "\"5000\"", "5000.5"}) {
     CAPTURE(millis);
-    CHECK_FAILURE(google.run_cold(by(running(google, program, {{"timeout_millis", millis}}))), 2);
+    CHECK_FAILURE(google.run_cold(by(running(google, program, {{"timeout_millis", millis}}))), 2,
+                  "credential_source.executable.timeout_millis must be a");
   }
   for (const std::string command : {"program", "./program", "~/program", "", "  ", "'/bin/true",
                                     "/bin/true \"a", "/bin/true \\", "$HOME/program"}) {
     CAPTURE(command);
-    CHECK_FAILURE(google.run_cold(by(running(google, command))), 2);
+    CHECK_FAILURE(google.run_cold(by(running(google, command))), 2,
+                  "credential_source.executable.command");
   }
   const std::string arguments = google.sandbox.at("arguments");
   const std::string lister =

@@ -45,7 +45,7 @@ TEST_CASE("exchange: --scope replaces the scopes") {
   CHECK(google.cloud.api().last(kSts).field("scope") == "a https://b/c");
   for (const std::string scope : {"a b", "a,b", "a\"", "ä", "a\\b"}) {
     CAPTURE(scope);
-    CHECK_FAILURE(google.run(by(google.file_account(), {"--scope=" + scope})), 2);
+    CHECK_FAILURE(google.run(by(google.file_account(), {"--scope=" + scope})), 2, "is no scope");
   }
 }
 
@@ -62,12 +62,12 @@ TEST_CASE("exchange: the JSON format takes one member, and must have it as a str
   for (const std::string content : {R"({"acces":"x"})", R"({"access":1})", R"({"access":""})", "[]",
                                     R"({"access":"a","access":"b"})", "not JSON", ""}) {
     CAPTURE(content);
-    CHECK_FAILURE(google.run_cold(source(content, format)), 1);
+    CHECK_FAILURE(google.run_cold(source(content, format)), 1, "reading the subject token in");
   }
   for (const std::string wrong : {R"({"type":"json"})", R"({"type":"xml"})", "[]", "7",
                                   R"({"type":"json","subject_token_field_name":7})"}) {
     CAPTURE(wrong);
-    CHECK_FAILURE(google.run_cold(source("{}", wrong)), 2);
+    CHECK_FAILURE(google.run_cold(source("{}", wrong)), 2, "credential_source.format");
   }
 }
 
@@ -78,10 +78,11 @@ TEST_CASE("exchange: a subject that is no token, missing or over is not sent") {
         std::string("apiVersion: v1"), new_subject(-5), std::string("{\"a\":1}")}) {
     CAPTURE(content.substr(0, 20));
     google.sandbox.write("subject", content);
-    CHECK_FAILURE(google.run_cold(by(google.file_account())), 1);
+    CHECK_FAILURE(google.run_cold(by(google.file_account())), 1, "the subject token");
   }
   const std::string missing = object({{"file", text("/nowhere/token")}});
-  CHECK_FAILURE(google.run(by(with(google.file_account(), "credential_source", missing))), 2);
+  CHECK_FAILURE(google.run(by(with(google.file_account(), "credential_source", missing))), 2,
+                "cannot read '/nowhere/token': No such file or directory");
   CHECK(google.cloud.connections() == 0);
 }
 
@@ -118,8 +119,10 @@ TEST_CASE("exchange: a workforce pool's project, quoted twice, and only without 
   CHECK_SUCCESS(google.run(by(with(workforce, "client_id", text("id")))));
   CHECK(google.cloud.api().last(kSts).field("options") == "(missing)");
   CHECK_FAILURE(
-      google.run(by(with(google.file_account(), "workforce_pool_user_project", text("999")))), 2);
-  CHECK_FAILURE(google.run(by(with(workforce, "workforce_pool_user_project", text("9\"}")))), 2);
+      google.run(by(with(google.file_account(), "workforce_pool_user_project", text("999")))), 2,
+      "workforce_pool_user_project is for workforce pools, and the");
+  CHECK_FAILURE(google.run(by(with(workforce, "workforce_pool_user_project", text("9\"}")))), 2,
+                "workforce_pool_user_project is no project");
 }
 
 TEST_CASE("exchange: quota_project_id, token_info_url and unknown members change nothing") {
@@ -159,7 +162,7 @@ TEST_CASE("exchange: what expires_in may be, and an end that is no end") {
   for (const std::string wrong : {"0", "-1", "\"0\"", "\"soon\"", "[]", "true"}) {
     CAPTURE(wrong);
     google.cloud.api().on(kSts, reply(200, token_body(google_token("x", 1), wrong)));
-    CHECK_FAILURE(google.run_cold(by(google.file_account())), 1);
+    CHECK_FAILURE(google.run_cold(by(google.file_account())), 1, "'expires_in' is");
   }
 }
 
@@ -170,7 +173,7 @@ TEST_CASE("exchange: STS's errors are shown, and a permanent one is asked once, 
                                              google.subject + "\"}"));
   for (int i = 0; i < 3; ++i) {
     const Outcome outcome = google.run(by(google.file_account()));
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "https://sts.googleapis.com:443 answered 400 with the error");
     CHECK(blackbox::says(outcome, "invalid_grant"));
     CHECK(blackbox::says(outcome, "Connection to the given issuer failed"));
     CHECK(blackbox::says(outcome, "sts.googleapis.com"));
@@ -190,9 +193,11 @@ TEST_CASE("exchange: what may pass is asked again, and a redirect is never follo
   for (const int status : {301, 302, 303, 307, 308}) {
     CAPTURE(status);
     google.cloud.api().on(kSts, redirect(status, thief.url("/")));
-    CHECK_FAILURE(google.run_cold(by(google.file_account())), 1);
+    CHECK_FAILURE(google.run_cold(by(google.file_account())), 1,
+                  "https://sts.googleapis.com:443 answered");
     google.cloud.api().on(kSts, redirect(status, "https://sts.googleapis.com/elsewhere"));
-    CHECK_FAILURE(google.run_cold(by(google.file_account())), 1);
+    CHECK_FAILURE(google.run_cold(by(google.file_account())), 1,
+                  "https://sts.googleapis.com:443 answered");
   }
   CHECK(thief.connections() == 0);
   CHECK(google.cloud.api().count("/elsewhere") == 0);
@@ -208,7 +213,7 @@ TEST_CASE("exchange: replies that are no token") {
         R"({"access_token":"a","token_type":"mac","expires_in":60})"}) {
     CAPTURE(body);
     google.cloud.api().on(kSts, reply(200, body));
-    CHECK_FAILURE(google.run_cold(by(google.file_account())), 1);
+    CHECK_FAILURE(google.run_cold(by(google.file_account())), 1, "https://sts.googleapis.com:443");
   }
 }
 

@@ -55,7 +55,8 @@ TEST_CASE("impersonation: token_lifetime_seconds from 600 to 43200") {
   }
   for (const std::string seconds : {"599", "43201", "-600", "600.5", "\"600\"", "1e3", "[]"}) {
     CAPTURE(seconds);
-    CHECK_FAILURE(google.run(lasting(seconds)), 2);
+    CHECK_FAILURE(google.run(lasting(seconds)), 2,
+                  "service_account_impersonation.token_lifetime_seconds must");
   }
 }
 
@@ -73,7 +74,7 @@ TEST_CASE("--impersonate-service-account: at the universe's own endpoint, with d
                                   "a%40b@c.d", "a@b@c.d", "a@-", "a/b@c.d", "a@c.d:x"}) {
     CAPTURE(wrong);
     CHECK_FAILURE(google.run(by(google.file_account(), {"--impersonate-service-account=" + wrong})),
-                  2);
+                  2, "--impersonate-service-account");
   }
 }
 
@@ -110,9 +111,12 @@ TEST_CASE("impersonated_service_account: a source of each kind, delegates and sc
   CHECK(body_of(google.cloud.api().last(impersonation_path()))["scope"] == Json({"asked-for"}));
   CHECK_SUCCESS(google.run(by(with(file, "source_credentials", object(google.file_account())))));
   CHECK(google.cloud.api().last(kSts).field("scope") == kIamScope);
-  CHECK_FAILURE(google.run(by(with(file, "source_credentials", object(file)))), 2);
-  CHECK_FAILURE(google.run(by(with(file, "source_credentials", ""))), 2);
-  CHECK_FAILURE(google.run(by(with(file, "delegates", "[7]"))), 2);
+  CHECK_FAILURE(google.run(by(with(file, "source_credentials", object(file)))), 2,
+                "source_credentials.type is 'impersonated_service_account'");
+  CHECK_FAILURE(google.run(by(with(file, "source_credentials", ""))), 2,
+                "source_credentials is missing");
+  CHECK_FAILURE(google.run(by(with(file, "delegates", "[7]"))), 2,
+                "delegates[0] must be a string, not a number");
 }
 
 TEST_CASE("impersonation: Google's errors are shown, with what to grant") {
@@ -132,14 +136,15 @@ TEST_CASE("impersonation: Google's errors are shown, with what to grant") {
                             R"(","status":")" + c.code + "\"}}"));
     Ask ask = by(impersonating(google), {"--timeout=2s"});
     const Outcome outcome = google.run_cold(ask);
-    CHECK_FAILURE(outcome, c.exit_code);
+    CHECK_FAILURE(outcome, c.exit_code, "https://iamcredentials.googleapis.com:443 answered");
     CHECK(blackbox::says(outcome, c.code));
     CHECK(blackbox::says(outcome, "what Google says"));
     CHECK(blackbox::says(outcome, kAccount));
     CHECK(blackbox::says(outcome, "roles/iam.") == (c.status == 403));
   }
   google.cloud.api().on(impersonation_path(), reply(403, "<html>"));
-  CHECK_FAILURE(google.run_cold(by(impersonating(google))), 1);
+  CHECK_FAILURE(google.run_cold(by(impersonating(google))), 1,
+                "https://iamcredentials.googleapis.com:443 answered 403");
 }
 
 TEST_CASE("impersonation: replies that are no token, and redirects") {
@@ -155,7 +160,7 @@ TEST_CASE("impersonation: replies that are no token, and redirects") {
     CAPTURE(body);
     google.cloud.api().on(impersonation_path(), reply(200, body));
     const Outcome outcome = google.run_cold(by(impersonating(google)));
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "https://iamcredentials.googleapis.com:443");
     CHECK(blackbox::says(outcome, "iamcredentials.googleapis.com"));
   }
   google.cloud.api().on(impersonation_path(), reply(200, account_body("a", time_from_now(-5))));
@@ -165,7 +170,8 @@ TEST_CASE("impersonation: replies that are no token, and redirects") {
   ScriptedServer thief(ScriptedServer::Transport::plain);
   for (const int status : {301, 302, 307, 308}) {
     google.cloud.api().on(impersonation_path(), redirect(status, thief.url("/")));
-    CHECK_FAILURE(google.run_cold(by(impersonating(google))), 1);
+    CHECK_FAILURE(google.run_cold(by(impersonating(google))), 1,
+                  "https://iamcredentials.googleapis.com:443 answered");
   }
   CHECK(thief.connections() == 0);
 }
@@ -183,7 +189,8 @@ TEST_CASE("impersonation: a URL of another form leads nowhere") {
         std::string("https://user@iamcredentials.googleapis.com/a@b.c:generateAccessToken"),
         std::string("iamcredentials"), std::string(" ")}) {
     CAPTURE(url);
-    CHECK_FAILURE(google.run(by(with(google.file_account(), kUrl, text(url)))), 2);
+    CHECK_FAILURE(google.run(by(with(google.file_account(), kUrl, text(url)))), 2,
+                  "service_account_impersonation_url");
   }
   CHECK(google.cloud.connections() == 0);
 }

@@ -34,15 +34,17 @@ void check_members(const Google& google, const Members& credentials,
       CAPTURE(value);
       const Outcome outcome =
           google.run({.credentials = object(with(credentials, member.name, value))});
-      CHECK_FAILURE(outcome, 2);
+      CHECK_FAILURE(outcome, 2, "reading --credentials-file");
       CHECK(blackbox::says(outcome, member.name));
     }
     if (!member.is_required) continue;
     const Members without = with(credentials, member.name, "");
-    CHECK_FAILURE(google.run({.credentials = object(without)}), 2);
-    CHECK_FAILURE(google.run({.credentials = object(with(credentials, member.name, "null"))}), 2);
+    CHECK_FAILURE(google.run({.credentials = object(without)}), 2, "is missing");
+    CHECK_FAILURE(google.run({.credentials = object(with(credentials, member.name, "null"))}), 2,
+                  "is missing");
     if (member.kind != "string") continue;
-    CHECK_FAILURE(google.run({.credentials = object(with(credentials, member.name, "\"\""))}), 2);
+    CHECK_FAILURE(google.run({.credentials = object(with(credentials, member.name, "\"\""))}), 2,
+                  "reading --credentials-file");
   }
 }
 
@@ -70,7 +72,7 @@ TEST_CASE("members: credential_source, which must be exactly one") {
     CAPTURE(source);
     CHECK_FAILURE(google.run({.credentials = object(
                                   with(google.file_account(), "credential_source", source))}),
-                  2);
+                  2, "reading --credentials-file");
   };
   for (const std::string name : {"file", "url", "executable", "environment_id"}) {
     for (const std::string value : {"7", "true", "[]", "\"\"", "[\"a\"]"}) {
@@ -127,7 +129,7 @@ TEST_CASE("members: a document that is no object, has a member twice, or is deep
         object(with(google.user(), "client_id", "\"a\\nb\"")),
         object(with(google.user(), "universe_domain", text("evil example")))}) {
     CAPTURE(content.substr(0, 40));
-    CHECK_FAILURE(google.run({.credentials = content}), 2);
+    CHECK_FAILURE(google.run({.credentials = content}), 2, "reading --credentials-file");
   }
   CHECK(google.cloud.connections() == 0);
 }

@@ -68,7 +68,8 @@ TEST_CASE("metadata: another server in its place, a portal or a 404, is no crede
         redirect(302, "http://127.0.0.1/")}) {
     CAPTURE(bytes.substr(0, 60));
     metadata.on(kTokenPath, bytes);
-    CHECK_FAILURE(google.run_cold(at(metadata.authority())), 1);
+    CHECK_FAILURE(google.run_cold(at(metadata.authority())), 1,
+                  "asking the metadata server for a token");
   }
   CHECK(metadata.count(kTokenPath) == 9);
   metadata.on(kTokenPath, reply(404, "no account", kFlavor));
@@ -98,7 +99,7 @@ TEST_CASE("metadata: a server that never answers costs no more than --timeout") 
   ScriptedServer metadata(kPlain);
   metadata.on(kTokenPath, [](Stream& stream, const Received&) { stream.wait_for_close(); });
   const Outcome outcome = google.run(at(metadata.authority(), {"--timeout=1s"}));
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "did not reply within");
   CHECK(outcome.elapsed < std::chrono::seconds(5));
 }
 
@@ -110,7 +111,7 @@ TEST_CASE("metadata: its host is judged as a host, not by how its name begins") 
         "metadata.google.internal/x", "metadata.google.internal?x", "a b", "http://127.0.0.1",
         "127.0.0.1:99999", "[::1", "2852039166"}) {
     CAPTURE(host);
-    CHECK_FAILURE(google.run(at(host)), 2);
+    CHECK_FAILURE(google.run(at(host)), 2, "asking the metadata server for a token");
   }
   ScriptedServer metadata(kPlain);
   metadata.on(kTokenPath, good());

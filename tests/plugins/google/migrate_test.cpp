@@ -128,7 +128,8 @@ TEST_CASE("migrate: each peer's user becomes one of execcred-google that gets a 
     CHECK_SUCCESS(outcome, blackbox::kV1Beta1);
     CHECK(token_of(outcome).starts_with(c.token));
     // Bound to the server of the context.
-    CHECK_FAILURE(world.run(exec, "https://another.example"), 1);
+    CHECK_FAILURE(world.run(exec, "https://another.example"), 1,
+                  "spec.cluster.server 'https://another.example' matches no");
   }
 }
 

@@ -44,7 +44,8 @@ TEST_CASE("provider: of a ClusterProfile, without leave no token is made for it"
         "--allow-audience=" + kOther, std::string("--allow-audience=server"),
         "--allow-audience=" + kOtherAudience + "x"}) {
     CAPTURE(allowed);
-    CHECK_FAILURE(google.run(of_profile(google, kOther, {allowed})), 1);
+    CHECK_FAILURE(google.run(of_profile(google, kOther, {allowed})), 1,
+                  "matches no --allow-audience");
   }
   CHECK(google.cloud.connections() == 0);
 }
@@ -88,10 +89,11 @@ TEST_CASE("provider: a name of any other form is refused, before anything is ask
         pools + std::string(64, 'p') + "/providers/x",
         pools + "p/providers/ä"}) {
     CAPTURE(name);
-    CHECK_FAILURE(google.run(of_profile(google, name, {"--allow-audience=any"})), 2);
+    CHECK_FAILURE(google.run(of_profile(google, name, {"--allow-audience=any"})), 2,
+                  "spec.cluster.config.workloadIdentityProvider");
     CHECK_FAILURE(google.run({.credentials = object(google.file_account()),
                               .arguments = {"--workload-identity-provider=" + name}}),
-                  2);
+                  2, "is no workload identity provider");
   }
   CHECK(google.cloud.connections() == 0);
 }
@@ -100,9 +102,11 @@ TEST_CASE("provider: it has a use with external_account credentials alone") {
   Google google;
   const Texts own = {"--workload-identity-provider=" + kOther};
   for (const Members& credentials : {Google::service_account(), google.user()}) {
-    CHECK_FAILURE(google.run({.credentials = object(credentials), .arguments = own}), 2);
+    CHECK_FAILURE(google.run({.credentials = object(credentials), .arguments = own}), 2,
+                  "a workload identity provider has no use with");
   }
-  CHECK_FAILURE(google.run({.arguments = own, .variables = {"GCE_METADATA_HOST=127.0.0.1:1"}}), 2);
+  CHECK_FAILURE(google.run({.arguments = own, .variables = {"GCE_METADATA_HOST=127.0.0.1:1"}}), 2,
+                "a workload identity provider has no use with the metadata");
   CHECK(google.cloud.connections() == 0);
 }
 
@@ -120,7 +124,7 @@ TEST_CASE("provider: nothing else of a ClusterProfile decides about the token") 
     CAPTURE(option);
     CHECK_FAILURE(google.run({.credentials = object(google.file_account()),
                               .arguments = {"--from-profile", option}}),
-                  2);
+                  2, "stands behind --from-profile, and may not come from a");
   }
   CHECK(google.cloud.connections() == 0);
 }

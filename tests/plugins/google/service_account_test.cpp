@@ -105,13 +105,22 @@ TEST_CASE("service_account: in another universe the key signs the access token i
 TEST_CASE("service_account: a key that is none, not RSA, weak, encrypted or cut") {
   Google google;
   const std::string whole = std::string(rfc7515_rsa_key().reveal());
-  for (const auto& [key, exit_code] :
-       {std::pair(member(rfc7515_ec_key()), 2), std::pair(member(rfc8037_key()), 2),
-        std::pair(member(pkcs8_pem(new_rsa_key(1024))), 1),
-        std::pair(member(pkcs8_pem(new_rsa_key(2048), "password")), 1),
-        std::pair(text("not a key"), 1), std::pair(text(whole.substr(0, 900)), 1),
-        std::pair(text("  "), 2), std::pair(std::string("7"), 2)}) {
-    CHECK_FAILURE(google.run(by(with(Google::service_account(), "private_key", key))), exit_code);
+  struct Case {
+    std::string key;
+    int exit_code;
+    std::string said;
+  };
+  for (const Case& c :
+       {Case{member(rfc7515_ec_key()), 2, "an EC key"}, Case{member(rfc8037_key()), 2, "Edwards"},
+        Case{member(pkcs8_pem(new_rsa_key(1024))), 1, "it has 1024 bits"},
+        Case{member(pkcs8_pem(new_rsa_key(2048), "password")), 1, "is encrypted"},
+        Case{text("not a key"), 1, "neither PKCS#8 nor SEC 1"},
+        Case{text(whole.substr(0, 900)), 1, "PEM without the END line"},
+        Case{text("  "), 2, "private_key is empty"},
+        Case{"7", 2, "private_key must be a string"}}) {
+    CAPTURE(c.said);
+    CHECK_FAILURE(google.run(by(with(Google::service_account(), "private_key", c.key))),
+                  c.exit_code, c.said);
   }
   CHECK(google.cloud.connections() == 0);
 }
@@ -122,7 +131,7 @@ TEST_CASE("service_account: a key that Google no longer knows is asked about onc
                                            R"("Invalid JWT Signature."})"));
   for (int i = 0; i < 3; ++i) {
     const Outcome outcome = google.run(by(Google::service_account()));
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "https://oauth2.googleapis.com:443 answered 400 with the");
     CHECK(blackbox::says(outcome, "Invalid JWT Signature"));
   }
   CHECK(google.cloud.calls() == 1);
@@ -154,8 +163,8 @@ TEST_CASE("authorized_user: its token_uri is not looked at, another universe is 
   Google google;
   CHECK_SUCCESS(google.run(by(with(google.user(), "token_uri", text("https://evil.example/t")))));
   CHECK(google.cloud.hosts() == Texts{"oauth2.googleapis.com:443"});
-  CHECK_FAILURE(google.run(by(with(google.user(), "universe_domain", text("s3nsapis.example")))),
-                2);
+  CHECK_FAILURE(google.run(by(with(google.user(), "universe_domain", text("s3nsapis.example")))), 2,
+                "universe_domain is 's3nsapis.example', but authorized_user");
 }
 
 TEST_CASE("authorized_user: the refresh token is sent once in a run, whatever comes of it") {
@@ -178,7 +187,8 @@ TEST_CASE("authorized_user: nor is it sent again for an impersonation that fails
   Google google;
   google.cloud.api().on(impersonation_path(), reply(503, "{}"));
   CHECK_FAILURE(
-      google.run(by(google.user(), {"--impersonate-service-account=" + std::string(kAccount)})), 3);
+      google.run(by(google.user(), {"--impersonate-service-account=" + std::string(kAccount)})), 3,
+      "https://iamcredentials.googleapis.com:443 answered 503");
   CHECK(google.cloud.api().count(kOauth) == 1);
   CHECK(google.cloud.api().count(impersonation_path()) == 1);
 }

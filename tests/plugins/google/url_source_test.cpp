@@ -64,7 +64,7 @@ TEST_CASE("url: plain http only to this machine, link-local addresses and metada
         "http://169.254.169.254.evil.example/", "ftp://127.0.0.1/", "file:///etc/passwd", "nothing",
         "http://u:p@127.0.0.1/", "http://127.0.0.1/a b", "https://"}) {
     CAPTURE(url);
-    CHECK_FAILURE(google.run(from(google, {{"url", text(url)}})), 2);
+    CHECK_FAILURE(google.run(from(google, {{"url", text(url)}})), 2, "credential_source.url");
   }
   CHECK(google.cloud.connections() == 0);
 }
@@ -85,7 +85,7 @@ TEST_CASE("url: what it answers must be a token, and what is no 200 is a failure
     source.on("/t", c.bytes);
     CHECK_FAILURE(
         google.run_cold(from(google, {{"url", text(source.url("/t"))}}, {"--timeout=2s"})),
-        c.exit_code);
+        c.exit_code, "the subject token");
   }
   CHECK(google.cloud.connections() == 0);
 }
@@ -97,7 +97,8 @@ TEST_CASE("url: headers that are none are refused unseen") {
         "[]", R"({"X":""})", R"({"X":"1","X":"2"})"}) {
     CAPTURE(headers);
     CHECK_FAILURE(
-        google.run(from(google, {{"url", text("http://127.0.0.1:1/")}, {"headers", headers}})), 2);
+        google.run(from(google, {{"url", text("http://127.0.0.1:1/")}, {"headers", headers}})), 2,
+        "reading --credentials-file");
   }
 }
 

@@ -62,7 +62,7 @@ TEST_CASE("--allow-audience: exact, a prefix, the server or any, and all else is
       fed.idp.forget();
       const Outcome outcome = fed.run_cold(ask);
       if (!c.is_good) {
-        CHECK_FAILURE(outcome, 1);
+        CHECK_FAILURE(outcome, 1, "the ClusterProfile's audience '");
         CHECK(fed.idp.requests().empty());
         continue;
       }
@@ -81,10 +81,12 @@ TEST_CASE("config.audience: a string or several, all of which must be allowed") 
       fed.run_cold(configured(R"(["b","a"])", {"--allow-audience=a", "--allow-audience=b"})));
   CHECK(audiences_of(fed.idp.last(kToken)) == Texts{"a", "b"});
   fed.idp.forget();
-  CHECK_FAILURE(fed.run_cold(configured(R"(["a","c"])", {"--allow-audience=a"})), 1);
+  CHECK_FAILURE(fed.run_cold(configured(R"(["a","c"])", {"--allow-audience=a"})), 1,
+                "matches no --allow-audience");
   for (const std::string unfit : {"7", "{}", "[7]", "true", "[[\"a\"]]"}) {
     CAPTURE(unfit);
-    CHECK_FAILURE(fed.run_cold(configured(unfit, {"--allow-audience=any"})), 2);
+    CHECK_FAILURE(fed.run_cold(configured(unfit, {"--allow-audience=any"})), 2,
+                  "spec.cluster.config.audience");
   }
   CHECK(fed.idp.requests().empty());
 }
@@ -108,17 +110,18 @@ TEST_CASE("behind the boundary: one audience, given again only as the same") {
        {Texts{"--audience=a", "--audience=b"}, Texts{"--from-profile", "--audience=a"},
         Texts{"--audience=a", "--allow-audience=any"}}) {
     CAPTURE(more);
-    CHECK_FAILURE(fed.run_cold({.arguments = allowed + more}), 2);
+    CHECK_FAILURE(fed.run_cold({.arguments = allowed + more}), 2, "--from-profile");
   }
   CHECK_FAILURE(
-      fed.run_cold({.arguments = Texts{"--audience=mine"} + allowed + Texts{"--audience=evil"}}),
-      2);
+      fed.run_cold({.arguments = Texts{"--audience=mine"} + allowed + Texts{"--audience=evil"}}), 2,
+      "--audience is set before --from-profile, and may not change");
 }
 
 TEST_CASE("pass-through only narrows: a ClusterProfile's audience needs no permission") {
   Federation fed;
   CHECK_SUCCESS(fed.run({.flow = "pass-through", .config = R"({"audience":"server"})"}));
-  CHECK_FAILURE(fed.run({.flow = "pass-through", .config = R"({"audience":"other"})"}), 1);
+  CHECK_FAILURE(fed.run({.flow = "pass-through", .config = R"({"audience":"other"})"}), 1,
+                "the token is for 'server', not for 'other'");
   CHECK_SUCCESS(
       fed.run({.flow = "pass-through", .arguments = {"--from-profile", "--audience=server"}}));
 }

@@ -80,7 +80,8 @@ TEST_CASE(
       const std::string config =
           "{\"" + camel_case(option) + "\":" + blackbox::json_string(value) + "}";
       CHECK_REFUSAL(fed.run({.config = config}), 2, camel_case(option));
-      CHECK_FAILURE(fed.run({.arguments = {"--from-profile", "--" + option + "=" + value}}), 2);
+      CHECK_FAILURE(fed.run({.arguments = {"--from-profile", "--" + option + "=" + value}}), 2,
+                    "stands behind --from-profile, and may not come from a");
       refused += 2;
     }
   }
@@ -119,12 +120,14 @@ TEST_CASE("--allow-server: another cluster, a proxy or an unverified one gets no
   const Texts allowed = {"--allow-server=https://spoke-1.example.com:6443"};
   CHECK_SUCCESS(fed.run_cold({.arguments = allowed}));
   fed.idp.forget();
-  CHECK_FAILURE(fed.run({.arguments = allowed, .server = "https://evil.example:6443"}), 1);
+  CHECK_FAILURE(fed.run({.arguments = allowed, .server = "https://evil.example:6443"}), 1,
+                "matches no --allow-server");
   CHECK_FAILURE(fed.run({.arguments = allowed,
                          .more_of_cluster = ",\"proxy-url\":\"http://proxy.example:3128\""}),
-                1);
+                1, "matches no --allow-proxy");
   CHECK_FAILURE(
-      fed.run({.arguments = allowed, .more_of_cluster = ",\"insecure-skip-tls-verify\":true"}), 1);
+      fed.run({.arguments = allowed, .more_of_cluster = ",\"insecure-skip-tls-verify\":true"}), 1,
+      "spec.cluster.insecure-skip-tls-verify is set");
   CHECK_REFUSAL(fed.run({.arguments = allowed, .server = ""}), 2, "provideClusterInfo");
   CHECK(fed.idp.requests().empty());
 }

@@ -35,7 +35,7 @@ TEST_CASE("cache: a hit is served although the subject file has since expired") 
   CHECK(token_of(fed.run({})) == token);
   CHECK(fed.idp.calls() == 1);
   // But it is not asked with.
-  CHECK_FAILURE(fed.run_cold({}), 1);
+  CHECK_FAILURE(fed.run_cold({}), 1, "the token has expired: it ended at");
   CHECK(fed.idp.calls() == 1);
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("a permanent failure is remembered for ten seconds, and told to everyo
   CHECK_REFUSAL(second, 1, "no such user");
   CHECK(fed.idp.calls() == 1);
   age_failure(fed.cache_path, 9s);
-  CHECK_FAILURE(fed.run({}), 1);
+  CHECK_FAILURE(fed.run({}), 1, "answered 400 with the error 'invalid_grant': no such user");
   CHECK(fed.idp.calls() == 1);
   age_failure(fed.cache_path, 2s);
   fed.idp.answer(token_reply("mended"));
@@ -87,10 +87,10 @@ TEST_CASE("a permanent failure is remembered for ten seconds, and told to everyo
 TEST_CASE("Retry-After lengthens the time in which a failing provider is left alone") {
   Federation fed;
   fed.idp.answer("{}", 503, "Retry-After: 600\r\n");
-  CHECK_FAILURE(fed.run({}), 3);
+  CHECK_FAILURE(fed.run({}), 3, "answered 503");
   age_failure(fed.cache_path, 500s);
   const Outcome waiting = fed.run({});
-  CHECK_FAILURE(waiting, 3);
+  CHECK_FAILURE(waiting, 3, "answered 503");
   CHECK(waiting.elapsed < milliseconds(3000));
   CHECK(fed.idp.calls() == 1);
   age_failure(fed.cache_path, 101s);

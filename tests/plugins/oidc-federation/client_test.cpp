@@ -81,7 +81,8 @@ TEST_CASE("a refused client is not tried by another method") {
   Federation fed;
   const std::string path = fed.sandbox.write("secret", new_secret(), 0600);
   fed.idp.answer(R"({"error":"invalid_client"})", 401, "WWW-Authenticate: Basic realm=x\r\n");
-  CHECK_FAILURE(fed.run(credentials({"--client-id=me", "--client-secret-file=" + path})), 1);
+  CHECK_FAILURE(fed.run(credentials({"--client-id=me", "--client-secret-file=" + path})), 1,
+                "answered 401 with the error 'invalid_client'");
   CHECK(fed.idp.calls() == 1);
 }
 
@@ -89,7 +90,7 @@ TEST_CASE("a secret's file that was empty is not remembered once it is filled") 
   Federation fed;
   const std::string path = fed.sandbox.write("secret", "", 0600);
   const Ask ask = credentials({"--client-id=me", "--client-secret-file=" + path});
-  CHECK_FAILURE(fed.run(ask), 1);
+  CHECK_FAILURE(fed.run(ask), 1, "the client secret is empty");
   fed.sandbox.write("secret", new_secret(), 0600);
   CHECK_SUCCESS(fed.run(ask));
 }
@@ -169,9 +170,10 @@ TEST_CASE("private_key_jwt: a key that cannot sign, or not so, is told before an
     CAPTURE(c.algorithm);
     Texts arguments = {"--client-id=me", "--private-key-file=" + c.path};
     if (!c.algorithm.empty()) arguments.push_back("--signing-alg=" + c.algorithm);
-    CHECK_FAILURE(fed.run_cold(credentials(arguments)), c.exit_code);
+    CHECK_FAILURE(fed.run_cold(credentials(arguments)), c.exit_code, "reading --private-key-file");
   }
-  CHECK_FAILURE(fed.run_cold(credentials({"--private-key-file=" + rsa})), 2);
+  CHECK_FAILURE(fed.run_cold(credentials({"--private-key-file=" + rsa})), 2,
+                "a client that authenticates needs --client-id");
   CHECK(fed.idp.connections() == 0);
 }
 
@@ -216,9 +218,11 @@ TEST_CASE("tls_client_auth: a key that is not the certificate's, or half a pair,
   const std::string key = fed.sandbox.write("other.key", other.key_pem, 0600);
   CHECK_FAILURE(fed.run(credentials({"--client-id=me", "--client-certificate=" + certificate,
                                      "--client-key=" + key})),
-                1);
-  CHECK_FAILURE(fed.run(credentials({"--client-id=me", "--client-certificate=" + certificate})), 2);
-  CHECK_FAILURE(fed.run(credentials({"--client-id=me", "--client-auth=tls_client_auth"})), 2);
+                1, "the private key does not belong to the certificate");
+  CHECK_FAILURE(fed.run(credentials({"--client-id=me", "--client-certificate=" + certificate})), 2,
+                "--client-certificate and --client-key go together");
+  CHECK_FAILURE(fed.run(credentials({"--client-id=me", "--client-auth=tls_client_auth"})), 2,
+                "--client-auth=tls_client_auth needs --client-certificate");
   CHECK(fed.idp.connections() == 0);
 }
 
@@ -243,7 +247,8 @@ TEST_CASE("federated: the subject token is the client's assertion, of a type to 
     CHECK(sent.field("subject_token") == "(missing)");
     check_no_other_proof(sent, {"client_assertion", "client_assertion_type"});
   }
-  CHECK_FAILURE(fed.run_cold(credentials({"--client-id=me", "--client-auth=federated"})), 2);
+  CHECK_FAILURE(fed.run_cold(credentials({"--client-id=me", "--client-auth=federated"})), 2,
+                "--client-auth=federated needs a subject token");
 }
 
 TEST_CASE("a method without what it needs is a mistake, and so is a secret without an id") {
@@ -257,17 +262,19 @@ TEST_CASE("a method without what it needs is a mistake, and so is a secret witho
         Texts{"--client-id=me", "--client-secret-file=/nope"},
         Texts{"--client-id=me", secret, "--client-assertion-type=jwt-spiffe"}}) {
     CAPTURE(arguments);
-    CHECK_FAILURE(fed.run_cold(credentials(arguments)), 2);
+    CHECK_FAILURE(fed.run_cold(credentials(arguments)), 2, "--client-");
   }
   const std::string empty = fed.sandbox.write("empty", " \n", 0600);
-  CHECK_FAILURE(fed.run_cold(credentials({"--client-id=me", "--client-secret-file=" + empty})), 1);
+  CHECK_FAILURE(fed.run_cold(credentials({"--client-id=me", "--client-secret-file=" + empty})), 1,
+                "the client secret is empty");
   CHECK(fed.idp.connections() == 0);
 }
 
 TEST_CASE("a secret or key that others may read is refused") {
   Federation fed;
   const std::string secret = fed.sandbox.write("secret", new_secret(), 0666);
-  CHECK_FAILURE(fed.run(credentials({"--client-id=me", "--client-secret-file=" + secret})), 2);
+  CHECK_FAILURE(fed.run(credentials({"--client-id=me", "--client-secret-file=" + secret})), 2,
+                "it is writable by other users");
 }
 
 }  // namespace execcred::test

@@ -64,7 +64,8 @@ TEST_CASE("a discovery document of another issuer, or that is none, is refused b
         std::string(), std::string("[]")}) {
     CAPTURE(body);
     fed.idp.on(kDiscovery, reply(200, body));
-    CHECK_FAILURE(fed.run_cold({.by_issuer = true}), 1);
+    CHECK_FAILURE(fed.run_cold({.by_issuer = true}), 1,
+                  "reading the discovery document of https://");
   }
   CHECK(fed.idp.calls() == 0);
 }
@@ -82,7 +83,7 @@ TEST_CASE("plain http to an issuer or token endpoint is a mistake, before anythi
     CAPTURE(option);
     const Outcome outcome = blackbox::run(
         plugin_of({"--flow=token-exchange", option, "--subject-token-file=" + fed.subject_path}));
-    CHECK_FAILURE(outcome, 2);
+    CHECK_FAILURE(outcome, 2, "error: " + option.substr(0, option.find('=')) + ": ");
     CHECK_FALSE(blackbox::says(outcome, "user:pass"));
   }
   CHECK(thief.connections() == 0);
@@ -108,7 +109,7 @@ TEST_CASE("a redirect is never followed: at discovery, the token endpoint, and t
       CHECK(thief.connections() == 0);
       // Nor to the server itself.
       fed.idp.on(kToken, redirect(status, "/other"));
-      CHECK_FAILURE(fed.run_cold({}), 1);
+      CHECK_FAILURE(fed.run_cold({}), 1, "a redirect, which is never followed");
       CHECK(fed.idp.count("/other") == 0);
     }
   }
@@ -127,7 +128,7 @@ TEST_CASE("a server that the CA file does not vouch for gets nothing, and it may
         plugin_of(Texts{"--flow=token-exchange", "--subject-token-file=" + fed.subject_path,
                         "--no-cache", "--timeout=3s"} +
                   arguments));
-    CHECK_FAILURE(outcome, 3);
+    CHECK_FAILURE(outcome, 3, "unable to get local issuer certificate");
   }
   CHECK(other.requests().empty());
 }
@@ -149,7 +150,7 @@ TEST_CASE("a proxy of the environment is asked for other hosts, and sees no toke
                                          "--token-url=https://idp.example.com/token",
                                          "--subject-token-file=" + fed.subject_path},
                                         {"HTTPS_PROXY=" + proxy.url()})),
-                3);
+                3, "did not connect to idp.example.com:443: it answered 404");
   REQUIRE(!proxy.requests().empty());
   for (const Received& request : proxy.requests()) {
     CHECK(request.method == "CONNECT");
@@ -182,7 +183,7 @@ TEST_CASE("a token endpoint that has moved is found again by the next run that m
   fed.idp.answer("", 404);
   fed.idp.on(kDiscovery, reply(200, R"({"issuer":")" + fed.idp.issuer() +
                                         R"(","token_endpoint":")" + fed.idp.url("/moved") + "\"}"));
-  CHECK_FAILURE(fed.run({.arguments = {"--audience=b"}, .by_issuer = true}), 1);
+  CHECK_FAILURE(fed.run({.arguments = {"--audience=b"}, .by_issuer = true}), 1, "answered 404");
   CHECK(token_of(fed.run({.arguments = {"--audience=c"}, .by_issuer = true})) ==
         "of-the-new-place");
 }

@@ -55,7 +55,7 @@ TEST_CASE("each error of RFC 6749 and 8693 has its exit code, is shown, and is a
     Federation fed;
     fed.idp.answer(oauth_error(c.code, "what the server says about it"), c.status);
     const Outcome outcome = fed.run({.arguments = kShort});
-    CHECK_FAILURE(outcome, c.exit_code);
+    CHECK_FAILURE(outcome, c.exit_code, "what the server says about it");
     CHECK(blackbox::says(outcome, "'" + c.code + "': what the server says about it"));
     CHECK(blackbox::says(outcome, std::to_string(c.status)));
     CHECK(blackbox::says(outcome, fed.idp.authority()));
@@ -76,7 +76,7 @@ TEST_CASE("a status without an error of OAuth: 4xx refuse, 429 and 5xx may pass"
       Federation fed;
       fed.idp.answer(body, c.status);
       const Outcome outcome = fed.run({.arguments = kShort});
-      CHECK_FAILURE(outcome, c.exit_code);
+      CHECK_FAILURE(outcome, c.exit_code, "asking the token endpoint");
       CHECK(blackbox::says(outcome, std::to_string(c.status)));
     }
   }
@@ -87,10 +87,10 @@ TEST_CASE(
   Federation fed;
   fed.idp.answer(oauth_error("invalid_grant\x1b[31m", "a\nb\r\nc\x07 d\x9b \xe2\x80\xae e\xff"),
                  400);
-  CHECK_FAILURE(fed.run_cold({}), 1);
+  CHECK_FAILURE(fed.run_cold({}), 1, "answered 400 with the error");
   fed.idp.answer(oauth_error(std::string(5000, 'e'), std::string(300'000, 'd')), 400);
   const Outcome outcome = fed.run_cold({});
-  CHECK_FAILURE(outcome, 1);
+  CHECK_FAILURE(outcome, 1, "answered 400 with the error");
   CHECK(outcome.error_output.size() < 1500);
 }
 
@@ -124,9 +124,9 @@ TEST_CASE("a server that sends back what it was sent cannot make us show it") {
   const std::string token = "eyJ0eXAiOiJhdCtqd3QifQ.eyJhIjoib3RoZXIifQ.b3RoZXItc2lnbmF0dXJl";
   blackbox::remember_secret(token);
   fed.idp.answer(oauth_error("invalid_grant", "the token " + token + " is bad"), 400);
-  CHECK_FAILURE(fed.run_cold({}), 1);
+  CHECK_FAILURE(fed.run_cold({}), 1, "answered 400 with the error 'invalid_grant': the token ***");
   fed.idp.answer(R"({"access_token":"a","expires_in":60,"token_type":")" + token + "\"}");
-  CHECK_FAILURE(fed.run_cold({}), 1);
+  CHECK_FAILURE(fed.run_cold({}), 1, "the reply");
 }
 
 TEST_CASE("invalid_grant and invalid_client come with a hint that tells what to look at") {

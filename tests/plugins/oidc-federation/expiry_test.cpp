@@ -45,7 +45,7 @@ TEST_CASE("expires_in: what is no time from now on is no credential") {
                                    "[60]", "{}", "\"\"", "0.4", "\"0x10\"", "\"60 \\u0000\""}) {
     CAPTURE(member);
     fed.idp.answer(reply_with("opaque-token", ",\"expires_in\":" + member));
-    CHECK_FAILURE(fed.run_cold({}), 1);
+    CHECK_FAILURE(fed.run_cold({}), 1, "'expires_in' is");
   }
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("an access token that is a JWT ends at the earlier of expires_in and i
     CHECK(is_about(claimed_seconds(fed.run_cold({})), claim_for(c.seconds)));
   }
   fed.idp.answer(reply_with(jwt_until(-60), ",\"expires_in\":3600"));
-  CHECK_FAILURE(fed.run_cold({}), 1);
+  CHECK_FAILURE(fed.run_cold({}), 1, "the token has expired: it ended at");
 }
 
 TEST_CASE("--token=id_token: that one, with its own exp alone") {
@@ -110,10 +110,10 @@ TEST_CASE("--token=id_token: that one, with its own exp alone") {
   for (const std::string& unfit : {std::string("opaque"), endless, jwt_until(-60)}) {
     CAPTURE(unfit);
     fed.idp.answer(R"({"access_token":"a","expires_in":60,"id_token":")" + unfit + "\"}");
-    CHECK_FAILURE(fed.run_cold(ask), 1);
+    CHECK_FAILURE(fed.run_cold(ask), 1, "reading the reply of https://");
   }
   fed.idp.answer(R"({"id_token":")" + id_token + "\"}");
-  CHECK_FAILURE(fed.run_cold({}), 1);
+  CHECK_FAILURE(fed.run_cold({}), 1, "the reply has no 'access_token'");
 }
 
 TEST_CASE("token_type: missing, Bearer or N_A in any case, but no token bound to a key") {
@@ -127,7 +127,7 @@ TEST_CASE("token_type: missing, Bearer or N_A in any case, but no token bound to
   for (const std::string type : {"\"DPoP\"", "\"mac\"", "\"pop\"", "\"Bearer \"", "7", "[]"}) {
     CAPTURE(type);
     fed.idp.answer(reply_with("opaque-token", ",\"expires_in\":600,\"token_type\":" + type));
-    CHECK_FAILURE(fed.run_cold({}), 1);
+    CHECK_FAILURE(fed.run_cold({}), 1, "the reply");
   }
 }
 
@@ -138,10 +138,12 @@ TEST_CASE("--expect-audience: a token for somebody else is refused, and so is an
   };
   fed.idp.answer(reply_with(jwt_until(600), ""));
   CHECK_SUCCESS(fed.run_cold(expecting("server")));
-  CHECK_FAILURE(fed.run_cold(expecting("serve")), 1);
-  CHECK_FAILURE(fed.run_cold(expecting("server2")), 1);
+  CHECK_FAILURE(fed.run_cold(expecting("serve")), 1, "the token is for 'server', not for 'serve'");
+  CHECK_FAILURE(fed.run_cold(expecting("server2")), 1,
+                "the token is for 'server', not for 'server2'");
   fed.idp.answer(reply_with("opaque-token", ",\"expires_in\":600"));
-  CHECK_FAILURE(fed.run_cold(expecting("server")), 1);
+  CHECK_FAILURE(fed.run_cold(expecting("server")), 1,
+                "--expect-audience cannot be checked: the token is no JWT");
 }
 
 }  // namespace execcred::test

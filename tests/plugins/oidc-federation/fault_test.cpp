@@ -63,7 +63,7 @@ bool strike(const Scene& scene, const std::string& call, int error, int number) 
     return true;
   }
   CHECK((outcome.exit_code == 3 || outcome.exit_code == 70));
-  CHECK_FAILURE(outcome, outcome.exit_code);
+  CHECK_FAILURE(outcome, outcome.exit_code, "for a reason on this machine");
   if (outcome.exit_code == 3) CHECK(blackbox::says(outcome, "for a reason on this machine"));
   CHECK(cache_files(scene.fed.cache_path, ".failure").empty());
   CHECK(scene.is_right(scene.fed.run(scene.ask)));
@@ -130,11 +130,11 @@ TEST_CASE("a call to the system fails for good: the error tells what this machin
     return fed.run_cold(faulty);
   };
   const Outcome talking = with("recv:" + std::to_string(ENOMEM) + ":0");
-  CHECK_FAILURE(talking, 3);
+  CHECK_FAILURE(talking, 3, "for a reason on this machine: Cannot allocate memory");
   CHECK(blackbox::says(talking, "cannot talk to " + fed.idp.url() +
                                     ", for a reason on this machine: Cannot allocate memory"));
   const Outcome connecting = with("socket:" + std::to_string(EMFILE) + ":0");
-  CHECK_FAILURE(connecting, 3);
+  CHECK_FAILURE(connecting, 3, "for a reason on this machine: Too many open files");
   CHECK(blackbox::says(connecting, "cannot connect to " + fed.idp.url() +
                                        ", for a reason on this machine: Too many open files"));
 }

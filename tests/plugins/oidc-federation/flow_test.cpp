@@ -124,10 +124,12 @@ TEST_CASE("--param: one that has an option of its own, twice the same, or no nam
         "client_assertion=x", "scope=x", "refresh_token=x", "assertion=x", "actor_token=x", "=x",
         "novalue"}) {
     CAPTURE(parameters);
-    CHECK_FAILURE(fed.run({.arguments = {"--param=" + parameters}}), 2);
+    CHECK_FAILURE(fed.run({.arguments = {"--param=" + parameters}}), 2, "parameter");
   }
-  CHECK_FAILURE(fed.run({.arguments = {"--param=a=1", "--param=a=2"}}), 2);
-  CHECK_FAILURE(fed.run({.arguments = {"--param=a=1\r\nX-Evil: 1"}}), 2);
+  CHECK_FAILURE(fed.run({.arguments = {"--param=a=1", "--param=a=2"}}), 2,
+                "the parameter 'a' comes twice");
+  CHECK_FAILURE(fed.run({.arguments = {"--param=a=1\r\nX-Evil: 1"}}), 2,
+                "--param has a control character in its value");
   CHECK(fed.idp.connections() == 0);
 }
 
@@ -135,36 +137,55 @@ TEST_CASE("options that the flow has no use for, lacks, or that contradict each 
   Federation fed;
   const std::string file = "--subject-token-file=" + fed.subject_path;
   const std::string url = "--token-url=" + fed.idp.token_url();
-  for (const Texts& arguments :
-       {Texts{},
-        Texts{"--flow=password", url},
-        Texts{"--flow=authorization-code", url, file},
-        Texts{"--flow=token-exchange", url},
-        Texts{"--flow=token-exchange", file},
-        Texts{"--flow=jwt-bearer", url},
-        Texts{"--flow=refresh-token", url},
-        Texts{"--flow=client-credentials", url, file},
-        Texts{"--flow=pass-through"},
-        Texts{"--flow=pass-through", file, url},
-        Texts{"--flow=token-exchange", url, file, "--subject-token-env=T"},
-        Texts{"--flow=token-exchange", url, file, "--subject=github-actions"},
-        Texts{"--flow=jwt-bearer", url, file, "--subject-token-type=jwt"},
-        Texts{"--flow=token-exchange", url, file, "--subject-token-header=a=b"},
-        Texts{"--flow=token-exchange", url, file, "--service-account=a/b"},
-        Texts{"--flow=token-exchange", url, file, "--actor-token-type=jwt"},
-        Texts{"--flow=token-exchange", url, file, "--concierge-authenticator-name=x"},
-        Texts{"--flow=token-exchange", url, file, "--concierge-api-group-suffix=a.b"},
-        Texts{"--flow=token-exchange", url, file, "--client-certificate=" + fed.ca_path},
-        Texts{"--flow=token-exchange", url, file, "--key-id=x"},
-        Texts{"--flow=token-exchange", url, file, "--client-auth=client_secret_jwt"},
-        Texts{"--flow=token-exchange", url, file, "--token=refresh_token"},
-        Texts{"--flow=token-exchange", url, file, "--audience="},
-        Texts{"--flow=token-exchange", url, "--subject-token-file=/nope"},
-        Texts{"--flow=token-exchange", url, file, "--ca-file=/nope"},
-        Texts{"--flow=token-exchange", url, file,
-              "--ca-file=" + fed.sandbox.write("none.pem", "")}}) {
+  using Bad = std::pair<Texts, std::string>;
+  for (const auto& [arguments, said] :
+       {Bad{Texts{}, "--flow is required"},
+        Bad{Texts{"--flow=password", url}, "--flow: 'password' is no flow"},
+        Bad{Texts{"--flow=authorization-code", url, file},
+            "--flow: 'authorization-code' is no flow"},
+        Bad{Texts{"--flow=token-exchange", url}, "--flow=token-exchange needs a subject token"},
+        Bad{Texts{"--flow=token-exchange", file},
+            "--flow=token-exchange needs --issuer-url or --token-url"},
+        Bad{Texts{"--flow=jwt-bearer", url}, "--flow=jwt-bearer needs a subject token"},
+        Bad{Texts{"--flow=refresh-token", url}, "--flow=refresh-token needs a subject token"},
+        Bad{Texts{"--flow=client-credentials", url, file},
+            "--flow=client-credentials has no use for a subject token"},
+        Bad{Texts{"--flow=pass-through"}, "--flow=pass-through needs a subject token"},
+        Bad{Texts{"--flow=pass-through", file, url},
+            "--token-url has no use with --flow=pass-through"},
+        Bad{Texts{"--flow=token-exchange", url, file, "--subject-token-env=T"},
+            "a subject token is given more than once"},
+        Bad{Texts{"--flow=token-exchange", url, file, "--subject=github-actions"},
+            "a subject token is given more than once"},
+        Bad{Texts{"--flow=jwt-bearer", url, file, "--subject-token-type=jwt"},
+            "--subject-token-type has no use with --flow=jwt-bearer"},
+        Bad{Texts{"--flow=token-exchange", url, file, "--subject-token-header=a=b"},
+            "--subject-token-header needs --subject-token-url"},
+        Bad{Texts{"--flow=token-exchange", url, file, "--service-account=a/b"},
+            "--service-account needs --subject=kubernetes"},
+        Bad{Texts{"--flow=token-exchange", url, file, "--actor-token-type=jwt"},
+            "--actor-token-type needs --actor-token-file"},
+        Bad{Texts{"--flow=token-exchange", url, file, "--concierge-authenticator-name=x"},
+            "--concierge-authenticator-name has no use with --flow=token-exchange"},
+        Bad{Texts{"--flow=token-exchange", url, file, "--concierge-api-group-suffix=a.b"},
+            "--concierge-api-group-suffix has no use with --flow=token-exchange"},
+        Bad{Texts{"--flow=token-exchange", url, file, "--client-certificate=" + fed.ca_path},
+            "--client-certificate and --client-key go together"},
+        Bad{Texts{"--flow=token-exchange", url, file, "--key-id=x"},
+            "--key-id needs --private-key-file"},
+        Bad{Texts{"--flow=token-exchange", url, file, "--client-auth=client_secret_jwt"},
+            "--client-auth: 'client_secret_jwt' is no client authentication"},
+        Bad{Texts{"--flow=token-exchange", url, file, "--token=refresh_token"},
+            "--token: it is neither access_token nor id_token"},
+        Bad{Texts{"--flow=token-exchange", url, file, "--audience="},
+            "--audience has an empty value"},
+        Bad{Texts{"--flow=token-exchange", url, "--subject-token-file=/nope"}, "'/nope'"},
+        Bad{Texts{"--flow=token-exchange", url, file, "--ca-file=/nope"}, "'/nope'"},
+        Bad{Texts{"--flow=token-exchange", url, file,
+                  "--ca-file=" + fed.sandbox.write("none.pem", "")},
+            "holds no certificate"}}) {
     CAPTURE(arguments);
-    CHECK_FAILURE(blackbox::run(plugin_of(arguments)), 2);
+    CHECK_FAILURE(blackbox::run(plugin_of(arguments)), 2, said);
   }
   CHECK(fed.idp.connections() == 0);
 }

@@ -76,7 +76,7 @@ TEST_CASE(
 TEST_CASE("peer defect 4: a permanent invalid_grant is sent four times (gke), here once") {
   Federation fed;
   fed.idp.answer(R"({"error":"invalid_grant"})", 400);
-  CHECK_FAILURE(fed.run({}), 1);
+  CHECK_FAILURE(fed.run({}), 1, "answered 400 with the error 'invalid_grant'");
   CHECK(fed.idp.calls() == 1);
 }
 
@@ -94,7 +94,7 @@ TEST_CASE(
   Federation fed;
   fed.idp.answer(R"({"error":"invalid_client"})", 401);
   const Outcome outcome = fed.run({.arguments = {"--timeout=60s"}});
-  CHECK_FAILURE(outcome, 1);
+  CHECK_FAILURE(outcome, 1, "answered 401 with the error 'invalid_client'");
   CHECK(outcome.elapsed < milliseconds(2000));
 }
 
@@ -105,9 +105,9 @@ TEST_CASE("peer defect 7: a missing or empty token file is no assertion (Azure),
                     .arguments = {"--client-id=me", "--client-auth=federated",
                                   "--subject-token-file=" + path}});
   };
-  CHECK_FAILURE(federated("/nope"), 2);
-  CHECK_FAILURE(federated(fed.sandbox.write("empty", "")), 1);
-  CHECK_FAILURE(federated(fed.sandbox.write("blank", "\n")), 1);
+  CHECK_FAILURE(federated("/nope"), 2, "cannot read '/nope': No such file or directory");
+  CHECK_FAILURE(federated(fed.sandbox.write("empty", "")), 1, "the token is empty");
+  CHECK_FAILURE(federated(fed.sandbox.write("blank", "\n")), 1, "the token is empty");
   CHECK(fed.idp.connections() == 0);
 }
 
@@ -122,7 +122,7 @@ TEST_CASE(
         {.arguments = {"--subject=gcp-metadata", "--subject-audience=a", "--timeout=2s"},
          .variables = {"GCE_METADATA_HOST=" + std::string(host)},
          .has_subject = false});
-    CHECK_FAILURE(outcome, 2);
+    CHECK_FAILURE(outcome, 2, "evil.example");
   }
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("peer defect 10: silent servers hold it for 40 s and more (all), here 
   Federation fed;
   fed.idp.on(kToken, [](Stream& stream, const Received&) { stream.wait_for_close(); });
   const Outcome outcome = fed.run({.arguments = {"--timeout=1s"}});
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "did not reply within");
   CHECK(outcome.elapsed < milliseconds(1500));
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("peer defect 11: a 300 MB reply takes gigabytes of memory (azure, aws)
     const rlimit limit = {.rlim_cur = 64U << 20U, .rlim_max = 64U << 20U};
     setrlimit(RLIMIT_DATA, &limit);
   };
-  CHECK_FAILURE(blackbox::run(command), 1);
+  CHECK_FAILURE(blackbox::run(command), 1, "the reply of https://");
 }
 
 TEST_CASE(

@@ -130,17 +130,17 @@ TEST_CASE("pinniped: replies without a usable credential") {
         redirect(307, "https://127.0.0.1:1/")}) {
     CAPTURE(bytes);
     concierge.server.on(kPath, bytes);
-    CHECK_FAILURE(concierge.fed.run_cold(concierge.ask()), 1);
+    CHECK_FAILURE(concierge.fed.run_cold(concierge.ask()), 1, "asking the Concierge at");
   }
   // One that has ended is remembered, as every refusal is.
   concierge.server.on(
       kPath, credential_reply(R"("token":"a","expirationTimestamp":")" + timestamp(-60) + "\""));
   concierge.server.forget();
-  CHECK_FAILURE(concierge.fed.run_cold(concierge.ask()), 1);
-  CHECK_FAILURE(concierge.fed.run(concierge.ask()), 1);
+  CHECK_FAILURE(concierge.fed.run_cold(concierge.ask()), 1, "s credential has ended at");
+  CHECK_FAILURE(concierge.fed.run(concierge.ask()), 1, "s credential has ended at");
   CHECK(concierge.server.requests().size() == 1);
   concierge.server.on(kPath, reply(503, "{}"));
-  CHECK_FAILURE(concierge.fed.run_cold(concierge.ask({"--timeout=2s"})), 3);
+  CHECK_FAILURE(concierge.fed.run_cold(concierge.ask({"--timeout=2s"})), 3, "answered 503");
 }
 
 TEST_CASE("pinniped: the cluster's own server is asked only under --allow-server") {
@@ -148,7 +148,7 @@ TEST_CASE("pinniped: the cluster's own server is asked only under --allow-server
   concierge.give_token("by-concierge");
   CHECK_REFUSAL(concierge.fed.run(concierge.ask_cluster({})), 2, "--allow-server");
   CHECK_FAILURE(concierge.fed.run(concierge.ask_cluster({"--allow-server=https://other.example"})),
-                1);
+                1, "matches no --allow-server");
   CHECK(concierge.server.connections() == 0);
   const Texts allowed = {"--allow-server=https://127.0.0.1:*"};
   CHECK(token_of(concierge.fed.run(concierge.ask_cluster(allowed))) == "by-concierge");
@@ -166,9 +166,9 @@ TEST_CASE("pinniped: a cluster's proxy or unverified TLS does not get the subjec
   Ask ask = concierge.ask_cluster({"--allow-server=https://127.0.0.1:*"});
   const std::string cluster = ask.more_of_cluster;
   ask.more_of_cluster = cluster + ",\"proxy-url\":\"" + proxy.url() + "\"";
-  CHECK_FAILURE(concierge.fed.run(ask), 1);
+  CHECK_FAILURE(concierge.fed.run(ask), 1, "matches no --allow-proxy");
   ask.more_of_cluster = cluster + ",\"insecure-skip-tls-verify\":true";
-  CHECK_FAILURE(concierge.fed.run(ask), 1);
+  CHECK_FAILURE(concierge.fed.run(ask), 1, "spec.cluster.insecure-skip-tls-verify is set");
   CHECK(proxy.connections() == 0);
   CHECK(concierge.server.connections() == 0);
 }
@@ -216,7 +216,8 @@ TEST_CASE("pinniped: another API group suffix, names and types are checked") {
        {Texts{"--concierge-api-group-suffix=a/b"}, Texts{"--concierge-api-group-suffix=dev"},
         Texts{"--audience=x"}, Texts{"--token-url=https://a.example/"}, Texts{"--scope=x"}}) {
     CAPTURE(more);
-    CHECK_FAILURE(concierge.fed.run_cold(concierge.ask(more)), 2);
+    const std::string option = more.front().substr(0, more.front().find('='));
+    CHECK_FAILURE(concierge.fed.run_cold(concierge.ask(more)), 2, "error: " + option);
   }
   for (const Texts& arguments :
        {Texts{"--concierge-authenticator-name=x"}, Texts{"--concierge-authenticator-type=jwt"},
@@ -225,7 +226,8 @@ TEST_CASE("pinniped: another API group suffix, names and types are checked") {
         Texts{"--concierge-authenticator-type=jwt", "--concierge-authenticator-name=x",
               "--concierge-endpoint=http://127.0.0.1"}}) {
     CAPTURE(arguments);
-    CHECK_FAILURE(concierge.fed.run_cold({.flow = "pinniped", .arguments = arguments}), 2);
+    CHECK_FAILURE(concierge.fed.run_cold({.flow = "pinniped", .arguments = arguments}), 2,
+                  "--concierge-");
   }
 }
 

@@ -69,12 +69,12 @@ TEST_CASE("a 200 that is no OAuth reply is refused: HTML, other JSON, nothing, n
                                  "{'access_token':'a'}"}) {
     CAPTURE(body);
     fed.idp.answer(body);
-    CHECK_FAILURE(fed.run_cold({}), 1);
+    CHECK_FAILURE(fed.run_cold({}), 1, "asking the token endpoint");
   }
   fed.idp.on(kToken,
              "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>");
   const Outcome outcome = fed.run_cold({});
-  CHECK_FAILURE(outcome, 1);
+  CHECK_FAILURE(outcome, 1, "answered is no valid JSON at line 1, column 1");
   CHECK(blackbox::says(outcome, "text/html"));
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("duplicate keys are refused, wherever they are and however they are wr
                                  R"({"access_token":"a","x":{"y":1,"y":2}})"}) {
     CAPTURE(body);
     fed.idp.answer(body);
-    CHECK_FAILURE(fed.run_cold({}), 1);
+    CHECK_FAILURE(fed.run_cold({}), 1, "more than once in the object that ends at line 1, column");
   }
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("tokens that cannot stand in a header are refused") {
         "\\u00fcmlaut", "\\ud83d\\ude00", "\\u007f", "trailing\\n", " leading"}) {
     CAPTURE(token);
     fed.idp.answer(R"({"expires_in":600,"access_token":")" + token + "\"}");
-    CHECK_FAILURE(fed.run_cold({}), 1);
+    CHECK_FAILURE(fed.run_cold({}), 1, "has a byte that no token may hold");
   }
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("deep JSON is refused before it costs a stack") {
   for (int i = 0; i < 50'000; ++i) objects += "{\"a\":";
   for (const std::string& deep : {open + close, open, objects, objects + "1"}) {
     fed.idp.answer(R"({"access_token":"a","x":)" + deep + "}");
-    CHECK_FAILURE(fed.run_cold({}), 1);
+    CHECK_FAILURE(fed.run_cold({}), 1, "answered is nested deeper than 32 levels");
   }
 }
 
@@ -148,12 +148,12 @@ TEST_CASE("a reply that is cut is unavailable, never half a token") {
       stream.write(bytes);
       stream.cut();
     });
-    CHECK_FAILURE(fed.run_cold(kOnce), 3);
+    CHECK_FAILURE(fed.run_cold(kOnce), 3, "the server at https://");
     fed.idp.on(kToken, [bytes = c.bytes](Stream& stream, const Received&) {
       stream.write(bytes);
       stream.reset();
     });
-    CHECK_FAILURE(fed.run_cold(kOnce), 3);
+    CHECK_FAILURE(fed.run_cold(kOnce), 3, "closed the connection without a reply");
   }
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("what is no HTTP at all is refused, and nothing of it is shown raw") {
     });
     const Outcome outcome = fed.run_cold(kOnce);
     CHECK((outcome.exit_code == 1 || outcome.exit_code == 3));
-    CHECK_FAILURE(outcome, outcome.exit_code);
+    CHECK_FAILURE(outcome, outcome.exit_code, "answered with something that is not HTTP/1.1");
   }
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("1 GB, endless bodies and endless headers end early, in bounded memory
     const Outcome outcome =
         blackbox::run(bounded(fed.command({.arguments = {"--timeout=5s"}}), 64U << 20U));
     CHECK((outcome.exit_code == 1 || outcome.exit_code == 3));
-    CHECK_FAILURE(outcome, outcome.exit_code);
+    CHECK_FAILURE(outcome, outcome.exit_code, "the reply of https://");
     CHECK(outcome.elapsed < milliseconds(5500));
   }
 }

@@ -144,7 +144,8 @@ TEST_CASE("canary: a failure that is remembered holds no secret") {
   });
   for (const Ask& ask : secrets.asks()) {
     if (ask.flow == "pass-through") continue;
-    CHECK_FAILURE(secrets.fed.run_cold(ask), 1);
+    CHECK_FAILURE(secrets.fed.run_cold(ask), 1,
+                  "answered 400 with the error 'invalid_grant': you sent");
     for (const fs::path& path : cache_files(secrets.fed.cache_path, "")) {
       CHECK(blackbox::secret_in(blackbox::read_text(path)) == "");
     }

@@ -65,7 +65,7 @@ void trickle(Stream& stream, const Received& /*request*/) {
 }
 
 void check_ends(const Outcome& outcome, const std::string& told) {
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "timed out");
   CHECK(outcome.elapsed < kTimeout + kGrace);
   CAPTURE(outcome.error_output);
   CHECK(blackbox::says(outcome, told));
@@ -173,7 +173,7 @@ TEST_CASE("a port where nobody listens is told at once, and may pass") {
   const Outcome outcome = blackbox::run(
       plugin_of({"--flow=token-exchange", "--timeout=1s", "--no-cache",
                  "--token-url=" + url + "/token", "--subject-token-file=" + fed.subject_path}));
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "cannot connect to https://");
 }
 
 TEST_CASE("SIGTERM ends a run that waits for a server, without half an answer") {

@@ -97,7 +97,7 @@ TEST_CASE("spent: one run sends it once, however the request ends") {
       Ask ask = grant.ask;
       ask.arguments.emplace_back(ending.what == "silence" ? "--timeout=1s" : "--timeout=8s");
       const Outcome outcome = fed.run_cold(ask);
-      CHECK_FAILURE(outcome, ending.exit_code);
+      CHECK_FAILURE(outcome, ending.exit_code, "asking the token endpoint");
       CHECK(fed.idp.calls() == 1);
       // A deadline of the whole run has a hint of its own.
       const bool is_explained = ending.exit_code == 3 && ending.what != "silence";
@@ -110,9 +110,9 @@ TEST_CASE("spent: the failure is remembered, and the next run sends the kept tok
   Federation fed;
   const Ask ask = spent_grants(fed).front().ask;
   fed.idp.answer("", 504, "Retry-After: 600\r\n");
-  CHECK_FAILURE(fed.run(ask), 3);
+  CHECK_FAILURE(fed.run(ask), 3, "answered 504");
   const Outcome again = fed.run(ask);
-  CHECK_FAILURE(again, 3);
+  CHECK_FAILURE(again, 3, "answered 504");
   CHECK(blackbox::says(again, "remembering this from another run"));
   CHECK(fed.idp.calls() == 1);
   const std::string sent = fed.idp.last(kToken).field("refresh_token");
@@ -132,7 +132,7 @@ TEST_CASE("spent: processes that wait for the one that sent it do not send it") 
   std::vector<std::unique_ptr<blackbox::Child>> children;
   for (int i = 0; i < 8; ++i)
     children.push_back(std::make_unique<blackbox::Child>(fed.command(ask)));
-  for (const auto& child : children) CHECK_FAILURE(child->wait(), 3);
+  for (const auto& child : children) CHECK_FAILURE(child->wait(), 3, "answered 504");
   CHECK(fed.idp.calls() == 1);
 }
 
@@ -165,7 +165,7 @@ TEST_CASE("spent: nothing is, where the server could not be reached") {
       plugin_of({"--flow=jwt-bearer", "--no-cache", "--timeout=8s",
                  "--token-url=https://127.0.0.1:" + std::to_string(closing.port()) + "/token",
                  "--subject-token-file=" + fed.subject_path}));
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "closed the connection during the TLS handshake");
   CHECK(blackbox::says(outcome, "closed the connection during the TLS handshake"));
   CHECK_FALSE(blackbox::says(outcome, kHint));
   CHECK(closing.connections() == 4);

@@ -69,9 +69,9 @@ TEST_CASE("command: no array, no absolute path, no such program: a mistake of co
     CAPTURE(text);
     CHECK_FAILURE(fed.run_cold({.arguments = {std::string("--subject-token-command=") + text},
                                 .has_subject = false}),
-                  2);
+                  2, "subject");
   }
-  CHECK_FAILURE(fed.run_cold(by({plain})), 2);
+  CHECK_FAILURE(fed.run_cold(by({plain})), 2, "Permission denied");
   CHECK(fed.idp.connections() == 0);
 }
 
@@ -84,7 +84,8 @@ TEST_CASE("command: one that fails, or prints nothing, too much or no token, is 
         std::string("head -c 10000000 /dev/zero | tr '\\0' a"), std::string("cat /dev/zero"),
         "echo " + token + "; echo " + token, "echo " + new_subject(-60)}) {
     CAPTURE(body);
-    CHECK_FAILURE(fed.run_cold(by({fed.sandbox.script("get-token", body)})), 1);
+    CHECK_FAILURE(fed.run_cold(by({fed.sandbox.script("get-token", body)})), 1,
+                  "the subject token");
   }
   CHECK(fed.idp.connections() == 0);
 }
@@ -98,7 +99,7 @@ TEST_CASE("command: one that hangs ends within the deadline, with all that it st
     CAPTURE(body);
     const Outcome outcome =
         fed.run_cold(by({fed.sandbox.script("get-token", body)}, {"--timeout=1s"}));
-    CHECK_FAILURE(outcome, 3);
+    CHECK_FAILURE(outcome, 3, "was still running after");
     CHECK(outcome.elapsed < milliseconds(1500));
     CHECK(blackbox::wait_until([&] { return sleepers(word) == 0; }, milliseconds(2000)));
   }

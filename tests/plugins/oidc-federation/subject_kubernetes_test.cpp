@@ -93,12 +93,12 @@ TEST_CASE("kubernetes: a token for somebody else, an ended one, or no token goes
         blackbox::make_jwt(R"({"iss":"a","sub":"b","aud":["other"],"exp":9999999999})")}) {
     CAPTURE(token);
     hub.give(token);
-    CHECK_FAILURE(hub.fed.run_cold(ask), 1);
+    CHECK_FAILURE(hub.fed.run_cold(ask), 1, "the subject token");
   }
   hub.server.on(kPath, reply(500, ""));
   Ask impatient = ask;
   impatient.arguments.emplace_back("--timeout=2s");
-  CHECK_FAILURE(hub.fed.run_cold(impatient), 3);
+  CHECK_FAILURE(hub.fed.run_cold(impatient), 3, "the hub answered 500 Internal Server Error");
   CHECK(hub.fed.idp.connections() == 0);
 }
 
@@ -109,7 +109,7 @@ TEST_CASE(
     CAPTURE(name);
     CHECK_FAILURE(hub.fed.run(hub.ask(
                       {"--subject-audience=server", "--service-account=" + std::string(name)})),
-                  2);
+                  2, "is no NAMESPACE/NAME of a service account");
   }
   CHECK(hub.server.connections() == 0);
 }

@@ -70,7 +70,7 @@ TEST_CASE("file: what is no token in time is refused, and never sent") {
     CAPTURE(c.what);
     fed.set_subject(c.content);
     for (const std::string flow : {"token-exchange", "jwt-bearer"}) {
-      CHECK_FAILURE(fed.run_cold({.flow = flow}), c.exit_code);
+      CHECK_FAILURE(fed.run_cold({.flow = flow}), c.exit_code, "subject");
     }
   }
   CHECK(fed.idp.connections() == 0);
@@ -79,7 +79,7 @@ TEST_CASE("file: what is no token in time is refused, and never sent") {
 TEST_CASE("file: what was wrong with it is not remembered once it is mended") {
   Federation fed;
   fed.set_subject(new_subject(-60));
-  CHECK_FAILURE(fed.run({}), 1);
+  CHECK_FAILURE(fed.run({}), 1, "the token has expired: it ended at");
   fed.set_subject(new_subject());
   CHECK_SUCCESS(fed.run({}));
 }
@@ -93,8 +93,8 @@ TEST_CASE(
   for (const std::string& path : {std::string("/nope"), std::string("/"), std::string("/dev/zero"),
                                   pipe, writable, std::string("relative/../../nope")}) {
     CAPTURE(path);
-    CHECK_FAILURE(fed.run({.arguments = {"--subject-token-file=" + path}, .has_subject = false}),
-                  2);
+    CHECK_FAILURE(fed.run({.arguments = {"--subject-token-file=" + path}, .has_subject = false}), 2,
+                  "cannot read");
   }
   CHECK(fed.idp.connections() == 0);
 }
@@ -105,11 +105,14 @@ TEST_CASE("variable: its token, trimmed, unset is a mistake, empty is no credent
   CHECK(fed.idp.last(kToken).field("subject_token") == fed.subject);
   fed.idp.forget();
   CHECK_REFUSAL(fed.run_cold(from_variable({})), 2, "CI_JOB_JWT");
-  CHECK_FAILURE(fed.run_cold(from_variable({"CI_JOB_JWTX=" + fed.subject})), 2);
-  CHECK_FAILURE(fed.run_cold(from_variable({"CI_JOB_JWT="})), 1);
-  CHECK_FAILURE(fed.run_cold(from_variable({"CI_JOB_JWT=  \n"})), 1);
-  CHECK_FAILURE(fed.run_cold(from_variable({"CI_JOB_JWT=" + new_subject(-5)})), 1);
-  CHECK_FAILURE(fed.run_cold(from_variable({"CI_JOB_JWT=two words"})), 1);
+  CHECK_FAILURE(fed.run_cold(from_variable({"CI_JOB_JWTX=" + fed.subject})), 2,
+                "the variable 'CI_JOB_JWT' is not set");
+  CHECK_FAILURE(fed.run_cold(from_variable({"CI_JOB_JWT="})), 1, "the token is empty");
+  CHECK_FAILURE(fed.run_cold(from_variable({"CI_JOB_JWT=  \n"})), 1, "the token is empty");
+  CHECK_FAILURE(fed.run_cold(from_variable({"CI_JOB_JWT=" + new_subject(-5)})), 1,
+                "the token has expired: it ended at");
+  CHECK_FAILURE(fed.run_cold(from_variable({"CI_JOB_JWT=two words"})), 1,
+                "this is more than one word, so it is no token");
   CHECK(fed.idp.requests().empty());
 }
 

@@ -47,11 +47,12 @@ TEST_CASE("url: the body is the token, or one member of its JSON, headers go alo
   CHECK_SUCCESS(fed.run_cold(
       by({"--subject-token-url=" + source.url("/json"), "--subject-token-field=token"})));
   CHECK(fed.idp.last(kToken).field("subject_token") == fed.subject);
-  CHECK_FAILURE(fed.run_cold(by({"--subject-token-url=" + source.url("/json")})), 1);
+  CHECK_FAILURE(fed.run_cold(by({"--subject-token-url=" + source.url("/json")})), 1,
+                "this is a JSON document, not a token");
   for (const std::string field : {"id", "nope", "Token"}) {
     const Outcome outcome = fed.run_cold(
         by({"--subject-token-url=" + source.url("/json"), "--subject-token-field=" + field}));
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "answered has no string");
     CHECK(blackbox::says(outcome, "'" + field + "'"));
   }
 }
@@ -64,8 +65,10 @@ TEST_CASE("url: https is verified by --subject-ca-file, and by no other") {
   const std::string url = "--subject-token-url=" + source.url("/t");
   CHECK_SUCCESS(fed.run_cold(by({url, "--subject-ca-file=" + ca})));
   source.forget();
-  CHECK_FAILURE(fed.run_cold(by({url, "--timeout=2s"})), 3);
-  CHECK_FAILURE(fed.run_cold(by({url, "--timeout=2s", "--subject-ca-file=" + fed.ca_path})), 3);
+  CHECK_FAILURE(fed.run_cold(by({url, "--timeout=2s"})), 3,
+                "unable to get local issuer certificate");
+  CHECK_FAILURE(fed.run_cold(by({url, "--timeout=2s", "--subject-ca-file=" + fed.ca_path})), 3,
+                "unable to get local issuer certificate");
   // Nothing in it would be the system's roots.
   const std::string none = fed.sandbox.write("none.pem", "");
   CHECK_REFUSAL(fed.run_cold(by({url, "--subject-ca-file=" + none})), 2, "--subject-ca-file");
@@ -79,12 +82,13 @@ TEST_CASE("url: plain http is for loopback, link-local and metadata hosts alone"
         "localhost.example.com", "metadata.google.internal.evil.example", "127.0.0.1.evil.example",
         "169.254.169.254.evil.example", "0.0.0.0", "[::ffff:10.0.0.1]"}) {
     CAPTURE(host);
-    CHECK_FAILURE(fed.run(by({"--subject-token-url=http://" + host + "/t"})), 2);
+    CHECK_FAILURE(fed.run(by({"--subject-token-url=http://" + host + "/t"})), 2,
+                  "is plain http to another machine");
   }
   for (const std::string url : {"ftp://127.0.0.1/t", "file:///etc/passwd", "127.0.0.1/t", "http://",
                                 "http://127.0.0.1/a b", "http://u:p@127.0.0.1/"}) {
     CAPTURE(url);
-    CHECK_FAILURE(fed.run(by({"--subject-token-url=" + url})), 2);
+    CHECK_FAILURE(fed.run(by({"--subject-token-url=" + url})), 2, "--subject-token-url");
   }
   ScriptedServer source(kPlain);
   source.on("/t", plain_reply(fed.subject));
@@ -110,7 +114,7 @@ TEST_CASE("url: what it answers must be a token, and what is no 200 is a failure
       stream.cut();
     });
     CHECK_FAILURE(fed.run_cold(by({"--subject-token-url=" + source.url("/t"), "--timeout=2s"})),
-                  c.exit_code);
+                  c.exit_code, "the subject token");
   }
   CHECK(fed.idp.requests().empty());
 }
@@ -122,7 +126,7 @@ TEST_CASE("url: a header with a line break, without a value or a name is refused
     CAPTURE(header);
     CHECK_FAILURE(fed.run(by({"--subject-token-url=" + source.url("/t"),
                               "--subject-token-header=" + header})),
-                  2);
+                  2, "--subject-token-header");
   }
   CHECK(source.connections() == 0);
 }
@@ -159,8 +163,8 @@ TEST_CASE("github-actions: outside a job, or without the permission, is a mistak
                 "ACTIONS_ID_TOKEN_REQUEST_TOKEN");
   CHECK_FAILURE(fed.run(by(arguments, {"ACTIONS_ID_TOKEN_REQUEST_URL=http://evil.example/",
                                        "ACTIONS_ID_TOKEN_REQUEST_TOKEN=x"})),
-                2);
-  CHECK_FAILURE(fed.run(by({"--subject=github-actions"})), 2);
+                2, "'http://evil.example:80' is plain http to another machine");
+  CHECK_FAILURE(fed.run(by({"--subject=github-actions"})), 2, "--subject needs --subject-audience");
 }
 
 TEST_CASE("gcp-metadata: its flavour is sent and demanded, the audience encoded, no proxy asked") {
@@ -186,7 +190,7 @@ TEST_CASE("gcp-metadata: its flavour is sent and demanded, the audience encoded,
   for (const std::string headers :
        {"", "Metadata-Flavor: Googl\r\n", "X: Metadata-Flavor: Google\r\n"}) {
     metadata.on(kIdentity, plain_reply(fed.subject, headers));
-    CHECK_FAILURE(fed.run_cold(ask()), 1);
+    CHECK_FAILURE(fed.run_cold(ask()), 1, "' is no metadata server of Google's");
   }
   CHECK(fed.idp.requests().empty());
   CHECK(proxy.connections() == 0);
@@ -203,7 +207,8 @@ TEST_CASE("the audience of a fetched subject token is the issuer, unless it is n
                          .has_subject = false}));
   CHECK(has(metadata.last(kIdentity).parameters(), "audience=" + fed.idp.issuer()));
   // A token URL is no issuer.
-  CHECK_FAILURE(fed.run(by({"--subject=gcp-metadata"}, variables)), 2);
+  CHECK_FAILURE(fed.run(by({"--subject=gcp-metadata"}, variables)), 2,
+                "--subject needs --subject-audience");
 }
 
 }  // namespace execcred::test

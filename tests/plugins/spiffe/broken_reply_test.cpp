@@ -19,7 +19,7 @@ TEST_CASE("reply: RST_STREAM with each code") {
          {grpc::greeting(), grpc::begin(), grpc::begin() + h2::data(1, h2::message(good_jwt()))}) {
       const Peer peer(begin + h2::rst_stream(1, code));
       const Outcome outcome = peer.run({.timeout = milliseconds(500)});
-      CHECK_FAILURE(outcome, outcome.exit_code == 1 ? 1 : 3);
+      CHECK_FAILURE(outcome, outcome.exit_code == 1 ? 1 : 3, "the SPIFFE Workload API at");
       CHECK(outcome.elapsed < milliseconds(1500));
     }
   }
@@ -57,7 +57,7 @@ TEST_CASE("reply: frames that break HTTP/2 end the call") {
     CAPTURE(blackbox::base64(bytes.substr(0, 60)));
     const Peer peer(bytes + good_rest());
     const Outcome outcome = peer.run({.timeout = milliseconds(700)});
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "did not answer: the reply is no valid HTTP/2");
     check_at_once(outcome);
   }
 }
@@ -87,7 +87,7 @@ TEST_CASE("reply: the message's mandatory fields are not empty") {
         jwt_svid_response({{.spiffe_id = kWorkload}}), jwt_svid_response({JwtSvidWire{}}),
         std::string("\xff\xff\xff\xff"), std::string("\x0a\x7f", 2), wire_number(1, 7),
         token + "\x0a", jwt_svid_response({svid, JwtSvidWire{}})}) {
-    check_refused(grpc::answer(response), 1);
+    check_refused(grpc::answer(response), 1, "agent's answer");
   }
   check_refused(grpc::answer(jwt_svid_response({{.svid = svid.svid}})), 1, "spiffe_id");
   check_refused(grpc::answer(jwt_svid_response({{.spiffe_id = kWorkload}})), 1, "svid");
@@ -97,7 +97,7 @@ TEST_CASE("reply: the message's mandatory fields are not empty") {
         X509SvidWire{.certificates = "x", .private_key = "y", .bundle = "z"}}) {
     const Peer peer(grpc::stream_answer(x509_svid_response({wire})));
     const Outcome outcome = peer.run({.type = "x509"});
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "an SVID in the agent's answer has no '");
     check_at_once(outcome);
   }
 }
@@ -123,7 +123,7 @@ TEST_CASE("reply: peers that speak something else") {
     });
     const Outcome outcome = peer.run({.timeout = milliseconds(700)});
     // What is shorter than the head of a frame may still become one.
-    CHECK_FAILURE(outcome, bytes.size() < 9 ? 3 : 1);
+    CHECK_FAILURE(outcome, bytes.size() < 9 ? 3 : 1, "the SPIFFE Workload API at");
     check_at_once(outcome);
     const Peer closing([&](Connection& connection) { connection.write(bytes); });
     CHECK(closing.run({.timeout = milliseconds(700)}).exit_code != 0);

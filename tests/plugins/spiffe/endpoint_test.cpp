@@ -91,10 +91,10 @@ TEST_CASE("endpoint: what is no address of a Workload API is refused, by flag an
                                 "unix:///a "}) {
     CAPTURE(uri);
     const Outcome by_flag = run_at(uri);
-    CHECK_FAILURE(by_flag, 2);
+    CHECK_FAILURE(by_flag, 2, "--socket");
     CHECK(blackbox::says(by_flag, "--socket"));
     const Outcome by_variable = run_at("", {.variables = {"SPIFFE_ENDPOINT_SOCKET=" + uri}});
-    CHECK_FAILURE(by_variable, 2);
+    CHECK_FAILURE(by_variable, 2, "SPIFFE_ENDPOINT_SOCKET");
     CHECK(blackbox::says(by_variable, "SPIFFE_ENDPOINT_SOCKET"));
   }
 }
@@ -117,10 +117,11 @@ TEST_CASE("endpoint: a file or a folder in the socket's place is a mistake, told
 
 TEST_CASE("endpoint: none at all is told with both ways to name one") {
   const Outcome outcome = run_at("");
-  CHECK_FAILURE(outcome, 2);
+  CHECK_FAILURE(outcome, 2, "the SPIFFE Workload API");
   CHECK(blackbox::says(outcome, "--socket"));
   CHECK(blackbox::says(outcome, "SPIFFE_ENDPOINT_SOCKET"));
-  CHECK_FAILURE(run_at("", {.variables = {"SPIFFE_ENDPOINT_SOCKET="}}), 2);
+  CHECK_FAILURE(run_at("", {.variables = {"SPIFFE_ENDPOINT_SOCKET="}}), 2,
+                "the SPIFFE Workload API");
 }
 
 TEST_CASE("endpoint: unix:///PATH, unix:/PATH, tcp with IPv4 and with IPv6") {
@@ -153,8 +154,10 @@ TEST_CASE("endpoint: a ClusterProfile never chooses it") {
   const Peer mine(good_answer());
   const Peer thief(good_answer());
   const std::string uri = blackbox::json_string(thief.server.uri());
-  CHECK_FAILURE(mine.run({.config = "{\"socket\":" + uri + "}"}), 2);
-  CHECK_FAILURE(mine.run({.arguments = {"--from-profile", "--socket=" + thief.server.uri()}}), 2);
+  CHECK_FAILURE(mine.run({.config = "{\"socket\":" + uri + "}"}), 2,
+                "spec.cluster.config.socket sets --socket, which may not");
+  CHECK_FAILURE(mine.run({.arguments = {"--from-profile", "--socket=" + thief.server.uri()}}), 2,
+                "--socket stands behind --from-profile, and may not come");
   CHECK(thief.server.connections() == 0);
 }
 
@@ -189,15 +192,17 @@ TEST_CASE("endpoint: a file in place of the socket, a folder, a file in place of
   const blackbox::Sandbox sandbox;
   sandbox.write("file", "no socket");
   const Ask ask = {.timeout = milliseconds(500)};
-  CHECK_FAILURE(run_at("unix://" + sandbox.at("file/agent.sock"), ask), 2);
+  CHECK_FAILURE(run_at("unix://" + sandbox.at("file/agent.sock"), ask), 2,
+                "cannot connect to the SPIFFE Workload API at");
   for (const std::string name : {"file", "."}) {
     const Outcome outcome = run_at("unix://" + sandbox.at(name), ask);
     CHECK(outcome.exit_code != 0);
-    CHECK_FAILURE(outcome, outcome.exit_code == 2 ? 2 : 3);
+    CHECK_FAILURE(outcome, outcome.exit_code == 2 ? 2 : 3, "is no socket");
     check_in_time(outcome, ask);
   }
   fs::create_symlink(sandbox.at("loop"), sandbox.at("loop"));
-  CHECK_FAILURE(run_at("unix://" + sandbox.at("loop"), ask), 2);
+  CHECK_FAILURE(run_at("unix://" + sandbox.at("loop"), ask), 2,
+                "cannot connect to the SPIFFE Workload API at");
 }
 
 TEST_CASE("endpoint: a symbolic link to the socket is followed, as kubelets mount them") {
@@ -214,7 +219,7 @@ TEST_CASE("endpoint: a port where nobody listens may pass") {
   }
   const Ask ask = {.timeout = milliseconds(500)};
   const Outcome outcome = run_at(uri, ask);
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "cannot connect to the SPIFFE Workload API at");
   check_in_time(outcome, ask);
 }
 
@@ -238,7 +243,7 @@ TEST_CASE("endpoint: the uid and gid to register are those of the process, whoev
   const Peer peer(grpc::failure(grpc::kPermissionDenied, "no identity issued"));
   const Outcome outcome = blackbox::run(
       as_stranger(peer.sandbox, command_at(peer.server.uri(), {.timeout = milliseconds(1500)})));
-  CHECK_FAILURE(outcome, 1);
+  CHECK_FAILURE(outcome, 1, "has no identity for this process: PermissionDenied: no");
   CHECK(blackbox::says(outcome, "unix:uid:65532"));
   CHECK(blackbox::says(outcome, "unix:gid:65532"));
 }

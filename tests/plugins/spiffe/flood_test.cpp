@@ -86,7 +86,7 @@ TEST_CASE("floods: frames without end are given up, at the latest at the deadlin
     const Peer peer(floods(c.head, c.frame));
     const Outcome outcome = run_small(peer);
     CHECK(outcome.exit_code != 0);
-    CHECK_FAILURE(outcome, outcome.exit_code == 1 ? 1 : 3);
+    CHECK_FAILURE(outcome, outcome.exit_code == 1 ? 1 : 3, "the SPIFFE Workload API at");
   }
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("floods: more bytes than any answer has are refused long before the de
   Ask ask = kAsk;
   ask.timeout = milliseconds(15000);
   const Outcome outcome = peer.run(ask);
-  CHECK_FAILURE(outcome, 1);
+  CHECK_FAILURE(outcome, 1, "did not answer: the reply is no valid HTTP/2: there is more");
   CHECK(outcome.elapsed < milliseconds(10000));
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("floods: CONTINUATION without end") {
     const Peer peer(floods(
         grpc::greeting() + h2::frame(Type::headers, 0, 1, h2::header_block({{":status", "200"}})),
         h2::frame(Type::continuation, 0, 1, piece)));
-    CHECK_FAILURE(run_small(peer), 1);
+    CHECK_FAILURE(run_small(peer), 1, "did not answer: the reply is no valid HTTP/2: Too many");
   }
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("header bombs: a large list, many headers, a large header") {
         h2::header_block({{":status", "200"}, {"x", std::string(200'000, 'x')}}),
         h2::header_block({{":status", "200"}, {std::string(100'000, 'n'), "v"}})}) {
     const Peer peer(grpc::greeting() + in_frames(block) + good_rest());
-    CHECK_FAILURE(run_small(peer), 1);
+    CHECK_FAILURE(run_small(peer), 1, "the SPIFFE Workload API at");
   }
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("header bombs: one entry of the dynamic table, named thousands of time
   const std::string again = repeated(h2::hpack_number(62, 7, 0x80), 12'000);
   const Peer peer(grpc::greeting() + h2::frame(Type::headers, h2::kEndHeaders, 1, large + again) +
                   good_rest());
-  CHECK_FAILURE(run_small(peer), 1);
+  CHECK_FAILURE(run_small(peer), 1, "' did not answer: the reply's headers are larger than 64 KiB");
 }
 
 TEST_CASE("header bombs: in the trailers, behind a good message") {
@@ -149,7 +149,7 @@ TEST_CASE("header bombs: in the trailers, behind a good message") {
                           block.substr(at, 16000));
   }
   const Peer peer(grpc::begin() + h2::data(1, h2::message(good_jwt())) + trailers);
-  CHECK_FAILURE(run_small(peer), 1);
+  CHECK_FAILURE(run_small(peer), 1, "' did not answer: the reply's headers are larger than 64 KiB");
 }
 
 TEST_CASE(
@@ -162,7 +162,7 @@ TEST_CASE(
         std::string("\0\x84\xff\xff\xff\xff\1b", 8)}) {
     const Peer peer(grpc::greeting() + h2::frame(Type::headers, h2::kEndHeaders, 1, block) +
                     good_rest());
-    CHECK_FAILURE(run_small(peer), 1);
+    CHECK_FAILURE(run_small(peer), 1, "did not answer: the reply is no valid HTTP/2: it broke the");
   }
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("a message of 0xffffffff bytes, or one above 4 MiB, is refused before 
       Ask ask = kAsk;
       ask.type = type;
       const Outcome outcome = peer.run(ask);
-      CHECK_FAILURE(outcome, 1);
+      CHECK_FAILURE(outcome, 1, "did not answer: the reply announces a message of");
       check_at_once(outcome);
       CHECK(blackbox::says(outcome, std::to_string(length)));
     }
@@ -183,7 +183,7 @@ TEST_CASE("a message of 0xffffffff bytes, or one above 4 MiB, is refused before 
 
 TEST_CASE("a message that is announced and never comes spends no memory") {
   const Peer peer(grpc::begin() + h2::data(1, h2::message_head(4'000'000) + "x"));
-  CHECK_FAILURE(run_small(peer), 3);
+  CHECK_FAILURE(run_small(peer), 3, "timed out while waiting for the answer of the SPIFFE");
 }
 
 TEST_CASE("more DATA than the flow control's window allows is refused") {

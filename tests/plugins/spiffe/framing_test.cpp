@@ -184,7 +184,7 @@ TEST_CASE("framing: an answer before the server's SETTINGS, or without any, is n
   const Peer peer(answer + grpc::greeting());
   const Outcome outcome = peer.run();
   CHECK_FALSE(outcome.was_hanging);
-  CHECK_FAILURE(outcome, 1);
+  CHECK_FAILURE(outcome, 1, "did not answer: the reply is no valid HTTP/2: it broke the");
 }
 
 TEST_CASE("framing: a megabyte of bundle arrives through the flow control's windows") {
@@ -230,7 +230,7 @@ TEST_CASE("framing: an answer to half a request, whose rest nobody wants") {
   for (const char c : {'a', 'b', 'c'})
     ask.arguments.push_back("--audience=" + std::string(60'000, c));
   const Outcome outcome = peer.run(ask);
-  CHECK_FAILURE(outcome, 1);
+  CHECK_FAILURE(outcome, 1, "did not answer: InvalidArgument: too long");
   CHECK(blackbox::says(outcome, "too long"));
 }
 

@@ -68,7 +68,7 @@ TEST_CASE("jwt: --type is required, and is jwt or x509") {
   std::erase(command.arguments, "--type=jwt");
   CHECK_REFUSAL(blackbox::run(command), 2, "--type");
   for (const std::string type : {"JWT", "x.509", "token", "jwt,x509"}) {
-    CHECK_FAILURE(agent.run({.type = type}), 2);
+    CHECK_FAILURE(agent.run({.type = type}), 2, "is neither jwt nor x509");
   }
   CHECK(agent.peer.server.connections() == 0);
 }
@@ -78,13 +78,15 @@ TEST_CASE("jwt: an audience is needed, and is not empty, or the agent is not ask
   CHECK_REFUSAL(agent.run({.has_audience = false}), 2, "--audience");
   CHECK_REFUSAL(agent.run({.server = "", .has_audience = false}), 2, "provideClusterInfo");
   for (const std::string empty : {"", " ", "\t"}) {
-    CHECK_FAILURE(agent.run({.arguments = {"--audience=" + empty}, .has_audience = false}), 2);
+    CHECK_FAILURE(agent.run({.arguments = {"--audience=" + empty}, .has_audience = false}), 2,
+                  "--audience");
   }
   CHECK_FAILURE(agent.run({.arguments = {"--allow-audience=any"},
                            .config = R"({"audience":""})",
                            .has_audience = false}),
-                2);
-  CHECK_FAILURE(agent.run({.variables = {"EXECCRED_AUDIENCE=a,,b"}, .has_audience = false}), 2);
+                2, "a JWT-SVID needs an audience, and none is given");
+  CHECK_FAILURE(agent.run({.variables = {"EXECCRED_AUDIENCE=a,,b"}, .has_audience = false}), 2,
+                "EXECCRED_AUDIENCE has an empty value");
   CHECK(agent.peer.server.connections() == 0);
 }
 
@@ -97,10 +99,14 @@ TEST_CASE("jwt: a ClusterProfile's audience counts only with --allow-audience") 
   };
   CHECK_REFUSAL(agent.run(ask({}, "\"one\"")), 2, "--allow-audience");
   CHECK_REFUSAL(agent.run(ask({}, R"(["one","two"])")), 2, "--allow-audience");
-  CHECK_FAILURE(agent.run(ask({"--allow-audience=two"}, "\"one\"")), 1);
-  CHECK_FAILURE(agent.run(ask({"--allow-audience=one"}, R"(["one","two"])")), 1);
-  CHECK_FAILURE(agent.run(ask({"--allow-audience=server"}, "\"one\"")), 1);
-  CHECK_FAILURE(agent.run(ask({"--allow-audience=any"}, "7")), 2);
+  CHECK_FAILURE(agent.run(ask({"--allow-audience=two"}, "\"one\"")), 1,
+                "matches no --allow-audience");
+  CHECK_FAILURE(agent.run(ask({"--allow-audience=one"}, R"(["one","two"])")), 1,
+                "matches no --allow-audience");
+  CHECK_FAILURE(agent.run(ask({"--allow-audience=server"}, "\"one\"")), 1,
+                "matches no --allow-audience");
+  CHECK_FAILURE(agent.run(ask({"--allow-audience=any"}, "7")), 2,
+                "spec.cluster.config.audience must be a string or an array");
   CHECK(agent.peer.server.connections() == 0);
 
   CHECK_SUCCESS(agent.run(ask({"--allow-audience=one"}, "\"one\"")));
@@ -133,8 +139,9 @@ TEST_CASE("jwt: the KEP's example, an audience behind the boundary with one dash
   CHECK(asked_audiences(agent) == Texts{"one"});
   CHECK_SUCCESS(agent.run(behind({"--audience=one", "--audience=one"}, "any")));
   CHECK(asked_audiences(agent) == Texts{"one"});
-  CHECK_FAILURE(agent.run(behind({"-audience", "two"}, "one")), 1);
-  CHECK_FAILURE(agent.run(behind({"-audience", "one", "-audience", "two"}, "any")), 2);
+  CHECK_FAILURE(agent.run(behind({"-audience", "two"}, "one")), 1, "matches no --allow-audience");
+  CHECK_FAILURE(agent.run(behind({"-audience", "one", "-audience", "two"}, "any")), 2,
+                "--audience stands behind --from-profile with two values");
   CHECK_REFUSAL(
       agent.run({.arguments = {"--from-profile", "-audience", "one"}, .has_audience = false}), 2,
       "--allow-audience");
@@ -153,7 +160,8 @@ TEST_CASE("jwt: no option but the audience may come from a ClusterProfile") {
         "--hint=internal", "--trust-domain=example.org", "--allow-empty-cn", "--allow-audience=any",
         "--timeout=9s"}) {
     CAPTURE(option);
-    CHECK_FAILURE(agent.run({.arguments = {"--from-profile", option}}), 2);
+    CHECK_FAILURE(agent.run({.arguments = {"--from-profile", option}}), 2,
+                  "stands behind --from-profile, and may not come from a");
   }
   CHECK(agent.peer.server.connections() == 0);
 }
@@ -172,7 +180,7 @@ TEST_CASE("jwt: several identities and no choice: an error that lists them") {
     many.push_back(
         {.spiffe_id = "spiffe://example.org/" + std::string(100, 'w') + std::to_string(i)});
   }
-  CHECK_FAILURE(AgentPeer(many).run(), 1);
+  CHECK_FAILURE(AgentPeer(many).run(), 1, "the agent has 200 identities for this process");
 }
 
 TEST_CASE("jwt: --spiffe-id and --hint choose, and of two with one hint the first") {
@@ -187,7 +195,8 @@ TEST_CASE("jwt: --spiffe-id and --hint choose, and of two with one hint the firs
                                           "--hint=external"}})) == token_of(two));
   CHECK_REFUSAL(agent.run({.arguments = {"--hint=none"}}), 1, "spiffe://example.org/one");
   CHECK_FAILURE(
-      agent.run({.arguments = {"--spiffe-id=spiffe://example.org/two", "--hint=internal"}}), 1);
+      agent.run({.arguments = {"--spiffe-id=spiffe://example.org/two", "--hint=internal"}}), 1,
+      "the agent has no identity with the SPIFFE ID");
   const AgentPeer same({{.spiffe_id = "spiffe://example.org/a", .hint = "h"},
                         {.spiffe_id = "spiffe://example.org/b", .hint = "h"}});
   const Outcome first = same.run({.arguments = {"--hint=h"}});
@@ -199,14 +208,15 @@ TEST_CASE("jwt: a SPIFFE ID that the agent does not know is waited for, as it ma
   const AgentPeer agent(kTwo);
   const Outcome outcome = agent.run(
       {.arguments = {"--spiffe-id=spiffe://example.org/three"}, .timeout = milliseconds(1500)});
-  CHECK_FAILURE(outcome, 1);
+  CHECK_FAILURE(outcome, 1, "has no identity for this process: PermissionDenied: no");
   CHECK(agent.peer.server.connections() > 1);
   CHECK(blackbox::says(outcome, "no identity issued"));
 }
 
 TEST_CASE("jwt: an SVID of another ID than the one that was asked for is refused") {
   const Peer peer(good_answer());
-  CHECK_FAILURE(peer.run({.arguments = {"--spiffe-id=spiffe://example.org/other"}}), 1);
+  CHECK_FAILURE(peer.run({.arguments = {"--spiffe-id=spiffe://example.org/other"}}), 1,
+                "the agent has no identity with the SPIFFE ID");
 }
 
 TEST_CASE("jwt: a malformed SPIFFE ID or trust domain is refused, unasked") {
@@ -217,12 +227,12 @@ TEST_CASE("jwt: a malformed SPIFFE ID or trust domain is refused, unasked") {
         "spiffe://td/p/..", "spiffe://td/%2e", "spiffe://TD/p", "spiffe://td/p?q",
         "https://td/p"}) {
     CAPTURE(id);
-    CHECK_FAILURE(agent.run({.arguments = {"--spiffe-id=" + id}}), 2);
+    CHECK_FAILURE(agent.run({.arguments = {"--spiffe-id=" + id}}), 2, "--spiffe-id: the SPIFFE ID");
   }
   for (const std::string domain :
        {"Example.org", "example.org/", "a b", "spiffe://example.org/x"}) {
     CAPTURE(domain);
-    CHECK_FAILURE(agent.run({.arguments = {"--trust-domain=" + domain}}), 2);
+    CHECK_FAILURE(agent.run({.arguments = {"--trust-domain=" + domain}}), 2, "--trust-domain");
   }
   CHECK(agent.peer.server.connections() == 0);
 }
@@ -276,7 +286,7 @@ TEST_CASE("jwt: a token that is not what was asked for, or none, is refused") {
         std::string(R"({"payload":"x","signatures":[]})")}) {
     const Outcome outcome = run_with_token(token);
     CAPTURE(token);
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "looking at the JWT-SVID of 'spiffe://example.org/workload'");
     check_at_once(outcome);
   }
   CHECK_SUCCESS(run_with_token(with_claims(claims_with(sub, "\"kubernetes\"", exp))));
@@ -286,7 +296,7 @@ TEST_CASE("jwt: a token that is not what was asked for, or none, is refused") {
 TEST_CASE("jwt: every audience that was asked for must be in the token") {
   const std::string token = issuer().jwt({.spiffe_id = kWorkload, .audiences = {kAudience}});
   const Outcome outcome = run_with_token(token, {.arguments = {"--audience=second"}});
-  CHECK_FAILURE(outcome, 1);
+  CHECK_FAILURE(outcome, 1, "the JWT-SVID is not for the audience 'second' but for");
   CHECK(blackbox::says(outcome, "second"));
 }
 
@@ -294,7 +304,8 @@ TEST_CASE("jwt: --allow-server refuses another cluster, a proxy, an unverified o
   const AgentPeer agent;
   const Texts allowed = {"--allow-server=https://spoke-1.example.com:6443"};
   CHECK_SUCCESS(agent.run({.arguments = allowed}));
-  CHECK_FAILURE(agent.run({.arguments = allowed, .server = "https://evil.example:6443"}), 1);
+  CHECK_FAILURE(agent.run({.arguments = allowed, .server = "https://evil.example:6443"}), 1,
+                "matches no --allow-server");
   CHECK_REFUSAL(agent.run({.arguments = allowed, .server = ""}), 2, "provideClusterInfo");
   CHECK(agent.peer.server.connections() == 1);
 }

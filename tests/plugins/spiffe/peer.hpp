@@ -79,7 +79,7 @@ void check_in_time(const Outcome& outcome, const Ask& ask);
 void check_at_once(const Outcome& outcome);
 
 // That a peer which says these bytes is told at once, after one connection.
-void check_refused(const std::string& bytes, int exit_code, const std::string& told = {});
+void check_refused(const std::string& bytes, int exit_code, const std::string& told);
 // That it is asked again: one such answer does no harm.
 void check_retried(const std::string& bytes);
 

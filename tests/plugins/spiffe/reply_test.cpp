@@ -23,7 +23,7 @@ TEST_CASE("reply: a compressed message, or one with unknown flags, is refused") 
                   1, flag == 1 ? "compressed" : "flags");
     const Peer x509(grpc::begin() + h2::data(1, h2::message(good_x509(), flag)));
     const Outcome outcome = x509.run({.type = "x509"});
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "the SPIFFE Workload API at");
     check_at_once(outcome);
   }
 }
@@ -39,36 +39,37 @@ TEST_CASE("reply: a message that is cut by the end of the stream is asked for ag
   const Peer peer(grpc::begin() + h2::data(1, whole.substr(0, 50)) + grpc::trailers("0"));
   const Ask ask = {.timeout = milliseconds(1000)};
   const Outcome outcome = peer.run(ask);
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "did not answer: Unavailable: the reply was cut");
   check_in_time(outcome, ask);
 }
 
 TEST_CASE("reply: a grpc-status is a number, or the answer is none") {
   for (const std::string status : {"banana", "", "00", "-1", "+0", "0x0", " 0", "0 ", "0.0", "1e1",
                                    "0,0", "OK", "99999999999999999999", "\xef\xbc\x90"}) {
-    check_refused(grpc::begin() + message() + grpc::trailers(status), 1);
+    check_refused(grpc::begin() + message() + grpc::trailers(status), 1,
+                  "did not answer: the reply");
     check_refused(grpc::greeting() + h2::headers(1,
                                                  {{":status", "200"},
                                                   {"content-type", "application/grpc"},
                                                   {"grpc-status", status}},
                                                  true),
-                  1);
+                  1, "did not answer: the reply");
   }
 }
 
 TEST_CASE("reply: two statuses are none, and a status before the message does not count") {
   check_refused(grpc::begin() + message() +
                     h2::headers(1, {{"grpc-status", "0"}, {"grpc-status", "0"}}, true),
-                1);
+                1, "more than one grpc-status");
   check_refused(grpc::begin() + message() +
                     h2::headers(1, {{"grpc-status", "0"}, {"grpc-status", "7"}}, true),
-                1);
+                1, "more than one grpc-status");
   check_refused(
       grpc::greeting() +
           h2::headers(
               1, {{":status", "200"}, {"content-type", "application/grpc"}, {"grpc-status", "0"}}) +
           h2::data(1, h2::message(good_jwt()), true),
-      1);
+      1, "no grpc-status");
 }
 
 TEST_CASE("reply: an unknown code is a failure, told with its message") {
@@ -98,41 +99,45 @@ TEST_CASE("reply: each code that does not pass is told at once, with its exit co
 TEST_CASE("reply: DEADLINE_EXCEEDED of the agent ends the run") {
   const Peer peer(grpc::failure(4, "too slow"));
   const Outcome outcome = peer.run();
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "timed out while waiting for the answer of the SPIFFE");
   check_at_once(outcome);
 }
 
 TEST_CASE("reply: grpc-message is decoded, and nothing of it reaches the terminal raw") {
   check_refused(grpc::failure(3, "100%25 wrong%3A a%20b"), 1, "100% wrong: a b");
   check_refused(grpc::failure(3, "100% %zz %4 %"), 1, "100% %zz %4 %");
-  check_refused(grpc::failure(3, "a%0Ab%1B[31mc%07%00d%7F"), 1, "");
+  check_refused(grpc::failure(3, "a%0Ab%1B[31mc%07%00d%7F"), 1, "InvalidArgument: ab");
   check_refused(grpc::failure(3, std::string(15'000, 'x')), 1, "xxx");
-  check_refused(grpc::failure(3, "\xc3\xbc%C3%BC"), 1, "");
+  check_refused(grpc::failure(3, "\xc3\xbc%C3%BC"), 1, "InvalidArgument: \xc3\xbc\xc3\xbc");
 }
 
 TEST_CASE("reply: status 0 without a message, and no status at all") {
   check_refused(grpc::begin() + grpc::trailers("0"), 1, "no message");
   check_refused(grpc::failure(0), 1, "no message");
-  check_refused(grpc::begin() + message() + h2::headers(1, {{"x", "y"}}, true), 1);
-  check_refused(grpc::begin() + message() + h2::data(1, "", true), 1);
-  check_refused(grpc::begin() + h2::data(1, h2::message(good_jwt()), true), 1);
+  check_refused(grpc::begin() + message() + h2::headers(1, {{"x", "y"}}, true), 1,
+                "no grpc-status");
+  check_refused(grpc::begin() + message() + h2::data(1, "", true), 1, "no grpc-status");
+  check_refused(grpc::begin() + h2::data(1, h2::message(good_jwt()), true), 1, "no grpc-status");
   check_refused(
       grpc::greeting() +
           h2::headers(1, {{":status", "200"}, {"content-type", "application/grpc"}}, true),
-      1);
+      1, "no grpc-status");
   const Peer x509(grpc::begin() + grpc::trailers("0"));
-  CHECK_FAILURE(x509.run({.type = "x509"}), 1);
+  CHECK_FAILURE(x509.run({.type = "x509"}), 1,
+                "did not answer: the reply says OK, but has no message");
 }
 
 TEST_CASE("reply: two messages where one is due, and bytes behind the message") {
   const std::string one = h2::message(good_jwt());
   check_refused(grpc::begin() + h2::data(1, one + one) + grpc::trailers("0"), 1, "more than one");
-  check_refused(grpc::begin() + h2::data(1, one) + h2::data(1, one) + grpc::trailers("0"), 1);
+  check_refused(grpc::begin() + h2::data(1, one) + h2::data(1, one) + grpc::trailers("0"), 1,
+                "more than one message");
   check_refused(
-      grpc::begin() + h2::data(1, one) + h2::data(1, h2::message("")) + grpc::trailers("0"), 1);
+      grpc::begin() + h2::data(1, one) + h2::data(1, h2::message("")) + grpc::trailers("0"), 1,
+      "more than one message");
   check_refused(
-      grpc::begin() + h2::data(1, one) + h2::data(1, std::string(1, '\0')) + grpc::trailers("0"),
-      1);
+      grpc::begin() + h2::data(1, one) + h2::data(1, std::string(1, '\0')) + grpc::trailers("0"), 1,
+      "more than one message");
 }
 
 TEST_CASE("reply: a failure's status is told although a message came before it") {
@@ -147,8 +152,8 @@ TEST_CASE("reply: an answer that goes on behind its trailers is taken without th
 
 TEST_CASE("reply: trailers that do not end the stream are no trailers") {
   check_refused(
-      grpc::begin() + message() + h2::headers(1, {{"grpc-status", "0"}}) + h2::data(1, "", true),
-      1);
+      grpc::begin() + message() + h2::headers(1, {{"grpc-status", "0"}}) + h2::data(1, "", true), 1,
+      "no valid HTTP/2");
 }
 
 TEST_CASE("reply: an HTTP status without a grpc-status") {
@@ -174,13 +179,13 @@ TEST_CASE("reply: an HTTP status without a grpc-status") {
 }
 
 TEST_CASE("reply: a page of HTML with status 200") {
-  check_refused(without_status("200", "text/html"), 1);
+  check_refused(without_status("200", "text/html"), 1, "'text/html'");
   check_refused(
       grpc::greeting() + h2::headers(1, {{":status", "200"}, {"content-type", "text/html"}}, true),
       1, "text/html");
   check_refused(grpc::greeting() + h2::headers(1, {{":status", "200"}}) +
                     h2::data(1, "hello world, this is no gRPC", true),
-                1);
+                1, "'', not application/grpc");
 }
 
 TEST_CASE("reply: gRPC's content type, with its codec or parameters, and no other") {
@@ -193,7 +198,7 @@ TEST_CASE("reply: gRPC's content type, with its codec or parameters, and no othe
     CHECK_SUCCESS(Peer(typed(type)).run());
   }
   for (const std::string type : {"application/grpcx", "application/grpc-web", "text/plain", ""}) {
-    check_refused(typed(type), 1);
+    check_refused(typed(type), 1, "no message");
   }
 }
 
@@ -208,7 +213,7 @@ TEST_CASE("reply: headers without :status, with a wrong one, or with upper case"
         h2::Fields{{":status", "200"}, {":path", "/"}}}) {
     const Peer peer(grpc::greeting() + h2::headers(1, fields) + good_rest());
     const Outcome outcome = peer.run({.timeout = milliseconds(600)});
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "did not answer: the reply is no valid HTTP/2");
     check_at_once(outcome);
   }
 }

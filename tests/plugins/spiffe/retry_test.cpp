@@ -111,7 +111,7 @@ TEST_CASE("retry: goes on to the deadline, the last attempt is in its last quart
 TEST_CASE("retry: the pauses grow from a tenth of a second, with jitter") {
   const Peer peer(grpc::failure(grpc::kUnavailable, "try again"));
   const Ask ask = {.timeout = milliseconds(7000)};
-  CHECK_FAILURE(peer.run(ask), 3);
+  CHECK_FAILURE(peer.run(ask), 3, "did not answer: Unavailable: try again");
   const std::vector<std::int64_t> pauses = pauses_of(peer);
   REQUIRE(pauses.size() >= 5);
   CHECK(pauses.size() <= 12);
@@ -193,7 +193,7 @@ TEST_CASE("retry: what was said before the last cause is told too") {
       grpc::first(1, grpc::says(grpc::failure(grpc::kPermissionDenied, "no identity issued")),
                   grpc::says(grpc::failure(grpc::kUnavailable, "attestation failed"))));
   const Outcome outcome = peer.run({.timeout = milliseconds(1000)});
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "did not answer: Unavailable: attestation failed");
   CHECK(blackbox::says(outcome, "attestation failed"));
   CHECK(blackbox::says(outcome, " times"));
 }
@@ -204,7 +204,8 @@ TEST_CASE("retry: an agent that falls silent does not hide what it said before")
                   [](Connection& connection) { connection.wait_for_close(); }));
   const Ask ask = {.timeout = milliseconds(2000)};
   const Outcome outcome = peer.run(ask);
-  CHECK_FAILURE(outcome, outcome.exit_code == 1 ? 1 : 3);
+  CHECK_FAILURE(outcome, outcome.exit_code == 1 ? 1 : 3,
+                "timed out while waiting for the answer of the SPIFFE");
   check_in_time(outcome, ask);
   CHECK(blackbox::says(outcome, "no identity issued"));
 }
@@ -213,7 +214,7 @@ TEST_CASE("retry: our own mistakes are told at once, after one connection") {
   for (const int code : {grpc::kInvalidArgument, grpc::kUnimplemented}) {
     const Peer peer(grpc::failure(code, "security header missing from request"));
     const Outcome outcome = peer.run();
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "security header missing from request");
     check_at_once(outcome);
     CHECK(blackbox::says(outcome, "security header missing"));
     CHECK(peer.server.connections() == 1);

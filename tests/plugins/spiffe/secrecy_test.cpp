@@ -72,11 +72,11 @@ TEST_CASE("canary: an agent's words in errors are shortened and made harmless") 
   for (const std::string& text : {std::string(5000, 'x'), std::string("a\rb\tc\x1b[2Jd\x01"),
                                   std::string("\xe2\x80\xae\xff\xfe")}) {
     const Peer peer(grpc::failure(grpc::kInvalidArgument, text));
-    CHECK_FAILURE(peer.run(), 1);
+    CHECK_FAILURE(peer.run(), 1, "the SPIFFE Workload API at");
     const Peer listed(
         grpc::answer(jwt_svid_response({{.spiffe_id = text, .svid = "a.b.c", .hint = text},
                                         {.spiffe_id = kWorkload, .svid = "a.b.c", .hint = text}})));
-    CHECK_FAILURE(listed.run(), 1);
+    CHECK_FAILURE(listed.run(), 1, "the agent has 2 identities for this process");
   }
 }
 

@@ -18,7 +18,7 @@ const Ask kImpatient = {.timeout = milliseconds(500)};
 
 void check_told(const Outcome& outcome, const std::string& stage) {
   CAPTURE(outcome.error_output);
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "timed out while waiting for the answer of the SPIFFE");
   check_in_time(outcome, kImpatient);
   CHECK(outcome.elapsed >= kImpatient.timeout - milliseconds(100));
   CHECK(blackbox::says(outcome, stage));
@@ -80,7 +80,7 @@ TEST_CASE(
   });
   ask.timeout = milliseconds(5000);
   const Outcome outcome = late.run(ask);
-  CHECK_FAILURE(outcome, 1);
+  CHECK_FAILURE(outcome, 1, "did not answer: InvalidArgument: too long");
   CHECK(blackbox::says(outcome, "too long"));
   CHECK(late.server.connections() == 1);
   CHECK(late.last().call.body.size() > 1'800'000);
@@ -125,7 +125,7 @@ TEST_CASE("silence: a socket whose queue is full") {
     fillers.push_back(filler);
   }
   const Outcome outcome = run_at("unix://" + path, kImpatient);
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "cannot connect to the SPIFFE Workload API at");
   check_in_time(outcome, kImpatient);
   CHECK(blackbox::wait_until(
       [&] { return blackbox::says(run_at("unix://" + path, kImpatient), "unavailable"); }));
@@ -154,7 +154,7 @@ TEST_CASE("silence: the deadline is below the consumers' ten seconds where nobod
   std::erase_if(command.arguments,
                 [](const std::string& text) { return text.starts_with("--timeout="); });
   const Outcome outcome = blackbox::run(command);
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "timed out while waiting for the answer of the SPIFFE");
   CHECK(outcome.elapsed > milliseconds(7000));
   CHECK(outcome.elapsed < milliseconds(9500));
 }

@@ -108,8 +108,9 @@ TEST_CASE("x509: a certificate without a common name is refused, with the reason
 
 TEST_CASE("x509: options that belong to the other type are refused") {
   const AgentPeer agent;
-  CHECK_FAILURE(agent.run(x509_ask({"--audience=a"})), 2);
-  CHECK_FAILURE(agent.run({.arguments = {"--allow-empty-cn"}}), 2);
+  CHECK_FAILURE(agent.run(x509_ask({"--audience=a"})), 2, "--audience has no use with --type=x509");
+  CHECK_FAILURE(agent.run({.arguments = {"--allow-empty-cn"}}), 2,
+                "--allow-empty-cn has no use with --type=jwt");
   CHECK(agent.peer.server.connections() == 0);
 }
 
@@ -129,8 +130,10 @@ TEST_CASE("x509: several SVIDs, chosen by ID, hint, or not at all") {
   CHECK(blackbox::read_answer(one.output).certificate !=
         blackbox::read_answer(other.output).certificate);
   CHECK(agent.run(x509_ask({"--hint=internal"})).output == one.output);
-  CHECK_FAILURE(agent.run(x509_ask({"--spiffe-id=spiffe://example.org/three"})), 1);
-  CHECK_FAILURE(agent.run(x509_ask({"--hint=external", "--trust-domain=example.com"})), 1);
+  CHECK_FAILURE(agent.run(x509_ask({"--spiffe-id=spiffe://example.org/three"})), 1,
+                "the agent has no identity with the SPIFFE ID");
+  CHECK_FAILURE(agent.run(x509_ask({"--hint=external", "--trust-domain=example.com"})), 1,
+                "the identity 'spiffe://example.org/two' is of another trust");
   CHECK_SUCCESS(agent.run(x509_ask({"--hint=external", "--trust-domain=example.org"})));
 }
 
@@ -183,7 +186,7 @@ TEST_CASE("x509: a leaf that breaks the standard's rules is refused") {
         with_extension("extendedKeyUsage", "serverAuth"),
         issuer().x509({.spiffe_id = kWorkload, .seconds = -1})}) {
     const Outcome outcome = run_with(svid);
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "the X.509-SVID");
     check_at_once(outcome);
   }
   CHECK_SUCCESS(run_with(with_extension("extendedKeyUsage", "")));
@@ -217,7 +220,7 @@ TEST_CASE("x509: parts that do not fit together, or are no DER, are refused") {
         changed([](X509SvidWire& s) { s.bundle += "x"; }),
         changed([](X509SvidWire& s) { s.spiffe_id = "spiffe://example.org/other"; })}) {
     const Outcome outcome = run_with(wrong);
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "the X.509-SVID");
     check_at_once(outcome);
   }
   CHECK_SUCCESS(run_with(

@@ -79,7 +79,7 @@ TEST_CASE("token: what is no token is told, and not shown") {
         Case{std::string(1'500'000, 'x'), "larger than 128 KiB"}}) {
     CAPTURE(c.text);
     const Outcome outcome = of_token(c.content);
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "reading key 'token' of Secret 'clusters/s'");
     CHECK(says(outcome, c.text));
     CHECK(says(outcome, "'clusters/s'"));
   }
@@ -167,7 +167,7 @@ TEST_CASE("certificate: what no API server would take is told by its reason") {
                        Bad{std::string(1, '\0'), pair.key, "malformed"}}) {
     CAPTURE(c.text);
     const Outcome outcome = of_pair(c.certificate, c.key);
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "reading Secret 'clusters/s'");
     CHECK(says(outcome, c.text));
   }
 }
@@ -178,7 +178,8 @@ TEST_CASE("base64: a key whose value is none is told, and one beside it harms no
   for (const std::string bad : {"!!!", "YQ=", "Y", "\xc3\xa9"}) {
     secret.raw_data = {{"other", bad}, {"tls.crt", bad}, {"config", bad}, {"ca.crt", bad}};
     CHECK(token_of(outcome_of(secret, {})) == token);
-    CHECK_FAILURE(outcome_of(secret, {"--key=other"}), 1);
+    CHECK_FAILURE(outcome_of(secret, {"--key=other"}), 1,
+                  "key 'other' of Secret 'clusters/s' is no base64");
     CHECK(says(outcome_of(secret, {"--key=other"}),
                "key 'other' of Secret 'clusters/s' is no base64"));
   }
@@ -195,7 +196,8 @@ TEST_CASE("a bad data key beside the chosen one harms nothing, in any format") {
   CHECK(token_of(outcome_of(secret, {"--format=kubeconfig", "--key=spoke-1"})) == token);
   for (const std::string key : {"spoke-2", "spoke-3", "spoke-4", "spoke-5", "spoke-6"}) {
     CAPTURE(key);
-    CHECK_FAILURE(outcome_of(secret, {"--format=kubeconfig", "--key=" + key}), 1);
+    CHECK_FAILURE(outcome_of(secret, {"--format=kubeconfig", "--key=" + key}), 1,
+                  "Secret 'clusters/s'");
   }
 }
 
@@ -204,8 +206,9 @@ TEST_CASE("a Secret of 2 MB is no obstacle where the chosen key is sound") {
   const HubSecret secret{.name = "s",
                          .data = {{"token", token}, {"blob", std::string(2'000'000, 'b')}}};
   CHECK(token_of(outcome_of(secret, {})) == token);
-  CHECK_FAILURE(outcome_of(secret, {"--format=kubeconfig", "--key=blob"}), 1);
-  CHECK_FAILURE(outcome_of(secret, {"--key=blob"}), 1);
+  CHECK_FAILURE(outcome_of(secret, {"--format=kubeconfig", "--key=blob"}), 1,
+                "the kubeconfig is larger than 1024 KiB");
+  CHECK_FAILURE(outcome_of(secret, {"--key=blob"}), 1, "the token is larger than 128 KiB");
 }
 
 TEST_CASE("kubeconfig: contexts, users and clusters that are missing or ambiguous") {
@@ -231,7 +234,7 @@ TEST_CASE("kubeconfig: contexts, users and clusters that are missing or ambiguou
         Case{std::string("a: \0b", 5), "kubeconfig"}}) {
     CAPTURE(c.text);
     const Outcome outcome = of_kubeconfig(c.content);
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "reading key 'kubeconfig' of Secret 'clusters/s'");
     CHECK(says(outcome, c.text));
   }
   CHECK(token_of(of_kubeconfig(cluster + user + context)) == token);

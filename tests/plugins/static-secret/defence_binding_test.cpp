@@ -130,8 +130,11 @@ TEST_CASE("defence 8: no name or key reaches a URL or a path unless it is one") 
   struct Case {
     std::string config;
     int exit_code;
+    std::string text = "error: spec.cluster.config.name";
   };
   const std::string kept = R"("name":"spoke-1","key":"token")";
+  const std::string key = "error: spec.cluster.config.key ";
+  const std::string name_space = "error: spec.cluster.config.namespace ";
   for (const Case& c :
        {Case{R"({"name":"../../../api/v1/nodes","key":"token"})", 2},
         Case{R"({"name":"a/b","key":"token"})", 2}, Case{R"({"name":"a?b","key":"token"})", 2},
@@ -139,20 +142,23 @@ TEST_CASE("defence 8: no name or key reaches a URL or a path unless it is one") 
         Case{R"({"name":"..","key":"token"})", 2}, Case{R"({"name":"a b","key":"token"})", 2},
         Case{R"({"name":"a\nb","key":"token"})", 2},
         Case{R"({"name":"{{name}}","key":"token"})", 2},
-        Case{R"({"name":"spoke-1","key":"../token"})", 2},
-        Case{R"({"name":"spoke-1","key":".."})", 2}, Case{R"({"name":"spoke-1","key":"a b"})", 2},
-        Case{R"({"name":"spoke-1","key":"{{key}}"})", 2},
-        Case{"{" + kept + R"(,"namespace":"a/../b"})", 2},
-        Case{"{" + kept + R"(,"namespace":"a.b"})", 2},
-        Case{"{" + kept + R"(,"namespace":"{{ns}}"})", 2},
-        Case{R"({"clusterName":"../x","name":"{clusterName}","key":"token"})", 2},
-        Case{R"({"clusterName":"{{name}}","name":"{clusterName}","key":"token"})", 2}}) {
+        Case{R"({"name":"spoke-1","key":"../token"})", 2, key},
+        Case{R"({"name":"spoke-1","key":".."})", 2, key},
+        Case{R"({"name":"spoke-1","key":"a b"})", 2, key},
+        Case{R"({"name":"spoke-1","key":"{{key}}"})", 2, key},
+        Case{"{" + kept + R"(,"namespace":"a/../b"})", 2, name_space},
+        Case{"{" + kept + R"(,"namespace":"a.b"})", 2, name_space},
+        Case{"{" + kept + R"(,"namespace":"{{ns}}"})", 2, name_space},
+        Case{R"({"clusterName":"../x","name":"{clusterName}","key":"token"})", 2,
+             "the value of {clusterName}"},
+        Case{R"({"clusterName":"{{name}}","name":"{clusterName}","key":"token"})", 2,
+             "the cluster's name '{{name}}'"}}) {
     CAPTURE(c.config);
     Plugin plugin;
     plugin.hub.add({.name = "spoke-1", .data = {{"token", new_token()}}});
     const Outcome outcome =
         plugin.run({.arguments = {"--allow-namespace=any"}, .config = c.config});
-    CHECK_FAILURE(outcome, c.exit_code);
+    CHECK_FAILURE(outcome, c.exit_code, c.text);
     CHECK(plugin.hub.requests().empty());
   }
 }
@@ -169,7 +175,7 @@ TEST_CASE("defence 8: a name that nobody expanded is told as such") {
 
 TEST_CASE("defence 8: this side's own namespace is a name too") {
   Plugin plugin("a/../../../api/v1/nodes");
-  CHECK_FAILURE(plugin.run({.arguments = {"--convention=secretreader"}}), 2);
+  CHECK_FAILURE(plugin.run({.arguments = {"--convention=secretreader"}}), 2, "this side");
   const Outcome outcome =
       Plugin().run({.arguments = {"--convention=cp-creds", "--managed-serviceaccount=m"},
                     .variables = {"NAMESPACE=a/../b"}});

@@ -79,7 +79,7 @@ TEST_CASE("defence 1: another namespace, from a config or a template, is refused
     }
     Texts other = c.arguments;
     other.insert(other.begin(), "--allow-namespace=elsewhere");
-    CHECK_FAILURE(plugin.run({.arguments = other, .config = c.config}), 1);
+    CHECK_FAILURE(plugin.run({.arguments = other, .config = c.config}), 1, "and not allowed");
   }
 }
 
@@ -190,8 +190,10 @@ TEST_CASE("defence 3: --allow-server-mismatch lets a proxy in front of the clust
   const std::string proxy = "https://proxy.example.com/spoke-1";
   // Its CA is the proxy's own, but a proxy-url is still refused.
   CHECK(token_of(plugin.run({.arguments = allowed, .server = proxy})) == token);
-  CHECK_FAILURE(plugin.run({.arguments = allowed, .server = proxy + "/x"}), 1);
-  CHECK_FAILURE(plugin.run({.arguments = allowed, .server = kEvil}), 1);
+  CHECK_FAILURE(plugin.run({.arguments = allowed, .server = proxy + "/x"}), 1,
+                "the credential is stored for");
+  CHECK_FAILURE(plugin.run({.arguments = allowed, .server = kEvil}), 1,
+                "' (the stored kubeconfig), not for 'https://evil.example.net");
   CHECK_REFUSAL(plugin.run({.arguments = allowed,
                             .server = proxy,
                             .more_of_cluster = R"(,"proxy-url":"http://evil.example.net:80")"}),
@@ -298,7 +300,8 @@ TEST_CASE("defence 5: files hold none either, whoever this side is on the hub") 
   CHECK_REFUSAL(run({"--kubeconfig-file=" + stored}, variable), 1, "one of the hub's own");
   // One that is not for us is no obstacle; one that was passed must be good.
   CHECK_SUCCESS(run(folder, {"KUBECONFIG=/nowhere"}));
-  CHECK_FAILURE(run(with(folder, "--kubeconfig=/nowhere"), {}), 2);
+  CHECK_FAILURE(run(with(folder, "--kubeconfig=/nowhere"), {}), 2,
+                "cannot read '/nowhere': No such file or directory");
 }
 
 TEST_CASE("defence 5: the very token that this side shows the hub is none to give away") {

@@ -59,7 +59,7 @@ TEST_CASE("hub: each refusal keeps its status, its reason words and what the hub
     Plugin plugin;
     plugin.hub.always(status_reply(c.status, c.reason, "words of the hub about it"));
     const Outcome outcome = plugin.run({.arguments = kArguments});
-    CHECK_FAILURE(outcome, c.exit_code);
+    CHECK_FAILURE(outcome, c.exit_code, "words of the hub about it");
     CHECK(says(outcome, c.text + ": words of the hub about it"));
     CHECK(says(outcome, "while reading secrets 'clusters/spoke-1' from the hub"));
   }
@@ -103,7 +103,7 @@ TEST_CASE("hub: what will not pass is asked once") {
     CAPTURE(status);
     Plugin plugin;
     plugin.hub.always(status_reply(status, "No", "no"));
-    CHECK_FAILURE(plugin.run({.arguments = kArguments}), 1);
+    CHECK_FAILURE(plugin.run({.arguments = kArguments}), 1, "the hub answered");
     CHECK(plugin.hub.requests().size() == 1);
   }
 }
@@ -112,7 +112,7 @@ TEST_CASE("hub: a Retry-After beyond the time that is left ends it at once") {
   Plugin plugin;
   plugin.hub.always(status_reply(429, "TooManyRequests", "slow down", {"Retry-After: 3600"}));
   const Outcome outcome = plugin.run({.arguments = kArguments});
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "the hub answered 429 Too Many Requests: slow down");
   CHECK(outcome.elapsed < blackbox::milliseconds(5000));
   CHECK(plugin.hub.requests().size() == 1);
 }
@@ -132,7 +132,7 @@ TEST_CASE("hub: a reply that is too large, or has no end, is cut off") {
   Plugin plugin;
   plugin.hub.always({.body = std::string(5UL * 1024 * 1024, ' ')});
   const Outcome outcome = plugin.run({.arguments = kArguments});
-  CHECK_FAILURE(outcome, 1);
+  CHECK_FAILURE(outcome, 1, "the reply of https://");
   CHECK(says(outcome, "4 MiB"));
 
   const Identity identity = make_identity({});
@@ -145,7 +145,7 @@ TEST_CASE("hub: a reply that is too large, or has no end, is cut off") {
         }
       },
       {.identity = &identity});
-  CHECK_FAILURE(Elsewhere().run(endless.url(""), identity.pem), 1);
+  CHECK_FAILURE(Elsewhere().run(endless.url(""), identity.pem), 1, "the reply of https://");
 }
 
 TEST_CASE("hub: a reply that is cut or reset in its middle is tried again, then told") {
@@ -168,7 +168,7 @@ TEST_CASE("hub: a reply that is cut or reset in its middle is tried again, then 
         },
         {.identity = &identity});
     const Outcome failed = Elsewhere().run(server.url(""), identity.pem);
-    CHECK_FAILURE(failed, 3);
+    CHECK_FAILURE(failed, 3, "the server at https://");
     CAPTURE(failed.error_output);
     // A reset may reach the client before what was sent, which is then lost.
     CHECK(says(failed, is_reset ? "closed the connection" : "in the middle of its reply"));
@@ -187,7 +187,7 @@ TEST_CASE("hub: one that never answers costs --timeout and no more") {
       },
       {.identity = &identity});
   const Outcome outcome = Elsewhere().run(silent.url(""), identity.pem, {"--timeout=1s"});
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "timed out after");
   CAPTURE(outcome.error_output);
   CHECK(says(outcome, "timed out after 1s\n  while reading the Secret from the hub\n"));
   CHECK(outcome.elapsed < blackbox::milliseconds(5000));
@@ -197,7 +197,7 @@ TEST_CASE("hub: a list without an end costs --timeout and no more") {
   Plugin plugin;
   plugin.hub.always({.body = R"({"kind":"SecretList","metadata":{"continue":"more"},"items":[]})"});
   const Outcome outcome = plugin.run({.arguments = {"--convention=argocd", "--timeout=1s"}});
-  CHECK_FAILURE(outcome, 3);
+  CHECK_FAILURE(outcome, 3, "timed out after");
   CHECK(outcome.elapsed < blackbox::milliseconds(5000));
   CHECK(plugin.hub.requests().size() > 1);
 }
@@ -210,7 +210,7 @@ TEST_CASE("hub: one whose certificate is not trusted, or has expired, is not tol
         [&](Stream& stream) { requests += stream.read_request().empty() ? 0 : 1; },
         {.identity = &identity});
     const Outcome outcome = Elsewhere().run(server.url(""), ca);
-    CHECK_FAILURE(outcome, 3);
+    CHECK_FAILURE(outcome, 3, "cannot verify https://");
     CHECK(says(outcome, text));
     CHECK(requests == 0);
   };
@@ -232,8 +232,9 @@ TEST_CASE("hub: no server at all, and no such name") {
     const StreamServer gone([](Stream&) {}, {.identity = &identity});
     url = gone.url("");
   }
-  CHECK_FAILURE(Elsewhere().run(url, identity.pem), 3);
-  CHECK_FAILURE(Elsewhere().run("https://hub.invalid:6443", identity.pem, {"--timeout=3s"}), 3);
+  CHECK_FAILURE(Elsewhere().run(url, identity.pem), 3, "cannot connect to https://");
+  CHECK_FAILURE(Elsewhere().run("https://hub.invalid:6443", identity.pem, {"--timeout=3s"}), 3,
+                "cannot resolve 'hub.invalid'");
 }
 
 TEST_CASE("hub: no message at any verbosity shows the identity's token or the stored one") {

@@ -246,7 +246,8 @@ TEST_CASE("identity: a hub that is not verified, or not https, is refused") {
         "server: 'https://127.0.0.1:1/?a=b'", "server: 'https://u:p@127.0.0.1:1'"}) {
     CAPTURE(cluster);
     CHECK_FAILURE(
-        run_with("clusters: [{name: h, cluster: {" + std::string(cluster) + "}}]" + rest, ""), 2);
+        run_with("clusters: [{name: h, cluster: {" + std::string(cluster) + "}}]" + rest, ""), 2,
+        "reading the hub's kubeconfig, --kubeconfig '");
   }
 }
 
@@ -311,8 +312,9 @@ TEST_CASE("identity: a client certificate, for a hub that demands one") {
   sandbox.write("c.pem", client.pem, 0600);
   sandbox.write("k.pem", client.key_pem, 0600);
   CHECK(token_of(run("client-certificate: c.pem, client-key: k.pem")) == token);
-  CHECK_FAILURE(run("client-certificate: c.pem"), 2);
-  CHECK_FAILURE(run("token: t"), 3);
+  CHECK_FAILURE(run("client-certificate: c.pem"), 2,
+                "s kubeconfig has a client certificate or a key, but not both");
+  CHECK_FAILURE(run("token: t"), 3, "wants a client certificate (TLS: certificate required)");
 }
 
 }  // namespace execcred::test

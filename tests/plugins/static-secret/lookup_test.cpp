@@ -57,7 +57,8 @@ TEST_CASE("lookup: labels are asked of the hub, two Secrets a page, and a second
                     .data = {{"Config", stored_kubeconfig("token: t")}},
                     .labels = kProfile});
   }
-  CHECK_FAILURE(plugin.run(kAskProfile), 1);
+  CHECK_FAILURE(plugin.run(kAskProfile), 1,
+                "Secret 'clusters/s-0' and Secret 'clusters/s-1' both are");
   const Texts requests = plugin.hub.requests();
   REQUIRE(requests.size() == 1);
   CHECK(requests[0].find("limit=2&") != std::string::npos);
@@ -109,12 +110,13 @@ TEST_CASE("lookup: the profile's namespace is one more label, and a consumer may
                     .data = {{"Config", stored_kubeconfig("token: " + stored)}},
                     .labels = labels});
   }
-  CHECK_FAILURE(plugin.run(kAskProfile), 1);
+  CHECK_FAILURE(plugin.run(kAskProfile), 1,
+                "Secret 'clusters/in-fleet' and Secret 'clusters/in-other'");
   Ask ask = kAskProfile;
   ask.arguments.emplace_back("--selector=x-k8s.io/cluster-profile-namespace=fleet");
   CHECK(token_of(plugin.run(ask)) == token);
   ask.arguments.back() += ",x-k8s.io/cluster-inventory-consumer=somebody-else";
-  CHECK_FAILURE(plugin.run(ask), 1);
+  CHECK_FAILURE(plugin.run(ask), 1, "no Secret in namespace 'clusters' is meant by the labels");
 }
 
 TEST_CASE("lookup: a Secret that labels find can be named too, and is then got") {
@@ -233,7 +235,7 @@ TEST_CASE("lookup: a hub that answers with another object, or another kind, is n
     CAPTURE(body);
     Plugin plugin;
     plugin.hub.always({.body = body});
-    CHECK_FAILURE(plugin.run({.arguments = {"--convention=secretreader"}}), 1);
+    CHECK_FAILURE(plugin.run({.arguments = {"--convention=secretreader"}}), 1, "the hub");
   }
 }
 
@@ -251,7 +253,7 @@ TEST_CASE("lookup: a list that is none, or whose items are not asked for, is not
     Plugin plugin;
     plugin.hub.next(status_reply(404, "NotFound", "x"));
     plugin.hub.always({.body = body});
-    CHECK_FAILURE(plugin.run({.arguments = {"--convention=argocd"}}), 1);
+    CHECK_FAILURE(plugin.run({.arguments = {"--convention=argocd"}}), 1, "in namespace 'clusters'");
   }
 }
 

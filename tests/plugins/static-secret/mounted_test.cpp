@@ -83,8 +83,7 @@ TEST_CASE("mounted Secret: what is missing, and whose fault it is") {
         Case{{here, "--key=..data"}, 1, "has no key"}}) {
     CAPTURE(c.text);
     const Outcome outcome = of_files(c.arguments);
-    CHECK_FAILURE(outcome, c.exit_code);
-    CHECK(says(outcome, c.text));
+    CHECK_FAILURE(outcome, c.exit_code, c.text);
   }
   CHECK_FALSE(says(of_files({here, "--key=other"}), "it is empty"));
 }
@@ -101,7 +100,8 @@ TEST_CASE("mounted Secret: checks that only the API can answer are errors") {
     CHECK_REFUSAL(of_files({"--secret-dir=" + volume.path(), option}), 2,
                   "can only be checked on a Secret of the hub's API");
   }
-  CHECK_FAILURE(of_files({"--convention=mounted-certificate", "--require-label=a=b"}), 2);
+  CHECK_FAILURE(of_files({"--convention=mounted-certificate", "--require-label=a=b"}), 2,
+                "labels, type and annotations can only be checked on a");
 }
 
 TEST_CASE("mounted Secret: ..data may not lead out of its folder") {
@@ -113,7 +113,8 @@ TEST_CASE("mounted Secret: ..data may not lead out of its folder") {
     const std::string folder = sandbox.at("volume");
     fs::create_directory(folder);
     fs::create_symlink(target, folder + "/..data");
-    CHECK_FAILURE(of_files({"--secret-dir=" + folder}), 2);
+    CHECK_FAILURE(of_files({"--secret-dir=" + folder}), 2,
+                  "it is a symbolic link that leaves its directory");
     fs::remove_all(folder);
   }
 }
@@ -147,7 +148,8 @@ TEST_CASE("kubeconfig file: read and checked like a stored one, whatever the con
                 "is stored for");
   CHECK_REFUSAL(of_files({"--kubeconfig-file=" + bad}), 1, "an exec section");
   CHECK_REFUSAL(of_files({"--kubeconfig-file=" + good, "--context=none"}), 1, "'none'");
-  CHECK_FAILURE(of_files({"--kubeconfig-file=" + sandbox.at("none")}), 2);
+  CHECK_FAILURE(of_files({"--kubeconfig-file=" + sandbox.at("none")}), 2,
+                "No such file or directory");
   CHECK_REFUSAL(of_files({"--kubeconfig-file=" + good, "--convention=mounted-certificate"}), 2,
                 "--convention=mounted-certificate");
 }
@@ -162,9 +164,10 @@ TEST_CASE("certificate files: both options, of any folders, and the same bytes e
   CHECK_SUCCESS(outcome);
   CHECK((blackbox::read_answer(outcome.output).certificate == pair.certificate));
   CHECK((of_files(arguments).output == outcome.output));
-  CHECK_FAILURE(of_files({arguments[0]}), 2);
-  CHECK_FAILURE(of_files({arguments[1]}), 2);
-  CHECK_FAILURE(of_files({arguments[0], arguments[1], "--secret-dir=/etc"}), 2);
+  CHECK_FAILURE(of_files({arguments[0]}), 2, "--client-certificate and --client-key go together");
+  CHECK_FAILURE(of_files({arguments[1]}), 2, "--client-certificate and --client-key go together");
+  CHECK_FAILURE(of_files({arguments[0], arguments[1], "--secret-dir=/etc"}), 2,
+                "--secret-dir, --kubeconfig-file and --client-certificate");
 }
 
 TEST_CASE("certificate files: both of Istio's sets of names are found in a folder") {
@@ -183,7 +186,7 @@ TEST_CASE("certificate files: both of Istio's sets of names are found in a folde
     CHECK_SUCCESS(of_files(arguments));
     volume.set({{names.certificate, pair.certificate}});
     const Outcome missing = of_files(arguments);
-    CHECK_FAILURE(missing, 2);
+    CHECK_FAILURE(missing, 2, "No such file or directory");
     CHECK(says(missing, names.key));
     CHECK(missing.elapsed < blackbox::milliseconds(3000));
   }
@@ -248,17 +251,20 @@ TEST_CASE("certificate files: what waiting cannot mend is told at once") {
   struct Case {
     std::string certificate, key;
     int exit_code;
+    std::string text;
   };
   for (const Case& c :
-       {Case{certificate, sandbox.at("none"), 2}, Case{sandbox.at("none"), certificate, 2},
-        Case{certificate, sandbox.write("encrypted", pair.encrypted_key, 0600), 1},
+       {Case{certificate, sandbox.at("none"), 2, "No such file"},
+        Case{sandbox.at("none"), certificate, 2, "No such file"},
+        Case{certificate, sandbox.write("encrypted", pair.encrypted_key, 0600), 1,
+             "the private key is encrypted"},
         Case{sandbox.write("old.crt", expired.certificate, 0600),
-             sandbox.write("old.key", expired.key, 0600), 1},
-        Case{certificate, sandbox.write("empty", "", 0600), 1}}) {
+             sandbox.write("old.key", expired.key, 0600), 1, "has expired"},
+        Case{certificate, sandbox.write("empty", "", 0600), 1, "missing or empty"}}) {
     CAPTURE(c.key);
     const Outcome outcome =
         of_files({"--client-certificate=" + c.certificate, "--client-key=" + c.key});
-    CHECK_FAILURE(outcome, c.exit_code);
+    CHECK_FAILURE(outcome, c.exit_code, c.text);
     CHECK(outcome.elapsed < blackbox::milliseconds(3000));
   }
 }

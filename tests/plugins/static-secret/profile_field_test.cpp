@@ -149,7 +149,7 @@ TEST_CASE("profile fields: no rule and no place may come from a ClusterProfile")
     }
     if (field == "fromProfile") continue;
     CHECK_FAILURE(run({"generic", R"({"name":"s","key":"k"})", 2}, {"--from-profile", flag + "=1"}),
-                  2);
+                  2, "stands behind --from-profile, and may not come from a");
   }
 }
 
@@ -182,7 +182,8 @@ TEST_CASE("profile arguments: the convention decides what may stand behind --fro
   CHECK_SUCCESS(run(generic, {"--from-profile", "--secret-name=s", "--key=k"}));
   CHECK_REFUSAL(run(generic, {"--secret-name=spoke-1", "--from-profile", "--secret-name=s"}), 2,
                 "may not change");
-  CHECK_FAILURE(run(generic, {"--from-profile", "--secret-name=s", "--secret-name=t"}), 2);
+  CHECK_FAILURE(run(generic, {"--from-profile", "--secret-name=s", "--secret-name=t"}), 2,
+                "--secret-name stands behind --from-profile with two values");
   const Case reader{"token-secretreader", R"({"clusterName":"spoke-1"})", 2};
   CHECK_REFUSAL(run(reader, {"--from-profile", "--secret-name=s", "--key=k", "--context=c"}), 2,
                 "--context");
@@ -193,7 +194,7 @@ TEST_CASE("profile fields: of another kind than text they are refused") {
        {R"({"name":7,"key":"k"})", R"({"name":["s"],"key":"k"})", R"({"name":{"a":1},"key":"k"})",
         R"({"name":"s","key":[""]})", R"({"name":"s","key":true})"}) {
     CAPTURE(config);
-    CHECK_FAILURE(run({"generic", config, 2}), 2);
+    CHECK_FAILURE(run({"generic", config, 2}), 2, "must be a string, not");
   }
 }
 

@@ -112,10 +112,12 @@ TEST_CASE("kubeconfig user: each --allow-field opens one field, and no other") {
   const std::string certificate = sandbox.write("tls.crt", pair.certificate, 0600);
   const std::string key = sandbox.write("tls.key", pair.key, 0600);
   CHECK(token_of(of_user("tokenFile: " + token_file, {"--allow-field=tokenFile"})) == token);
-  CHECK_FAILURE(of_user("tokenFile: " + token_file, {"--allow-field=clientKey"}), 1);
+  CHECK_FAILURE(of_user("tokenFile: " + token_file, {"--allow-field=clientKey"}), 1,
+                "has a tokenFile path, which");
   const std::string paths = "client-certificate: " + certificate + ", client-key: " + key;
-  CHECK_FAILURE(of_user(paths, {"--allow-field=clientKey"}), 1);
-  CHECK_FAILURE(of_user(paths, {"--allow-field=clientCertificate"}), 1);
+  CHECK_FAILURE(of_user(paths, {"--allow-field=clientKey"}), 1, "has a client-certificate");
+  CHECK_FAILURE(of_user(paths, {"--allow-field=clientCertificate"}), 1,
+                "has a client-key path, which");
   CHECK_SUCCESS(of_user(paths, {"--allow-field=clientKey", "--allow-field=clientCertificate"}));
   CHECK_REFUSAL(of_user("token: t", {"--allow-field=exec"}), 2, "clientKey, clientCertificate");
   // No environment form may weaken a check.
@@ -124,7 +126,7 @@ TEST_CASE("kubeconfig user: each --allow-field opens one field, and no other") {
       {.name = "s", .data = {{"kubeconfig", stored_kubeconfig("tokenFile: " + token_file)}}});
   CHECK_FAILURE(plugin.run({.arguments = {"--secret-name=s", "--format=kubeconfig"},
                             .variables = {"EXECCRED_ALLOW_FIELD=tokenFile"}}),
-                1);
+                1, "has a tokenFile path, which");
 }
 
 TEST_CASE("kubeconfig user: an oidc provider's id-token serves while it lives") {
@@ -161,8 +163,9 @@ TEST_CASE("argocd: caData binds like a kubeconfig's CA") {
   const std::string config = R"({"bearerToken":")" + new_token() +
                              R"(","tlsClientConfig":{"caData":")" + base64(ca) + "\"}}";
   CHECK_SUCCESS(of_argocd(config, ca_member(ca)));
-  CHECK_FAILURE(of_argocd(config, ca_member(other)), 1);
-  CHECK_FAILURE(of_argocd(config), 1);
+  CHECK_FAILURE(of_argocd(config, ca_member(other)), 1,
+                "spec.cluster.certificate-authority-data holds a certificate");
+  CHECK_FAILURE(of_argocd(config), 1, "spec.cluster.certificate-authority-data is missing, and");
 }
 
 TEST_CASE("argocd: what is no stored credential is refused with the reason") {
@@ -187,7 +190,7 @@ TEST_CASE("argocd: what is no stored credential is refused with the reason") {
         std::string(R"({"tlsClientConfig":{"certData":"YQ=="}})"),
         R"({"bearerToken":")" + token + "\\u0000\"}", std::string(100, '[')}) {
     CAPTURE(config);
-    CHECK_FAILURE(of_argocd(config), 1);
+    CHECK_FAILURE(of_argocd(config), 1, "reading key 'config' of Secret 'clusters/s'");
   }
 }
 

@@ -54,7 +54,7 @@ TEST_CASE("--audience: the token's aud must hold one of them") {
     if (row.is_given) {
       CHECK_SUCCESS(outcome);
     } else {
-      CHECK_FAILURE(outcome, 1);
+      CHECK_FAILURE(outcome, 1, "the token");
       CHECK(says(outcome, "aud"));
     }
   }
@@ -86,19 +86,22 @@ TEST_CASE("--audience: from flag, environment, ClusterProfile and behind the bou
   CHECK_SUCCESS(file.run({"-audience", "server"}));
   CHECK_SUCCESS(file.run({"-audience=server"}));
   CHECK_SUCCESS(file.run({}, {"EXECCRED_AUDIENCE=other,server"}));
-  CHECK_FAILURE(file.run({}, {"EXECCRED_AUDIENCE=other,another"}), 1);
+  CHECK_FAILURE(file.run({}, {"EXECCRED_AUDIENCE=other,another"}), 1, "the token is for 'server'");
   CHECK_SUCCESS(file.run_with_config(good));
   CHECK_SUCCESS(file.run_with_config(R"({"audience":["other","server"],"peer":{"x":1}})"));
-  CHECK_FAILURE(file.run_with_config(bad), 1);
-  CHECK_FAILURE(file.run_with_config(R"({"audience":"other,server"})"), 1);
+  CHECK_FAILURE(file.run_with_config(bad), 1, "the token is for 'server'");
+  CHECK_FAILURE(file.run_with_config(R"({"audience":"other,server"})"), 1,
+                "the token is for 'server'");
   CHECK_SUCCESS(file.run({"--from-profile", "--audience=server"}));
-  CHECK_FAILURE(file.run({"--from-profile", "--audience=other"}), 1);
+  CHECK_FAILURE(file.run({"--from-profile", "--audience=other"}), 1, "the token is for 'server'");
   // Each replaces the next, and none extends it.
-  CHECK_FAILURE(file.run({"--audience=other"}, {"EXECCRED_AUDIENCE=server"}), 1);
+  CHECK_FAILURE(file.run({"--audience=other"}, {"EXECCRED_AUDIENCE=server"}), 1,
+                "the token is for 'server'");
   CHECK_SUCCESS(file.run({"--audience=server"}, {"EXECCRED_AUDIENCE=other"}));
-  CHECK_FAILURE(file.run_with_config(good, {"--audience=other"}), 1);
+  CHECK_FAILURE(file.run_with_config(good, {"--audience=other"}), 1, "the token is for 'server'");
   CHECK_SUCCESS(file.run_with_config(bad, {"--audience=server"}));
-  CHECK_FAILURE(file.run_with_config(good, {}, {"EXECCRED_AUDIENCE=other"}), 1);
+  CHECK_FAILURE(file.run_with_config(good, {}, {"EXECCRED_AUDIENCE=other"}), 1,
+                "the token is for 'server'");
   CHECK_SUCCESS(file.run_with_config(bad, {}, {"EXECCRED_AUDIENCE=server"}));
   CHECK_SUCCESS(file.run_with_config(good, {}, {"EXECCRED_AUDIENCE="}));
 }
@@ -110,7 +113,7 @@ TEST_CASE("--audience: a ClusterProfile's value of another type is a wrong docum
         R"("server\n")", R"(["a\u0000"])", R"([""])"}) {
     CAPTURE(value);
     const Outcome outcome = file.run_with_config("{\"audience\":" + value + "}");
-    CHECK_FAILURE(outcome, 2);
+    CHECK_FAILURE(outcome, 2, "spec.cluster.config.audience");
     CHECK(says(outcome, "spec.cluster.config.audience"));
   }
   CHECK_SUCCESS(file.run_with_config(R"({"audience":null})"));

@@ -58,9 +58,11 @@ TEST_CASE("boundary: any option but those marked for profiles is refused by name
       CHECK(says(outcome, "--from-profile"));
     }
   }
-  CHECK_FAILURE(file.run({"--from-profile", "-h"}), 2);
-  CHECK_FAILURE(file.run({"--from-profile", "--no-such-option=1"}), 2);
-  CHECK_FAILURE(file.run({"--from-profile", "word"}), 2);
+  CHECK_FAILURE(file.run({"--from-profile", "-h"}), 2,
+                "--help stands behind --from-profile, and may not come from");
+  CHECK_FAILURE(file.run({"--from-profile", "--no-such-option=1"}), 2,
+                "unknown option '--no-such-option'");
+  CHECK_FAILURE(file.run({"--from-profile", "word"}), 2, "argument 3 is no option");
 }
 
 TEST_CASE("boundary: an option before it counts, even where it is refused behind it") {
@@ -94,7 +96,8 @@ TEST_CASE("boundary: an option that stands before it may not change") {
 TEST_CASE("boundary: there is one, in either spelling") {
   const TokenFile file;
   for (const std::string first : {"--from-profile", "-from-profile"}) {
-    CHECK_FAILURE(file.run({first, "--debug"}), 2);
+    CHECK_FAILURE(file.run({first, "--debug"}), 2,
+                  "--debug stands behind --from-profile, and may not come from");
     for (const std::string second : {"--from-profile", "-from-profile"}) {
       CHECK_REFUSAL(file.run({first, second}), 2, "--from-profile");
       CHECK_REFUSAL(file.run({first, "--audience=server", second}), 2, "--from-profile");
@@ -102,7 +105,8 @@ TEST_CASE("boundary: there is one, in either spelling") {
   }
   for (const std::string value : {"true", "false", "0", ""}) {
     // However it is written, what follows must not count as the controller's.
-    CHECK_FAILURE(file.run({"--from-profile=" + value, "--debug"}), 2);
+    CHECK_FAILURE(file.run({"--from-profile=" + value, "--debug"}), 2,
+                  "--from-profile takes no value");
   }
 }
 

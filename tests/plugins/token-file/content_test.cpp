@@ -83,7 +83,8 @@ TEST_CASE("content: what is not one header-safe word is found unfit, and not sho
     const std::string path = sandbox.write("token", content);
     const Outcome outcome = run_on(path);
     CHECK_REFUSAL(outcome, 1, path);
-    CHECK_FAILURE(run(token_file_command({"--token-file=" + path, "--audience=a"})), 1);
+    CHECK_FAILURE(run(token_file_command({"--token-file=" + path, "--audience=a"})), 1,
+                  "reading the token in");
   }
 }
 
@@ -100,13 +101,13 @@ TEST_CASE("content: a file may have 128 KiB and not a byte more") {
   CHECK((token_of(run_on(sandbox.write("whole", whole))) == whole));
   const std::string padded = whole.substr(1) + "\n";
   CHECK(token_of(run_on(sandbox.write("padded", padded))).size() == kMaxFile - 1);
-  CHECK_FAILURE(run_on(sandbox.write("larger", whole + "\n")), 2);
+  CHECK_FAILURE(run_on(sandbox.write("larger", whole + "\n")), 2, "it is larger than 128 KiB");
   CHECK(says(run_on(sandbox.at("larger")), "128 KiB"));
   // A sparse gigabyte is refused for its size, not read.
   const std::string sparse = sandbox.write("sparse", "");
   fs::resize_file(sparse, 1UL << 30);
   const Outcome outcome = run_on(sparse);
-  CHECK_FAILURE(outcome, 2);
+  CHECK_FAILURE(outcome, 2, "it is larger than 128 KiB");
   CHECK(outcome.elapsed < milliseconds(2000));
 }
 

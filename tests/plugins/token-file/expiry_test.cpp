@@ -95,7 +95,7 @@ TEST_CASE("the claim is never in the past while the token lives") {
       const Measured measured = measure(TokenFile(expiring(std::to_string(end))));
       was_given = measured.outcome.exit_code == 0;
       if (!was_given) {
-        CHECK_FAILURE(measured.outcome, 1);
+        CHECK_FAILURE(measured.outcome, 1, "the token has expired");
       } else {
         CHECK_SUCCESS(measured.outcome);
         CHECK(measured.expiration >= measured.before);
@@ -156,7 +156,7 @@ TEST_CASE("an exp that is no number is an error") {
                                 "{}", R"("2100-01-01T00:00:00Z")"}) {
     CAPTURE(exp);
     const Outcome outcome = TokenFile(expiring(exp)).run();
-    CHECK_FAILURE(outcome, 1);
+    CHECK_FAILURE(outcome, 1, "not a number");
     CHECK(says(outcome, "'exp'"));
   }
 }
@@ -169,7 +169,8 @@ TEST_CASE("duplicate claims are an error, wherever and whatever they are") {
         "{\"exp\":" + later + R"(,"x":{"a":1,"a":2}})", "{\"exp\":" + later + R"(,"e\u0078p":1})",
         "{\"exp\":" + later + R"(,"sub":"a","sub":"a"})"}) {
     CAPTURE(claims);
-    CHECK_FAILURE(TokenFile(make_jwt(claims)).run(), 1);
+    CHECK_FAILURE(TokenFile(make_jwt(claims)).run(), 1,
+                  "more than once in the object that ends at line 1, column");
   }
 }
 

@@ -83,17 +83,20 @@ TEST_CASE("templates: a value that is no DNS-1123 name never becomes part of a p
                                  "c1;x",      "~"}) {
     CAPTURE(name);
     const Outcome from_profile = folder.run_for("{clusterName}/token", kServer, named(name));
-    CHECK_FAILURE(from_profile, 2);
+    CHECK_FAILURE(from_profile, 2, "the value of {clusterName}");
     CHECK(says(from_profile, "{clusterName}"));
-    CHECK_FAILURE(folder.run("{clusterName}/token", {"--cluster=" + name}), 2);
-    CHECK_FAILURE(folder.run("{clusterName}/token", {}, {"EXECCRED_CLUSTER=" + name}), 2);
+    CHECK_FAILURE(folder.run("{clusterName}/token", {"--cluster=" + name}), 2,
+                  "the value of {clusterName}");
+    CHECK_FAILURE(folder.run("{clusterName}/token", {}, {"EXECCRED_CLUSTER=" + name}), 2,
+                  "the value of {clusterName}");
   }
-  CHECK_FAILURE(folder.run("{clusterName}/token", {"--cluster=" + std::string(254, 'a')}), 2);
+  CHECK_FAILURE(folder.run("{clusterName}/token", {"--cluster=" + std::string(254, 'a')}), 2,
+                "the value of {clusterName}");
   for (const std::string server :
        {"https://[::1]:6443", "https://my_host", "https://[fe80::1%25x]"}) {
     CAPTURE(server);
     const Outcome outcome = folder.run_for("{server.host}/token", server);
-    CHECK_FAILURE(outcome, 2);
+    CHECK_FAILURE(outcome, 2, "the value of {server.host}");
     CHECK(says(outcome, "server"));
   }
 }
@@ -104,7 +107,7 @@ TEST_CASE("templates: a name of another type, or with control characters, is a w
     CAPTURE(value);
     const Outcome outcome =
         folder.run_for("{clusterName}/token", kServer, "{\"clusterName\":" + value + "}");
-    CHECK_FAILURE(outcome, 2);
+    CHECK_FAILURE(outcome, 2, "spec.cluster.config.clusterName");
     CHECK(says(outcome, "spec.cluster.config.clusterName"));
   }
 }
@@ -125,7 +128,7 @@ TEST_CASE("templates: unknown placeholders and lone braces are usage errors") {
         "{clusterName", "clusterName}", "{{clusterName}}", "{clusterName}}", "{", "}"}) {
     CAPTURE(pattern);
     const Outcome outcome = folder.run(pattern + "/token", {"--cluster=c1"});
-    CHECK_FAILURE(outcome, 2);
+    CHECK_FAILURE(outcome, 2, "expanding --token-file");
     CHECK(says(outcome, "--token-file"));
     CHECK(says(outcome, "{clusterName}"));
   }
