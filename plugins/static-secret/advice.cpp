@@ -10,8 +10,8 @@ namespace execcred::static_secret {
 namespace {
 
 // Each is a place to read from instead of the hub.
-constexpr std::array<std::string_view, 3> kFileSources = {"secret-dir", "kubeconfig-file",
-                                                          "client-certificate"};
+constexpr std::array<std::string_view, 4> kFileSources = {
+    "secret-dir", "kubeconfig-file", "client-certificate", "credential-bundle-file"};
 
 Convention convention_of(const GivenOptions& given) {
   const Result<Convention> known = parse_convention(given.value("convention"));
@@ -28,7 +28,9 @@ bool asks_for_cluster_name(const Convention& convention) {
 
 Format format_of(const GivenOptions& given) {
   if (given.has("kubeconfig-file")) return Format::kubeconfig;
-  if (given.has("client-certificate")) return Format::certificate;
+  if (given.has("client-certificate") || given.has("credential-bundle-file")) {
+    return Format::certificate;
+  }
   const Result<Format> format = parse_format(given.value("format"));
   return format ? *format : convention_of(given).format;
 }

@@ -119,6 +119,16 @@ Result<StoredCredential> read_certificate_files(const Options& options, const Pl
   return read_pair_of(files, now);
 }
 
+// Key and certificates of one state: the kubelet swaps the file as a whole (KEP-4317).
+Result<StoredCredential> read_bundle(const fs::path& path, TimePoint now) {
+  const std::string reading = "reading --credential-bundle-file " + in_quotes(path.native());
+  const SecretString bundle =
+      TRY(read_secret_file(path).context(reading).hint("mount the volume with the bundle there"));
+  StoredCredential stored;
+  TRY(add_certificate(bundle.reveal(), bundle, now, stored.credential).context(reading));
+  return stored;
+}
+
 Result<StoredCredential> read_kubeconfig_file(const Options& options, TimePoint now) {
   const SecretString text = TRY(read_secret_file(options.kubeconfig_file, kMaxKubeconfig));
   std::error_code none;
@@ -128,6 +138,9 @@ Result<StoredCredential> read_kubeconfig_file(const Options& options, TimePoint 
 }
 
 Result<StoredCredential> read_once(const Plan& plan, const Options& options, TimePoint now) {
+  if (!options.credential_bundle_file.empty()) {
+    return read_bundle(options.credential_bundle_file, now);
+  }
   if (!options.client_certificate.empty() || plan.lookup == Lookup::in_files) {
     return read_certificate_files(options, plan, now);
   }
@@ -141,8 +154,9 @@ Result<StoredCredential> read_once(const Plan& plan, const Options& options, Tim
 
 Result<StoredCredential> read_from_files(const Plan& plan, const Options& options,
                                          const CallContext& run) {
-  // A kubeconfig that names no files is written in one piece.
-  const bool may_be_rotating = options.kubeconfig_file.empty() || !options.allow_fields.empty();
+  // A bundle is written in one piece, and so is a kubeconfig that names no files.
+  const bool may_be_rotating = options.credential_bundle_file.empty() &&
+                               (options.kubeconfig_file.empty() || !options.allow_fields.empty());
   milliseconds pause = kFirstPause;
   for (;;) {
     Result<StoredCredential> stored = read_once(plan, options, run.clock.now());

@@ -71,6 +71,8 @@ void add_places(OptionSet& set, Options& options) {
   set.add("client-certificate", options.client_certificate, "PATH",
           "Certificate, with --client-key, instead of the hub");
   set.add("client-key", options.client_key, "PATH", "Private key of --client-certificate");
+  set.add("credential-bundle-file", options.credential_bundle_file, "PATH",
+          "Private key and certificates in one PEM file, instead of the hub");
 }
 
 void add_names(OptionSet& set, Options& options) {
@@ -145,6 +147,21 @@ void add_rules(OptionSet& set, Options& options) {
       .no_environment();
 }
 
+// No other place may be named beside it, not even that of the hub.
+Status check_bundle(const Options& options, const Settings& settings) {
+  if (options.credential_bundle_file.empty()) return {};
+  if (options.convention.lookup == Lookup::in_files) {
+    return wrong("--credential-bundle-file is not read by --convention=" +
+                     std::string(options.convention.name),
+                 "leave the convention out");
+  }
+  if (settings.get("kubeconfig").origin == Setting::Origin::flag) {
+    return wrong("--kubeconfig has no use with --credential-bundle-file",
+                 "the file holds the whole credential; leave one of them out");
+  }
+  return {};
+}
+
 bool has_checks(const Options& options) {
   return !options.selector.empty() || !options.require_labels.empty() ||
          !options.server_annotation.empty() || !options.convention.type.empty() ||
@@ -155,7 +172,7 @@ bool has_checks(const Options& options) {
 
 bool Options::is_from_hub() const {
   return secret_dir.empty() && kubeconfig_file.empty() && client_certificate.empty() &&
-         convention.lookup != Lookup::in_files;
+         credential_bundle_file.empty() && convention.lookup != Lookup::in_files;
 }
 
 void add_options(OptionSet& set, Options& options) {
@@ -165,17 +182,21 @@ void add_options(OptionSet& set, Options& options) {
   declare_profile_fields(set, conventions().front());
 }
 
-Status check_options(const Options& options) {
+Status check_options(const Options& options, const Settings& settings) {
   const bool has_pair = !options.client_certificate.empty();
   if (has_pair == options.client_key.empty()) {
     return wrong("--client-certificate and --client-key go together");
   }
   const int places = (options.secret_dir.empty() ? 0 : 1) +
-                     (options.kubeconfig_file.empty() ? 0 : 1) + (has_pair ? 1 : 0);
+                     (options.kubeconfig_file.empty() ? 0 : 1) + (has_pair ? 1 : 0) +
+                     (options.credential_bundle_file.empty() ? 0 : 1);
   if (places > 1) {
-    return wrong("--secret-dir, --kubeconfig-file and --client-certificate exclude each other",
-                 "one of them says where the credential is");
+    return wrong(
+        "--secret-dir, --kubeconfig-file, --client-certificate and --credential-bundle-file "
+        "exclude each other",
+        "one of them says where the credential is");
   }
+  TRY(check_bundle(options, settings));
   if (!options.kubeconfig_file.empty() && options.convention.lookup == Lookup::in_files) {
     return wrong("--kubeconfig-file is no place of certificate files",
                  "leave --convention=" + std::string(options.convention.name) + " out");

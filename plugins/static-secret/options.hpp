@@ -30,6 +30,7 @@ struct Options {
   std::filesystem::path kubeconfig_file = {};
   std::filesystem::path client_certificate = {};
   std::filesystem::path client_key = {};
+  std::filesystem::path credential_bundle_file = {};
   // What, in place of the convention's.
   std::string name_space = {};   // template
   std::string secret_name = {};  // template
@@ -57,7 +58,7 @@ struct Options {
 void add_options(OptionSet& set, Options& options);
 
 // Combinations that make no sense. Fails (configuration).
-Status check_options(const Options& options);
+Status check_options(const Options& options, const Settings& settings);
 
 // A Secret of the API, or the files of a volume, with every template filled in and every name
 // checked.

@@ -178,7 +178,7 @@ Result<Plan> make_plan(const Options& options, const CredentialRequest& request,
   TRY(check_expanded("the cluster's name", request.cluster_name));
   plan.cluster_name = TRY(plan_cluster_name(options, request));
   TRY(check_local_cluster(options, plan.cluster_name));
-  if (!options.kubeconfig_file.empty()) return plan;
+  if (!options.kubeconfig_file.empty() || !options.credential_bundle_file.empty()) return plan;
   plan.key = TRY(plan_key(options, request));
   plan.secret_dir = TRY(expand_name(request, "--secret-dir", options.secret_dir));
   if (!options.is_from_hub()) return plan;

@@ -37,7 +37,9 @@ class StaticSecret final : public Provider {
     return {};
   }
 
-  Status check(const Settings& /*settings*/) const override { return check_options(options_); }
+  Status check(const Settings& settings) const override {
+    return check_options(options_, settings);
+  }
 
   std::vector<Advice> advise(const GivenOptions& given) const override {
     return static_secret::advise(given);

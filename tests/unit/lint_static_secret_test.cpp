@@ -151,7 +151,11 @@ TEST_CASE("lint: places to read from, and checks that files cannot pass") {
   check_findings(with(R"("--secret-name={server.host}","--managed-serviceaccount=m")"),
                  {{kArgs, "option of --convention=cp-creds"}});
   check_findings(with(R"("--secret-dir=/s/{server.host}","--kubeconfig-file=/k")"),
-                 {{kArgs, "--kubeconfig-file and --client-certificate exclude"}});
+                 {{kArgs, "--credential-bundle-file exclude each other"}});
+  check_findings(with(R"("--credential-bundle-file=/b","--allow-server=https://a")"), {});
+  check_findings(
+      with(R"("--credential-bundle-file=/b","--client-certificate=/c","--client-key=/k")"),
+      {{kArgs, "--credential-bundle-file exclude each other"}});
   for (const std::string option : {"--require-label=a=b", "--selector=a=b"}) {
     check_findings(with(R"("--secret-dir=/s/{server.host}",")" + option + '"'),
                    {{kArgs, "labels, type and annotations"}});

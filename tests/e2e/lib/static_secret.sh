@@ -141,8 +141,10 @@ objects() {
 
 # apply_example: its manifests, in their namespaces; the ServiceAccount becomes the hub's identity.
 apply_example() {
-  local manifest namespace account manifests=(secret.yaml)
+  local manifest namespace account manifests=()
+  [ ! -e secret.yaml ] || manifests+=(secret.yaml)
   [ ! -e rbac.yaml ] || manifests+=(rbac.yaml)
+  [ "${#manifests[@]}" -gt 0 ] || return 0
   for namespace in $(objects "${manifests[@]}" | jq -r .metadata.namespace | sort -u); do
     admin get namespace "$namespace" -o name >/dev/null 2>&1 || admin create namespace "$namespace"
   done

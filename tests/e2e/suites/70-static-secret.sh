@@ -16,6 +16,7 @@ prepare() {
   case $1 in
     service-account-token) fill_in_service_account_token ;;
     mounted-*) mount_secret ;;
+    pod-certificate) project_bundle ;;
   esac
 }
 
@@ -44,10 +45,17 @@ mount_secret() {
   mv mounted.json mapping.json
 }
 
+# The same with a Pod certificate, which no Secret holds.
+project_bundle() {
+  project_secret "$PWD/mounted/certificate" "$(jq -n --rawfile key client/client.key \
+    --rawfile certificate client/client.crt '{"credentialbundle.pem": ($key + $certificate)}')"
+}
+
 # user EXAMPLE: whom its credential names.
 user() {
   case $1 in
-    kubeconfig-secretreader | cluster-api | fleet | crossplane | tls | mounted-certificate)
+    kubeconfig-secretreader | cluster-api | fleet | crossplane | tls | mounted-certificate | \
+      pod-certificate)
       echo "$CERTIFICATE_USER"
       ;;
     service-account-token) echo system:serviceaccount:fleet-system:fleet-member ;;
