@@ -4,6 +4,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/access_rules.hpp>
+#include <execcred/exec/profile_choice.hpp>
 #include <list.hpp>
 
 #include <algorithm>
@@ -53,6 +54,7 @@ Status PluginOptions::read(const std::vector<std::string>& arguments,
 
 Status PluginOptions::check_profile(Settings settings, std::string_view server) {
   TRY(settings.store());
+  TRY(check_choices(set_, settings));
   const bool mints = provider_ && provider_->mints_tokens();
   const Setting& audience = settings.get("audience");
   if ((!mints && common_.rules.allow_audience.empty()) || !audience.is_from_profile()) return {};

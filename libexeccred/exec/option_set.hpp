@@ -76,6 +76,7 @@ struct Option {
   bool has_other_values = false;  // besides the choices
   const ValueForm* form = nullptr;
   std::string_view permission = {};  // the option that may have to allow a ClusterProfile's value
+  bool is_choice = false;            // an identity, so that nothing else may allow it
   bool is_directory = false;         // its value is a path, of a directory
   bool is_template = false;          // {clusterName} and {server.host} are filled in
   bool is_command = false;           // a JSON array: a program and its arguments
@@ -139,6 +140,11 @@ class OptionBuilder {
   // "allow-audience": what a ClusterProfile sets may need this option. A literal, and not copied.
   OptionBuilder& allowed_by(std::string_view option) {
     return set([option](Option& o) { o.permission = option; });
+  }
+  // An identity that a ClusterProfile may choose, among those that the patterns of the option
+  // `permission` match, and nowhere else (profile_choice.hpp). A literal, and not copied.
+  OptionBuilder& chosen_among(std::string_view permission) {
+    return from_profile().allowed_by(permission).set([](Option& o) { o.is_choice = true; });
   }
   OptionBuilder& or_from_field(std::string_view field) {
     return set([field](Option& o) { o.shared_field = field; });

@@ -9,6 +9,7 @@
 #include <execcred/base/version.hpp>
 #include <execcred/exec/access_rules.hpp>
 #include <execcred/exec/jwt.hpp>
+#include <execcred/exec/profile_choice.hpp>
 #include <execcred/exec/run_record.hpp>
 #include <execcred/exec/settings.hpp>
 #include <execcred/exec/template.hpp>
@@ -183,6 +184,7 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
   Result<SecretString> document = [&]() -> Result<SecretString> {
     TRY(check_cluster(common_.rules, request.info));
     TRY(check_profile_audiences(request.info));
+    TRY(check_choices(options_, settings_));
     return ask_provider(request, debug);
   }();
   if (!request.info.cluster) return document;

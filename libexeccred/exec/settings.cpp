@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/exec/settings.hpp>
 
+#include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/template.hpp>
@@ -75,6 +76,16 @@ Result<std::vector<std::string>> read_field(const Option& option, const json::Va
   }
   for (const std::string& text : texts) TRY(check_value(path, text));
   return texts;
+}
+
+// Of a choice that the controller has made already, otherwise.
+Error not_its_choice(const std::string& chosen_by, const std::string& set_by) {
+  return Error{.kind = Error::Kind::no_credential,
+               .message = chosen_by + " differs from " + set_by,
+               .hint =
+                   "the ClusterProfile may choose only what the mapping leaves open: remove "
+                   "one of them",
+               .cause = cause::kConfigRefused};
 }
 
 // One that is there already is left out, as far as looking for it is cheap: it would do no harm.
@@ -174,6 +185,9 @@ Status Settings::add_profile_value(const Option& option, Setting& setting, std::
   if (contains(setting.texts, value)) return {};
   if (!setting.texts.empty()) {
     const bool is_leak = setting.origin == Setting::Origin::profile_argument;
+    if (option.is_choice && !is_leak) {
+      return not_its_choice(option.flag() + " behind --from-profile", option.flag());
+    }
     return wrong(option.flag() + (is_leak ? " stands behind --from-profile with two values"
                                           : " is set before --from-profile, and may not change"),
                  is_leak ? "one ClusterProfile's arguments may have leaked into another's; "
@@ -204,6 +218,7 @@ Status Settings::take_variable(const Option& option, const std::string& name,
   std::vector<std::string> texts = TRY(read_variable(option, name, value));
   const bool is_from_profile = setting.origin == Setting::Origin::profile_argument;
   if (is_from_profile && !contains(texts, setting.texts.front())) {
+    if (option.is_choice) return not_its_choice(where_from(option.name), name);
     return wrong(option.flag() + " stands behind --from-profile, and " + name + " sets it already",
                  "remove it from the ClusterProfile, or from the environment");
   }
@@ -239,14 +254,18 @@ Status Settings::take_field(const json::Member& member) {
     setting.empty_field = member.name;
     return {};
   }
-  const bool is_second = setting.origin == Setting::Origin::profile_config;
-  if (setting.origin != Setting::Origin::unset && !is_second) return {};
+  const bool is_set = setting.origin != Setting::Origin::unset;
+  // Of a choice, a ClusterProfile says the same wherever it says it, and so does the controller.
+  const bool is_compared =
+      setting.origin == Setting::Origin::profile_config || (is_set && option->is_choice);
+  if (is_set && !is_compared) return {};
   std::vector<std::string> texts = TRY(read_field(*option, member.value, path));
-  if (is_second && texts != setting.texts) {
+  if (is_compared && texts != setting.texts) {
+    if (setting.is_from_controller()) return not_its_choice(path, where_from(option->name));
     return wrong(path + " differs from " + where_from(option->name),
                  "both set " + option->flag() + "; leave one out");
   }
-  if (texts.empty() || is_second) return {};
+  if (texts.empty() || is_set) return {};
   setting.origin = Setting::Origin::profile_config;
   setting.texts = std::move(texts);
   setting.config_field = member.name;

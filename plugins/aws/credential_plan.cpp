@@ -46,7 +46,9 @@ class Planner {
   Result<CredentialPlan::Source> named_source(const std::string& name) const;
   Result<Role> role_of(const Profile& profile) const;
 
-  Result<MaybeSource> web_identity(const Profile* profile, bool with_environment) const;
+  // `chosen`: the role instead of its own; may be empty.
+  Result<MaybeSource> web_identity(const Profile* profile, bool with_environment,
+                                   const std::string& chosen = {}) const;
   Result<MaybeSource> of_profile(const Profile& profile) const;
   Result<MaybeSource> container() const;
   Result<CredentialPlan::Source> instance() const;
@@ -89,7 +91,8 @@ Result<CredentialPlan::Source> keys_of(const ConfigSection& section, const std::
   return std::move(checked).error();
 }
 
-Result<MaybeSource> Planner::web_identity(const Profile* profile, bool with_environment) const {
+Result<MaybeSource> Planner::web_identity(const Profile* profile, bool with_environment,
+                                          const std::string& chosen) const {
   const auto setting = [&](std::string_view variable,
                            std::string_view name) -> Result<std::string> {
     const auto value = with_environment ? environment_.get(variable) : std::nullopt;
@@ -99,7 +102,10 @@ Result<MaybeSource> Planner::web_identity(const Profile* profile, bool with_envi
   const std::string file = TRY(setting("AWS_WEB_IDENTITY_TOKEN_FILE", "web_identity_token_file"));
   if (file.empty()) return MaybeSource();
   WebIdentity identity = {.token_file = expand_home(file, environment_)};
-  const std::string arn = TRY(setting("AWS_ROLE_ARN", "role_arn"));
+  std::string arn = chosen;
+  if (arn.empty()) {
+    arn = TRY(setting("AWS_ROLE_ARN", "role_arn"));
+  }
   if (arn.empty()) {
     return wrong("a web identity is there, and no role for it",
                  "AWS_ROLE_ARN, or role_arn in the profile, names the role");
@@ -237,7 +243,8 @@ Result<CredentialPlan> Planner::plan() {
     source = TRY(role_source(*profile, plan.roles));
   }
   if (!source) {
-    source = TRY(web_identity(profile ? &*profile : nullptr, !options_.is_profile_chosen));
+    const std::string chosen = options_.is_role_of_profile ? options_.role_arn : std::string();
+    source = TRY(web_identity(profile ? &*profile : nullptr, !options_.is_profile_chosen, chosen));
   }
   if (!source && profile) {
     source = TRY(of_profile(*profile));
@@ -250,6 +257,17 @@ Result<CredentialPlan> Planner::plan() {
   }
   plan.source = *std::move(source);
   return plan;
+}
+
+// The role of the web identity is the ClusterProfile's already; the mapping says the rest of it.
+Status choose_role(const Options& options, Role& role) {
+  if (!options.external_id.empty()) {
+    return wrong("--external-id has no use where a web identity takes the role",
+                 "AssumeRoleWithWebIdentity has none: the role trusts the token's issuer and "
+                 "subject");
+  }
+  if (!options.session_name.empty()) role.session_name = options.session_name;
+  return {};
 }
 
 }  // namespace
@@ -272,6 +290,11 @@ Result<CredentialPlan> plan_credentials(const Options& options, const Environmen
     plan = TRY(Planner(options, environment, *profiles).plan());
   }
   if (options.role_arn.empty()) return plan;
+  if (auto* identity = std::get_if<WebIdentity>(&plan.source);
+      identity != nullptr && plan.roles.empty() && options.is_role_of_profile) {
+    TRY(choose_role(options, identity->role));
+    return plan;
+  }
   Role role = {.arn = options.role_arn, .external_id = options.external_id};
   if (!options.session_name.empty()) role.session_name = options.session_name;
   plan.roles.push_back(std::move(role));

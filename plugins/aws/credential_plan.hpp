@@ -4,7 +4,9 @@
 //
 // The order is that of the AWS SDKs (botocore's): keys in the environment; a role of the profile;
 // a web identity; the profile's keys or its program; the container's endpoint; the instance's
-// role. --profile, other than AWS_PROFILE, leaves the environment's keys and web identity aside.
+// role. A role that a ClusterProfile chose takes the place of the web identity's own, so that it is
+// got in one call; in front of any other source it is assumed, as --role-arn is. --profile, other
+// than AWS_PROFILE, leaves the environment's keys and web identity aside.
 #pragma once
 
 #include "container.hpp"

@@ -14,11 +14,19 @@ namespace execcred::aws {
 namespace {
 
 constexpr ValueForm kClusterForm = {"^[A-Za-z0-9][A-Za-z0-9._-]*$", 253};
+constexpr ValueForm kRoleForm = {
+    "^arn:aws[-A-Za-z0-9]*:iam::[0-9]{12}:role(/[A-Za-z0-9_+=,.@-]+)+$", 2048};
 constexpr ValueForm kRegionForm = {"^[a-z]{2,}(-[a-z]+)+-[0-9]+$", 32};
 
 Error wrong(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+// Its prefix ends before the resource, so that the account may be any.
+bool allows_other_accounts(std::string_view pattern) {
+  constexpr std::ptrdiff_t kColons = 5;
+  return pattern.ends_with('*') && std::count(pattern.begin(), pattern.end(), ':') < kColons;
 }
 
 Result<std::string> parse_region(const std::string& text) {
@@ -60,6 +68,8 @@ void add_options(OptionSet& set, Options& options) {
   set.group("Credential source");
   set.add_parsed("role-arn", options.role_arn, "ARN", "Role to assume with the credentials",
                  parse_role_arn)
+      .chosen_among("allow-role")
+      .form(kRoleForm)
       .example("arn:aws:iam::123456789012:role/controller");
   set.add_parsed("session-name", options.session_name, "NAME",
                  "With --role-arn: name of the session", parse_session_name)
@@ -70,11 +80,18 @@ void add_options(OptionSet& set, Options& options) {
       .default_text("default")
       .variable("AWS_PROFILE")
       .variable("AWS_DEFAULT_PROFILE");
+  set.group("Access rules");
+  add_choice_patterns(set, "allow-role", options.allow_roles,
+                      "Role that a ClusterProfile may choose")
+      .example("arn:aws:iam::123456789012:role/fleet-*")
+      .weakens("lets a ClusterProfile choose a role of any account",
+               "name the account: arn:aws:iam::ACCOUNT:role/NAME", allows_other_accounts);
   add_cache_options(set, options.cache);
 }
 
 Status check_options(const Options& options) {
-  if (!options.role_arn.empty()) return {};
+  // A ClusterProfile may choose the role.
+  if (!options.role_arn.empty() || !options.allow_roles.empty()) return {};
   if (!options.external_id.empty()) return wrong("--external-id needs --role-arn");
   if (options.session_name.empty()) return {};
   return wrong("--session-name needs --role-arn",

@@ -5,8 +5,10 @@
 
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/exec/option_set.hpp>
+#include <execcred/exec/profile_choice.hpp>
 
 #include <string>
+#include <vector>
 
 namespace execcred::aws {
 
@@ -14,6 +16,8 @@ struct Options {
   std::string cluster_id = {};
   std::string region = {};
   std::string role_arn = {};
+  std::vector<ChoicePattern> allow_roles = {};
+  bool is_role_of_profile = false;  // a ClusterProfile's choice, which the patterns allow
   std::string session_name = {};
   std::string external_id = {};
   std::string profile = {};

@@ -42,6 +42,7 @@ class Aws final : public Provider {
 
   Result<Credential> get_credential(const CredentialRequest& request,
                                     const CallContext& run) override {
+    options_.is_role_of_profile = request.settings->get("role-arn").is_from_profile();
     std::optional<Profiles> profiles;
     if (!has_environment_keys(options_, run.environment) || options_.region.empty()) {
       profiles = TRY(Profiles::load(run.environment));

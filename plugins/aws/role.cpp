@@ -26,19 +26,26 @@ bool has_size(std::string_view text, std::size_t least, std::size_t most) {
   return text.size() >= least && text.size() <= most;
 }
 
+// "role", the path, the name.
+bool is_role_path(std::string_view text) {
+  const std::vector<std::string_view> parts = split(text, '/');
+  return parts.size() > 1 && parts[0] == "role" &&
+         std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
+           return !part.empty() && part != "." && part != ".." && is_all_of(part, "_+=,.@-");
+         });
+}
+
 }  // namespace
 
 Result<std::string> parse_role_arn(const std::string& text) {
   constexpr std::size_t kMaxSize = 2048;
   constexpr std::size_t kAccountDigits = 12;
-  constexpr std::string_view kResource = "role/";
   const std::vector<std::string_view> parts = split(text, ':');
   const bool is_role = text.size() <= kMaxSize && parts.size() == 6 && parts[0] == "arn" &&
                        parts[1].starts_with("aws") && is_all_of(parts[1], "-") &&
                        parts[2] == "iam" && parts[3].empty() && parts[4].size() == kAccountDigits &&
                        std::all_of(parts[4].begin(), parts[4].end(), is_digit) &&
-                       parts[5].starts_with(kResource) && parts[5].size() > kResource.size() &&
-                       is_all_of(parts[5], "_+=,.@-/");
+                       is_role_path(parts[5]);
   if (is_role) return text;
   return wrong(in_quotes(text) + " is no ARN of a role",
                "like arn:aws:iam::123456789012:role/NAME");

@@ -15,6 +15,7 @@ namespace execcred::azure {
 namespace {
 
 constexpr std::array<std::string_view, 2> kIdentityNames = {"workload", "managed"};
+constexpr ValueForm kGuidForm = {"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", 36};
 // A GUID, or a domain.
 constexpr ValueForm kTenantForm = {
     "^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
@@ -77,6 +78,8 @@ bool is_flag(const Settings& settings, std::string_view option) {
 void add_workload(OptionSet& set, Options& options) {
   set.add_parsed("client-id", options.client_id, "ID",
                  "Application or user-assigned identity, by its client ID", parse_guid)
+      .chosen_among("allow-client-id")
+      .form(kGuidForm)
       .variable(kClientVariable);
   set.group("Token server");
   set.add_parsed("tenant-id", options.tenant_id, "ID", "Entra tenant, a GUID or a domain",
@@ -89,6 +92,11 @@ void add_workload(OptionSet& set, Options& options) {
   set.add_parsed("allow-tenant", options.allow_tenants, "ID",
                  "Tenant that a ClusterProfile may name", parse_tenant)
       .no_environment();
+  add_choice_patterns(set, "allow-client-id", options.allow_client_ids,
+                      "Client ID that a ClusterProfile may choose")
+      .weakens("lets a ClusterProfile choose identities that nobody named",
+               "name each: GUIDs that begin alike have nothing in common",
+               [](std::string_view pattern) { return pattern.ends_with('*'); });
   set.group("Credential source");
   set.add("federated-token-file", options.federated_token_file, "PATH",
           "File with the service account's token for Entra")

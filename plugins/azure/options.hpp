@@ -5,6 +5,7 @@
 #include <execcred/base/result.hpp>
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/exec/option_set.hpp>
+#include <execcred/exec/profile_choice.hpp>
 #include <execcred/exec/settings.hpp>
 
 #include <filesystem>
@@ -32,6 +33,7 @@ inline constexpr const char* kPublicCloud = "https://login.microsoftonline.com";
 struct Options {
   std::optional<IdentityKind> identity = {};
   std::string client_id = {};
+  std::vector<ChoicePattern> allow_client_ids = {};
   std::string tenant_id = {};
   bool is_tenant_of_profile = false;  // a ClusterProfile's word, not the controller's
   std::vector<std::string> allow_tenants = {};

@@ -12,6 +12,9 @@
 namespace execcred::google {
 namespace {
 
+// One account, or those that delegate before it.
+constexpr ValueForm kAccountsForm = {
+    "^([-._A-Za-z0-9]+@[-.a-z0-9]+|[0-9]+)(,([-._A-Za-z0-9]+@[-.a-z0-9]+|[0-9]+))*$"};
 constexpr ValueForm kProviderForm = {
     "^projects/[0-9]{1,63}/locations/global/workloadIdentityPools/[A-Za-z0-9-]{1,63}/providers/"
     "[A-Za-z0-9-]{1,63}$"};
@@ -101,7 +104,10 @@ void add_options(OptionSet& set, Options& options) {
       .variable("GOOGLE_APPLICATION_CREDENTIALS");
   set.add_parsed("impersonate-service-account", options.impersonate, "EMAIL[,EMAIL]...",
                  "Service account to act as, after those that delegate to it",
-                 [](const std::string& text) { return parse_accounts(text); });
+                 [](const std::string& text) { return parse_accounts(text); })
+      .chosen_among("allow-impersonation")
+      .form(kAccountsForm)
+      .example("fleet-reader@project.iam.gserviceaccount.com");
   set.group("Request");
   set.add_parsed("scope", options.scopes, "SCOPE", "Scope of the token", parse_scope)
       .default_text("cloud-platform and userinfo.email, as GKE needs them");
@@ -115,6 +121,11 @@ void add_options(OptionSet& set, Options& options) {
   set.add("ca-file", options.ca_file, "PATH",
           "CA certificates of Google's endpoints, not the system's");
   set.group("Access rules");
+  add_choice_patterns(set, "allow-impersonation", options.allow_impersonation,
+                      "Service account that a ClusterProfile may choose")
+      .weakens("lets a ClusterProfile choose an account of any project",
+               "name each account: its project stands at its end",
+               [](std::string_view pattern) { return pattern.ends_with('*'); });
   set.add_parsed("allow-endpoint", options.allow_endpoint, "PATTERN",
                  "Server that the credentials file may name besides Google's", parse_endpoint)
       .no_environment()

@@ -5,6 +5,7 @@
 #include <execcred/base/url_pattern.hpp>
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/exec/option_set.hpp>
+#include <execcred/exec/profile_choice.hpp>
 #include <execcred/exec/settings.hpp>
 
 #include <filesystem>
@@ -25,6 +26,7 @@ struct Options {
   std::filesystem::path credentials_file = {};
   std::string credentials_named_by = {};  // the flag or variable that names it, for messages
   AccountChain impersonate = {};
+  std::vector<ChoicePattern> allow_impersonation = {};
   std::vector<std::string> scopes = {};  // empty: the file's own, or those of GKE
   // projects/…/workloadIdentityPools/…/providers/…, instead of the credentials file's audience.
   std::string workload_identity_provider = {};

@@ -195,7 +195,8 @@ void add_server(OptionSet& set, ServerOptions& server) {
 
 void add_client(OptionSet& set, ClientOptions& client) {
   set.group("Client authentication");
-  set.add("client-id", client.id, "ID", "Client ID at the token server");
+  set.add("client-id", client.id, "ID", "Client ID at the token server")
+      .chosen_among("allow-client-id");
   set.add_parsed("client-auth", client.auth, "METHOD",
                  "How the client authenticates; default: by what is given", parse_client_auth)
       .choices(kClientAuthMethods);
@@ -214,6 +215,16 @@ void add_client(OptionSet& set, ClientOptions& client) {
       .default_text("jwt-bearer");
   set.add("client-assertion-audience", client.assertion_audience, "AUDIENCE",
           "Audience of client assertions; default: issuer or endpoint");
+}
+
+void add_choices(OptionSet& set, Options& options) {
+  set.group("Access rules");
+  add_choice_patterns(set, "allow-client-id", options.client.allow_ids,
+                      "Client ID that a ClusterProfile may choose")
+      .example("fleet-*")
+      .weakens("lets a ClusterProfile choose any client",
+               "name the clients, or what theirs begin with",
+               [](std::string_view pattern) { return pattern == "*"; });
 }
 
 void add_request(OptionSet& set, Options& options) {
@@ -284,6 +295,7 @@ void add_options(OptionSet& set, Options& options) {
   add_client(set, options.client);
   add_request(set, options);
   add_concierge(set, options.concierge);
+  add_choices(set, options);
   add_cache_options(set, options.cache);
 }
 

@@ -4,6 +4,7 @@
 
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/exec/option_set.hpp>
+#include <execcred/exec/profile_choice.hpp>
 #include <execcred/exec/settings.hpp>
 #include <execcred/oauth/client_authentication.hpp>
 #include <execcred/oauth/token_request.hpp>
@@ -77,6 +78,7 @@ struct ServerOptions {
 
 struct ClientOptions {
   std::string id = {};
+  std::vector<ChoicePattern> allow_ids = {};
   std::optional<ClientAuthMethod> auth = {};
   std::filesystem::path secret_file = {};
   std::filesystem::path private_key_file = {};
@@ -119,5 +121,9 @@ void add_options(OptionSet& set, Options& options);
 // Combinations that make no sense: an option that the flow has no use for, a subject token twice
 // or not at all, a client authentication without what it needs. Fails (configuration).
 Status check_options(const Options& options, const Settings& settings);
+
+// Whether a client that authenticates has a client ID. A ClusterProfile may choose it, so
+// check_options leaves it to the run where --allow-client-id is given. Fails (configuration).
+Status check_client_id(const Options& options);
 
 }  // namespace execcred::oidc_federation

@@ -27,10 +27,11 @@ struct Use {
 };
 
 // The options that only some flows have a use for.
-constexpr std::array<Use, 28> kUses = {{{"issuer-url", kServer},
+constexpr std::array<Use, 29> kUses = {{{"issuer-url", kServer},
                                         {"token-url", kServer},
                                         {"ca-file", kServer},
                                         {"client-id", kServer},
+                                        {"allow-client-id", kServer},
                                         {"client-auth", kServer},
                                         {"client-secret-file", kServer},
                                         {"private-key-file", kServer},
@@ -141,8 +142,9 @@ Status check_refresh_token(const Options& options) {
                "a server may replace the refresh token, and the new one is kept there");
 }
 
-Error lacks(ClientAuthMethod method, std::string_view option) {
-  return wrong("--client-auth=" + std::string(name_of(method)) + " needs " + std::string(option));
+Error lacks(ClientAuthMethod method, std::string_view option, const std::string& hint = {}) {
+  return wrong("--client-auth=" + std::string(name_of(method)) + " needs " + std::string(option),
+               hint);
 }
 
 Status check_client_method(const ClientOptions& client) {
@@ -157,9 +159,6 @@ Status check_client_method(const ClientOptions& client) {
   if (method == ClientAuthMethod::tls_client_auth && client.certificate.empty()) {
     return lacks(method, "--client-certificate and --client-key");
   }
-  if (method != ClientAuthMethod::federated && client.id.empty()) {
-    return lacks(method, "--client-id");
-  }
   return {};
 }
 
@@ -169,8 +168,7 @@ Status check_client(const Options& options, const Settings& settings) {
     return wrong("--client-certificate and --client-key go together");
   }
   TRY(check_client_method(client));
-  const bool proves = !client.secret_file.empty() || !client.private_key_file.empty();
-  if (proves && client.id.empty()) return wrong("a client that authenticates needs --client-id");
+  if (client.allow_ids.empty()) TRY(check_client_id(options));
   for (const std::string_view option : {"key-id", "signing-alg", "client-assertion-audience"}) {
     if (client.private_key_file.empty() && is_flag(settings, option)) {
       return wrong("--" + std::string(option) + " needs --private-key-file");
@@ -204,6 +202,19 @@ Status check_concierge(const ConciergeOptions& concierge) {
 }
 
 }  // namespace
+
+Status check_client_id(const Options& options) {
+  const ClientOptions& client = options.client;
+  if (!options.has_server() || !client.id.empty()) return {};
+  const std::string hint =
+      client.allow_ids.empty() ? "" : "pass it, or let the ClusterProfile choose it as clientId";
+  if (client.auth && *client.auth != ClientAuthMethod::none &&
+      *client.auth != ClientAuthMethod::federated) {
+    return lacks(*client.auth, "--client-id", hint);
+  }
+  const bool proves = !client.secret_file.empty() || !client.private_key_file.empty();
+  return proves ? Status(wrong("a client that authenticates needs --client-id", hint)) : Status();
+}
 
 Status check_options(const Options& options, const Settings& settings) {
   // That it is missing is told where every required option is checked.

@@ -33,6 +33,9 @@ class OidcFederation final : public Provider {
   void add_options(OptionSet& set) override { oidc_federation::add_options(set, options_); }
 
   Status change_options(OptionSet& set, const Settings& /*settings*/) override {
+    if (!options_.has_server()) {
+      set.change("client-id").unused_from_profile("only a flow with a token server uses it");
+    }
     if (options_.flow == Flow::pinniped) {
       set.change("audience").unused_from_profile("--flow=pinniped does not use it");
     }
@@ -80,6 +83,7 @@ class OidcFederation final : public Provider {
     if (options_.flow == Flow::pinniped) {
       TRY(check_concierge_destination(options_.concierge, request));
     }
+    TRY(check_client_id(options_));
     CacheKey key = TRY(credential_key(options_, request.info));
     const Subject subject = TRY(Subject::open(options_, run, key));
     CacheOptions cache = cache_of_run(options_.cache, request);

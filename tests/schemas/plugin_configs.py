@@ -75,7 +75,13 @@ def static_secret_takes(config):
 
 
 def oidc_federation_takes(config):
-    """Whether execcred-oidc-federation does, told by its exit code, run with a token of its own."""
+    """Whether execcred-oidc-federation does, told by its exit code, run with a token of its own. A
+    client ID counts where there is a token server, which does not answer."""
+    if "clientId" in config:
+        ran = run("execcred-oidc-federation", "--flow=client-credentials", "--no-cache",
+                  "--token-url=https://127.0.0.1:1/", "--timeout=1s", "--allow-client-id=x",
+                  "--allow-audience=any", "--exec-info=-", text=exec_info(config))
+        return is_taken(ran, config, 3)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "token")
         with open(path, "w", encoding="utf-8") as file:
@@ -91,7 +97,8 @@ def azure_takes(config):
         path = os.path.join(folder, "token")
         with open(path, "w", encoding="utf-8") as file:
             file.write(token_of(-600))
-        ran = run("execcred-azure", "--no-cache", "--allow-tenant=contoso.com", "--exec-info=-",
+        ran = run("execcred-azure", "--no-cache", "--allow-tenant=contoso.com",
+                  "--allow-client-id=99999999-*", "--exec-info=-",
                   text=exec_info(config),
                   env={"AZURE_CLIENT_ID": "99999999-8888-7777-6666-555555555555",
                        "AZURE_TENANT_ID": "11111111-2222-3333-4444-55555555abcd",
@@ -115,20 +122,22 @@ def google_takes(config):
                        "token_url": "https://sts.googleapis.com/v1/token",
                        "credential_source": {"file": subject}}, file)
         ran = run("execcred-google", f"--credentials-file={path}", "--no-cache",
-                  "--allow-audience=//iam.googleapis.com/*", "--exec-info=-",
+                  "--allow-audience=//iam.googleapis.com/*", "--allow-impersonation=a@*",
+                  "--exec-info=-",
                   text=exec_info(config), env={"HOME": folder})
     return is_taken(ran, config, 1)
 
 
 def aws_takes(config):
-    """With keys in the environment, which sign without asking anybody. The cluster's name stands
-    in the arguments where the config has none."""
+    """With keys in the environment, which sign without asking anybody, or ask an STS that does not
+    answer for a role. The cluster's name stands in the arguments where the config has none."""
     fields = given(config)
     named = [] if fields & {"clusterId", "clusterName"} else ["--cluster-id=a"]
-    ran = run("execcred-aws", "--exec-info=-", "--no-cache", *named, text=exec_info(config),
+    ran = run("execcred-aws", "--exec-info=-", "--no-cache", "--timeout=1s",
+              "--allow-role=arn:aws:iam::123456789012:role/*", *named, text=exec_info(config),
               env={"HOME": "/nonexistent", "AWS_REGION": "us-west-2", "AWS_ACCESS_KEY_ID": "A",
-                   "AWS_SECRET_ACCESS_KEY": "s"})
-    return is_taken(ran, config, 0)
+                   "AWS_SECRET_ACCESS_KEY": "s", "AWS_ENDPOINT_URL_STS": "https://127.0.0.1:1"})
+    return is_taken(ran, config, 3 if "roleArn" in fields else 0)
 
 
 def spiffe_takes(config):
@@ -176,12 +185,13 @@ PLUGINS = {
         "good": [{}, {"clusterName": "spoke-1"}, {"clusterName": "a.b"}, {"region": "eu", "other": [1]},
             {"audience": "x"}, {"audience": "y"}, {"audience": ["x", "y"]}, {"audience": None},
             {"clusterName": None}, {"issuerUrl": None}, {"oidcIssuerUrl": "https://a"},
-            {"clusterName": ""}, {"audience": ""}],
+            {"clusterName": ""}, {"audience": ""}, {"clientId": "x"}, {"clientId": ""}],
         "bad": [{"clusterName": 7}, {"audience": 7}, {"audience": [""]}, {"scope": ""},
+           {"clientId": 7}, {"clientId": ["x"]}, {"clientId": "a\nb"}, {"allowClientId": "x"},
            {"audience": ["x", 1]}, {"audience": "a\nb"}, {"cluster": "x"},
            {"flow": "token-exchange"}, {"issuerUrl": "https://evil.example.com"},
            {"tokenUrl": "https://evil.example.com"}, {"scope": "admin"}, {"resource": ["x"]},
-           {"param": ["a=b"]}, {"clientId": "x"}, {"subjectTokenFile": "/etc/passwd"},
+           {"param": ["a=b"]}, {"subjectTokenFile": "/etc/passwd"},
            {"subjectTokenUrl": "https://evil.example.com"}, {"subjectAudience": "x"},
            {"subjectTokenCommand": "[\"/bin/sh\"]"}, {"serviceAccount": "a/b"},
            {"socket": "unix:///evil"}, {"spiffeId": "spiffe://example.org/x"}, {"hint": "x"},
@@ -194,12 +204,14 @@ PLUGINS = {
         "examples": 'azure',
         "good": [{}, {"clusterName": "spoke-1"}, {"region": "eu", "other": [1]}, {"tenantId": None},
             {"tenantId": "11111111-2222-3333-4444-55555555ABCD"}, {"tenantId": "Contoso.com"},
-            {"tenantID": "x"}, {"tenantId": ""}],
+            {"tenantID": "x"}, {"tenantId": ""}, {"clientId": ""},
+            {"clientId": "99999999-8888-7777-6666-555555555555"}],
         "bad": [{"clusterName": 7}, {"tenantId": 7}, {"tenantId": "common"},
            {"tenantId": "../x"}, {"tenantId": "a/b.c"}, {"tenantId": "a..b"}, {"tenantId": "a.b."},
            {"tenantId": ["contoso.com"]}, {"tenantId": "contoso.com\nx"}, {"tenantId": "-a.b"},
            {"tenantId": "11111111-2222-3333-4444-55555555abc"}, {"cluster": "x"},
-           {"clientId": "99999999-8888-7777-6666-555555555555"}, {"identity": "managed"},
+           {"clientId": "x"}, {"clientId": "99999999-8888-7777-6666-55555555555"}, {"clientId": 7},
+           {"allowClientId": "99999999-8888-7777-6666-555555555555"}, {"identity": "managed"},
            {"authorityHost": "https://evil.example.com"}, {"federatedTokenFile": "/etc/passwd"},
            {"serverId": "api://x"}, {"allowTenant": ["contoso.com"]}, {"caFile": "/etc/passwd"},
            {"identityResourceId": "/subscriptions/x"}, {"allowServer": ["https://evil"]},
@@ -210,7 +222,8 @@ PLUGINS = {
         "examples": 'google',
         "good": [{}, {"workloadIdentityProvider": POOL}, {"workloadIdentityProvider": None},
              {"clusterName": "a"}, {"scope": None}, {"other": [1]},
-             {"workloadIdentityProvider": ""}],
+             {"workloadIdentityProvider": ""}, {"impersonateServiceAccount": ""},
+             {"impersonateServiceAccount": "a@b.iam.gserviceaccount.com"}],
         "bad": [{"workloadIdentityProvider": 7},
            {"workloadIdentityProvider": [POOL]}, {"workloadIdentityProvider": POOL + "/"},
            {"workloadIdentityProvider": "//iam.googleapis.com/" + POOL},
@@ -218,7 +231,8 @@ PLUGINS = {
            {"workloadIdentityProvider": POOL.replace("global", "eu")},
            {"workloadIdentityProvider": POOL + "\nx"}, {"workloadIdentityProvider": "a b"},
            {"clusterName": 7}, {"cluster": "x"}, {"scope": "x"}, {"credentialsFile": "/etc/passwd"},
-           {"impersonateServiceAccount": "a@b.iam.gserviceaccount.com"}, {"caFile": "/etc/passwd"},
+           {"impersonateServiceAccount": "a@b/c"}, {"impersonateServiceAccount": ["a@b.c"]},
+           {"allowImpersonation": "a@b.iam.gserviceaccount.com"}, {"caFile": "/etc/passwd"},
            {"allowEndpoint": "https://evil.example.com"}, {"allowAudience": ["any"]},
            {"allowServer": ["https://evil"]}, {"cacheDir": "/tmp"}, {"noCache": True},
            {"timeout": "60s"}, {"debug": True}],
@@ -229,14 +243,17 @@ PLUGINS = {
         "good": [{}, {"clusterId": "a"}, {"clusterName": "a"}, {"clusterId": "a", "clusterName": "a"},
              {"clusterId": "a", "clusterName": "arn:aws:eks:us-west-2:123456789012:cluster/a"},
              {"clusterId": "A_1.b-c", "region": "us-gov-west-1"}, {"region": None},
-             {"roleArn": None}, {"of": "x"}, {"clusterId": "a" * 253}, {"clusterId": "", "region": ""},
+             {"roleArn": None}, {"roleArn": "arn:aws:iam::123456789012:role/x"}, {"roleArn": ""},
+             {"of": "x"}, {"clusterId": "a" * 253}, {"clusterId": "", "region": ""},
              {"clusterId": "", "clusterName": "a"}, {"clusterId": "a", "clusterName": ""}],
         "bad": [{"clusterId": 7}, {"clusterId": "", "clusterName": "a/b"}, {"clusterId": "a b"}, {"clusterId": "-a"},
            {"clusterId": ["a"]}, {"clusterId": "a" * 254}, {"clusterId": "a\nb"},
            {"clusterName": "a/b"}, {"clusterId": None, "clusterName": "a/b"},
            {"clusterId": "a", "clusterName": 7},
            {"clusterId": "a", "clusterName": "a\nb"}, {"region": "us-west"}, {"region": "../"}, {"region": 7},
-           {"region": "US-WEST-2"}, {"roleArn": "arn:aws:iam::123456789012:role/x"},
+           {"region": "US-WEST-2"}, {"roleArn": "arn:aws:iam::123456789012:role/x/"}, {"roleArn": 7},
+           {"roleArn": "arn:aws:iam::1:role/x"}, {"roleArn": ["arn:aws:iam::123456789012:role/x"]},
+           {"allowRole": "arn:aws:iam::123456789012:role/x"},
            {"sessionName": "xx"}, {"externalId": "xx"}, {"profile": "xx"}, {"cacheDir": "/tmp"},
            {"noCache": True}, {"refreshBefore": "1s"}, {"allowServer": ["https://evil"]},
            {"cluster": "xx"}, {"debug": True}, {"timeout": "60s"}],

@@ -120,6 +120,58 @@ TEST_CASE("lint: a ClusterProfile's workload identity provider that the mapping 
                  {{path, "is no workload identity provider"}});
 }
 
+TEST_CASE("lint: an identity of a ClusterProfile's choice that the mapping would refuse") {
+  const std::string role = "arn:aws:iam::123456789012:role/fleet-a";
+  const std::string account = "fleet-a@p.iam.gserviceaccount.com";
+  struct Plugin {
+    std::string name, field, flag, allow, value;
+    Texts args;
+  };
+  for (const Plugin& p : std::vector<Plugin>{
+           {"aws", "roleArn", "--role-arn=", "--allow-role=", role, {"--cluster-id=x"}},
+           {"azure", "clientId", "--client-id=", "--allow-client-id=", kTenant, {}},
+           {"google",
+            "impersonateServiceAccount",
+            "--impersonate-service-account=",
+            "--allow-impersonation=",
+            account,
+            {}},
+           {"oidc-federation",
+            "clientId",
+            "--client-id=",
+            "--allow-client-id=",
+            "fleet-a",
+            {"--flow=client-credentials", "--token-url=https://idp.example.com/t"}}}) {
+    CAPTURE(p.name);
+    const std::string path = kConfig + p.field;
+    const auto found = [&](const Texts& more, const std::vector<Expected>& expected) {
+      Texts args = p.args;
+      args.insert(args.end(), more.begin(), more.end());
+      check_findings({{.text = mapping(p.name, args)}, {.text = choosing(p.field, p.value)}},
+                     expected);
+    };
+    found({}, {{path, "there is no --allow"}});
+    found({p.allow + p.value}, {});
+    found({p.allow + p.value + "x"}, {{path, "matches no --allow"}});
+    found({p.flag + p.value}, {});
+    check_findings(mapping(p.name, p.args), {});
+    // As the plugin has it, "*" alone is no pattern.
+    const std::string args = kExec + "args[" + std::to_string(p.args.size() + 1) + "]";
+    Texts all = p.args;
+    all.push_back(p.allow + "*");
+    check_findings(mapping(p.name, all), {{args, "has nothing before its *"},
+                                          {args, "lets a ClusterProfile choose", kWarning}});
+  }
+  // Prefixes that leave open what nobody named.
+  check_findings(mapping("aws", {"--cluster-id=x", "--allow-role=arn:aws:iam::*"}),
+                 {{kExec + "args[2]", "a role of any account", kWarning}});
+  check_findings(mapping("aws", {"--cluster-id=x", "--allow-role=" + role + "*"}), {});
+  check_findings(mapping("azure", {"--allow-client-id=aaaa*"}),
+                 {{kExec + "args[1]", "identities that nobody named", kWarning}});
+  check_findings(mapping("google", {"--allow-impersonation=fleet-*"}),
+                 {{kExec + "args[1]", "an account of any project", kWarning}});
+}
+
 TEST_CASE("lint: a choice is judged by the mapping that belongs to it") {
   const std::string path = kConfig + "tenantId";
   const std::string choice = choosing("tenantId", kTenant);

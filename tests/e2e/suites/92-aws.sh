@@ -32,6 +32,27 @@ roles_are_taken() {
   takes demo arn:aws:sts::123456789012:assumed-role/second/execcred-aws
 }
 
+# One mapping, and whatever role the ClusterProfile chose of those that it allows: the request is
+# botocore's for that role, and the verifier sees it.
+choices_are_taken() {
+  local i role
+  web_identity >token
+  for i in $(seq 10 59); do
+    role=arn:aws:iam::1234567890$i:role/fleet-$i
+    ENVIRONMENT=(AWS_WEB_IDENTITY_TOKEN_FILE="$PWD/token" AWS_ROLE_ARN="$role"
+      AWS_ROLE_SESSION_NAME=me)
+    asked theirs access-key >wanted
+    ENVIRONMENT+=(AWS_ROLE_ARN="$ROLE" KUBERNETES_EXEC_INFO="$(jq -cn --arg role "$role" '{
+      kind: "ExecCredential", apiVersion: "client.authentication.k8s.io/v1",
+      spec: {interactive: false, cluster: {server: "https://h", config: {roleArn: $role}}}}')")
+    asked ours '--allow-role=arn:aws:iam::1234567890*' >requests
+    expect_equal "the requests" "$(cat wanted)" "$(cat requests)"
+    jq -er .status.token asked.stdout | verify demo >identity
+    expect_equal "the identity" "arn:aws:sts::123456789012:assumed-role/fleet-$i/me" \
+      "$(jq -r .ARN identity)"
+  done
+}
+
 platforms_are_taken() {
   ENVIRONMENT=("${INSTANCE[@]}")
   takes demo arn:aws:iam::123456789012:user/tester
@@ -133,6 +154,8 @@ aws_start
 
 check "the verifier takes a token of keys, and of a session" keys_are_taken
 check "the verifier takes a token of a role, of a web identity, and of both" roles_are_taken
+check "50 roles of ClusterProfiles, one mapping: botocore's requests, and the verifier takes each" \
+  choices_are_taken
 check "the verifier takes a token of an instance, and of a container" platforms_are_taken
 check "the verifier takes the hosts of regions, FIPS, dual stack and partitions" hosts_are_taken
 check "the verifier refuses another cluster, and what is not as it was signed" others_are_refused

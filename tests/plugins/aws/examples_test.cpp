@@ -52,6 +52,7 @@ TEST_CASE("examples: each mapping gets a token for its ClusterProfile") {
   };
   for (const Case& c : std::vector<Case>{
            {"irsa", web_identity_of(rig) + Texts{"AWS_REGION=us-west-2"}, 1},
+           {"role-per-cluster", web_identity_of(rig) + Texts{"AWS_REGION=us-west-2"}, 1},
            {"pod-identity",
             agent.variables() + Texts{"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE=" + pod_token}, 0},
            {"role-per-fleet",
@@ -68,6 +69,9 @@ TEST_CASE("examples: each mapping gets a token for its ClusterProfile") {
     CHECK(verdict.region == "us-west-2");
     CHECK(rig.sts.calls() == c.calls);
     CHECK(rig.sts.problem() == "");
+    if (c.name == "role-per-cluster") {
+      CHECK(rig.sts.last("/").field("RoleArn") == "arn:aws:iam::111111111111:role/fleet-reader");
+    }
     if (c.name == "role-per-fleet") CHECK(rig.sts.last("/").field("ExternalId") == "hub-1");
   }
 }

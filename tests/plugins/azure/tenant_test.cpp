@@ -177,7 +177,7 @@ TEST_CASE("nothing else of the request is a ClusterProfile's to choose") {
     std::string name, value;
   };
   for (const Field& field :
-       {Field{"clientId", kOtherClient}, Field{"authorityHost", url},
+       {Field{"allowClientId", kOtherClient}, Field{"authorityHost", url},
         Field{"serverId", "api://other"}, Field{"federatedTokenFile", "/etc/passwd"},
         Field{"identity", "managed"}, Field{"caFile", "/etc/passwd"},
         Field{"identityResourceId", "/subscriptions/x"}, Field{"cacheDir", "/tmp"}}) {

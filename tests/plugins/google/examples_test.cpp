@@ -32,6 +32,9 @@ TEST_CASE("examples: each mapping gets a credential for its ClusterProfile") {
   const std::string fleet = "fleet@project-1.iam.gserviceaccount.com";
   google.cloud.api().on(impersonation_path(fleet),
                         reply(200, account_body("ya29.of-the-fleet", time_from_now(3600))));
+  const std::string reader = "reader@fleet-1.iam.gserviceaccount.com";
+  google.cloud.api().on(impersonation_path(reader),
+                        reply(200, account_body("ya29.of-its-project", time_from_now(3600))));
   google.sandbox.write("google/key.json", object(Google::service_account()), 0600);
   int count = 0;
   for (const auto& folder : fs::directory_iterator(EXECCRED_SOURCE "/config/google")) {
@@ -58,7 +61,8 @@ TEST_CASE("examples: each mapping gets a credential for its ClusterProfile") {
     CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));
     CHECK(outcome.output.starts_with("ya29."));
   }
-  CHECK(count == 4);
+  CHECK(count == 5);
+  CHECK(google.cloud.api().count(impersonation_path(reader)) == 1);
   CHECK(google.cloud.api().count(impersonation_path(fleet)) == 2);
   const std::string own_provider =
       "//iam.googleapis.com/projects/123456/locations/global/workloadIdentityPools/fleet/providers/"

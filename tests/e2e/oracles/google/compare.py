@@ -32,10 +32,12 @@ AUDIENCES = [AUDIENCE, WORKFORCE, "//iam.googleapis.com/" + OTHER_PROVIDER]
 
 
 def ask_plugin(case, plugin, ca, world, environment):
-    command = [plugin, "--ca-file=" + ca, "--no-cache", *case.arguments]
+    command = [plugin, "--ca-file=" + ca, "--no-cache"]
     if case.credentials is not None:
         world.write("credentials.json", json.dumps(case.credentials))
         command.append("--credentials-file=" + world.path("credentials.json"))
+    # Last, because they may be a ClusterProfile's.
+    command += case.arguments
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60,
                           check=False)
     if done.returncode != 0:

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/exec/profile_choice.hpp>
+
+#include <execcred/base/cause.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+bool is_plain(std::string_view text) {
+  constexpr std::string_view kMore = "-._~:/@+=";
+  return std::all_of(text.begin(), text.end(), [kMore](char c) {
+    return is_alphanumeric(c) || kMore.find(c) != std::string_view::npos;
+  });
+}
+
+// From the last "/" of the prefix: the parts of a path that the value itself makes.
+bool has_plain_parts(std::string_view value, std::size_t prefix_size) {
+  const std::size_t slash = value.substr(0, prefix_size).rfind('/');
+  const std::vector<std::string_view> parts =
+      split(value.substr(slash == std::string_view::npos ? 0 : slash + 1), '/');
+  return std::none_of(parts.begin(), parts.end(), [](std::string_view part) {
+    return part.empty() || part == "." || part.find("..") != std::string_view::npos;
+  });
+}
+
+Status check_choice(const Option& option, const Settings& settings) {
+  const Setting& chosen = settings.get(option.name);
+  if (!chosen.is_from_profile()) return {};
+  const std::string permission = "--" + std::string(option.permission);
+  const std::vector<std::string>& allowed = settings.get(option.permission).texts;
+  const std::string subject = settings.where_from(option.name) + " ";
+  for (const std::string& value : chosen.texts) {
+    if (allowed.empty()) {
+      return Error{
+          .kind = Error::Kind::configuration,
+          .message = subject + in_quotes(value) + " is not allowed: there is no " + permission,
+          .hint = "set " + option.flag() + " in the mapping's args, or " + permission + "=PATTERN"};
+    }
+    bool is_allowed = false;
+    for (const std::string& text : allowed) {
+      const ChoicePattern pattern = TRY(ChoicePattern::parse(text));
+      is_allowed |= pattern.matches(value);
+    }
+    if (is_allowed) continue;
+    std::vector<std::string> patterns;
+    for (const std::string& text : allowed) patterns.push_back(in_quotes(text));
+    return Error{.kind = Error::Kind::no_credential,
+                 .message = subject + in_quotes(value) + " matches no " + permission,
+                 .hint = "allowed: " + join(patterns, ", "),
+                 .cause = cause::kConfigRefused};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ChoicePattern> ChoicePattern::parse(std::string_view text) {
+  const std::size_t star = text.find('*');
+  const char* const why = text == "*"                   ? "has nothing before its *"
+                          : text == "any"               ? "would allow everything"
+                          : has_control_character(text) ? "has a control character"
+                          : star != std::string_view::npos && star != text.size() - 1
+                              ? "has a * before its end"
+                              : nullptr;
+  if (why != nullptr) {
+    return Error{.kind = Error::Kind::configuration,
+                 .message = in_quotes(text) + " is no pattern: it " + why,
+                 .hint = "write what may be chosen, or a prefix of it that ends in *"};
+  }
+  ChoicePattern pattern;
+  pattern.text_ = text;
+  return pattern;
+}
+
+bool ChoicePattern::matches(std::string_view value) const {
+  if (!is_prefix()) return value == text_;
+  const std::string_view prefix = std::string_view(text_).substr(0, text_.size() - 1);
+  return value.starts_with(prefix) && is_plain(value.substr(prefix.size())) &&
+         has_plain_parts(value, prefix.size());
+}
+
+OptionBuilder add_choice_patterns(OptionSet& set, std::string_view name,
+                                  std::vector<ChoicePattern>& patterns, std::string_view help) {
+  return set
+      .add_parsed(name, patterns, "PATTERN", help,
+                  [](const std::string& text) { return ChoicePattern::parse(text); })
+      .no_environment();
+}
+
+Status check_choices(const OptionSet& options, const Settings& settings) {
+  for (const Option& option : options.all()) {
+    if (option.is_choice) TRY(check_choice(option, settings));
+  }
+  return {};
+}
+
+}  // namespace execcred

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Identities that a ClusterProfile chooses, within what the mapping allows: a role, a client ID, a
+// service account (OptionBuilder::chosen_among). So one mapping entry serves a fleet whose clusters
+// want different ones, and the writer of a ClusterProfile gets no identity that the controller's
+// side did not name.
+#pragma once
+
+#include <execcred/base/result.hpp>
+#include <execcred/exec/option_set.hpp>
+#include <execcred/exec/settings.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred {
+
+// Exact, or a prefix that ends in "*". Compared byte by byte. What a prefix leaves open may hold
+// letters, digits and -._~:/@+= alone, no empty or "." part of a path and no "..": no list,
+// wildcard or encoding that somebody else could read as more than one name.
+class ChoicePattern {
+ public:
+  // Fails (configuration) for "*" alone, a "*" elsewhere, a control character, and for "any",
+  // which other options have.
+  static Result<ChoicePattern> parse(std::string_view text);
+
+  bool matches(std::string_view value) const;
+  bool is_prefix() const { return text_.ends_with('*'); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// The option of such patterns, "allow-role". As all that weaken a check, it has no environment
+// form.
+OptionBuilder add_choice_patterns(OptionSet& set, std::string_view name,
+                                  std::vector<ChoicePattern>& patterns, std::string_view help);
+
+// Of every choice that came from the ClusterProfile. Without any pattern: configuration; with none
+// that matches: no_credential.
+Status check_choices(const OptionSet& options, const Settings& settings);
+
+}  // namespace execcred
