@@ -3,6 +3,7 @@
 
 #include "entra_failure.hpp"
 #include "tenant.hpp"
+#include "token_proxy.hpp"
 
 #include <execcred/base/form.hpp>
 #include <execcred/base/text.hpp>
@@ -51,7 +52,11 @@ class WorkloadIdentity final : public Identity {
 
   const Options& options_;
   const CallContext& run_;
+  // Who is asked: Entra, or the proxy of an identity binding.
+  std::string server() const { return proxy_ ? proxy_->origin : options_.authority_host; }
+
   std::string tenant_;
+  std::optional<TokenProxy> proxy_;
   SecretString assertion_;
 };
 
@@ -67,6 +72,7 @@ Status WorkloadIdentity::read_settings(const ExecInfo& info) {
     return unset("federated token file", "--federated-token-file=PATH", kTokenFileVariable);
   }
   tenant_ = TRY(chosen_tenant(options_, info, run_.environment));
+  proxy_ = TRY(token_proxy_of(run_.environment));
   return {};
 }
 
@@ -91,6 +97,7 @@ void WorkloadIdentity::identify(CacheKey& key) const {
   key.add("tenant-id", ascii_lower(tenant_));
   key.add("client-id", ascii_lower(options_.client_id));
   if (!options_.ca_file.empty()) key.add("ca-file", options_.ca_file.native());
+  if (proxy_) proxy_->identify(key);
   key.add("federated-token-file", options_.federated_token_file.native());
   add_token_identity("federated-token", assertion_, key);
 }
@@ -119,14 +126,16 @@ Result<TokenReply> WorkloadIdentity::post(CallContext& call) const {
         TRY(read_ca_file(options_.ca_file)
                 .context("reading --ca-file " + in_quotes(options_.ca_file.native())));
   }
+  if (proxy_) proxy_->apply(tls);
   const auto client =
       make_http_client({.tls = std::move(tls), .proxy = proxy_of(call.environment)}, call);
   // Entra takes a projected token as often as it is sent, although it has a jti.
-  TokenPost post = {.url = options_.authority_host + "/" + tenant_ + "/oauth2/v2.0/token"};
+  const std::string& base = proxy_ ? proxy_->url : options_.authority_host;
+  TokenPost post = {.url = base + "/" + tenant_ + "/oauth2/v2.0/token"};
   post.make_form = [this](HttpRequest&) -> Result<Form> { return form(); };
   post.judge = [this](const HttpResponse& reply, const std::string& /*server*/,
                       const SecretTexts& secrets) {
-    return judge_entra_reply(reply, options_.authority_host, secrets);
+    return judge_entra_reply(reply, server(), secrets);
   };
   return post_for_token(*client, post, call);
 }
@@ -139,13 +148,13 @@ Result<FreshCredential> WorkloadIdentity::ask(CallContext& call) const {
                    in_quotes(options_.federated_token_file.native()))
           .hint("check that the kubelet still renews the token, and this machine's clock"));
   deadline::enter_phase("asking Entra for a token");
-  call.debug("asking " + options_.authority_host + " for a token of the tenant " + tenant_);
+  call.debug("asking " + server() + " for a token of the tenant " + tenant_);
   TokenReply reply =
       TRY(post(call).context("asking for a token of the tenant " + in_quotes(tenant_)));
   FreshCredential fresh;
   fresh.credential = {.token = std::move(reply.token), .expires_at = reply.expires_at};
   fresh.identity = options_.client_id + " of " + tenant_;
-  fresh.target = options_.server_id + " at " + options_.authority_host;
+  fresh.target = options_.server_id + " at " + server();
   return fresh;
 }
 

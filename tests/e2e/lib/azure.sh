@@ -32,7 +32,7 @@ azure_start() {
     certificate "$pki" ca /CN=azure-ca basicConstraints=critical,CA:TRUE \
       keyUsage=critical,keyCertSign
     certificate "$pki" server /CN=azure basicConstraints=critical,CA:FALSE \
-      extendedKeyUsage=serverAuth subjectAltName=IP:127.0.0.1
+      extendedKeyUsage=serverAuth subjectAltName=IP:127.0.0.1,DNS:token.ests.aks
   } 2>"$CLOUD/openssl.log" || fail "openssl: $(tail -n 3 "$CLOUD/openssl.log")"
   openssl pkey -in "$SIGNING_KEY" -pubout -out "$pki/issuer.pub"
   AZURE_CA=$pki/ca.crt

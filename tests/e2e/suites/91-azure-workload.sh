@@ -46,6 +46,65 @@ workload_by_msal() {
   expect_equal "our path" "$(jq -r .path <<<"$wanted")" "$(last_request | jq -r .path)"
 }
 
+# Its authority is never asked: the proxy of the binding is. same_request counts on one request.
+identity_binding() {
+  local proxy=("${WORKLOAD[@]}" AZURE_AUTHORITY_HOST=https://login.microsoftonline.com/
+    AZURE_KUBERNETES_TOKEN_PROXY="$ENTRA_URL" REQUESTS_CA_BUNDLE= EXECCRED_CA_FILE=)
+  same_request "${proxy[@]}" AZURE_KUBERNETES_CA_FILE="$AZURE_CA" -- binding "$AKS_SERVER" --
+  same_request "${proxy[@]}" AZURE_KUBERNETES_CA_DATA="$(cat "$AZURE_CA")" \
+    AZURE_KUBERNETES_SNI_NAME=token.ests.aks -- binding "$AKS_SERVER" --
+}
+
+# refused_binding NAME=VALUE...: azure-identity and ours say no, before anybody is asked.
+refused_binding() {
+  as_theirs "${WORKLOAD[@]}" "$@" -- binding "$AKS_SERVER"
+  expect_failure
+  expect_in stderr "ValueError"
+  as_ours "${WORKLOAD[@]}" "$@" --
+  expect_refused 2
+  expect_in stderr AZURE_KUBERNETES_
+}
+
+identity_binding_refused() {
+  local proxy="AZURE_KUBERNETES_TOKEN_PROXY=https://127.0.0.1" url
+  forget_requests
+  refused_binding AZURE_KUBERNETES_SNI_NAME=token.ests.aks
+  refused_binding AZURE_KUBERNETES_CA_FILE="$AZURE_CA"
+  refused_binding AZURE_KUBERNETES_CA_DATA=x
+  refused_binding "$proxy" AZURE_KUBERNETES_CA_FILE="$AZURE_CA" AZURE_KUBERNETES_CA_DATA=x
+  refused_binding "$proxy" AZURE_KUBERNETES_CA_FILE="$PWD/none"
+  : >empty
+  refused_binding "$proxy" AZURE_KUBERNETES_CA_FILE="$PWD/empty"
+  for url in http://h https://u@h https://u:p@h 'https://h?a=b' 'https://h#f'; do
+    refused_binding AZURE_KUBERNETES_TOKEN_PROXY="$url"
+  done
+  expect_equal "requests" 0 "$(wc -l <"$CLOUD/requests")"
+}
+
+# One mapping, and whatever client the ClusterProfile chose of those that it allows: each request is
+# azure-identity's for that client.
+choices_of_client() {
+  local i client wanted
+  cp "$CLOUD/settings.json" saved
+  trap 'mv saved "$CLOUD/settings.json"' EXIT
+  for i in $(seq 10 59); do
+    client=aaaaaaaa-0000-4000-8000-0000000000$i
+    jq --arg client "$client" '.client = $client' saved >settings
+    mv settings "$CLOUD/settings.json"
+    forget_requests
+    as_theirs "${WORKLOAD[@]}" AZURE_CLIENT_ID="$client" -- workload "$AKS_SERVER"
+    expect_their_token
+    wanted=$(last_request)
+    forget_requests
+    as_ours "${WORKLOAD[@]}" KUBERNETES_EXEC_INFO="$(jq -cn --arg client "$client" '{
+      kind: "ExecCredential", apiVersion: "client.authentication.k8s.io/v1",
+      spec: {interactive: false, cluster: {server: "https://h", config: {clientId: $client}}}}')" -- \
+      '--allow-client-id=aaaaaaaa-*'
+    expect_our_token
+    expect_equal "our request" "$wanted" "$(last_request)"
+  done
+}
+
 a_trailing_newline() {
   printf '%s\n' "$(cat "$CLOUD/federated/token")" >token
   forget_requests
@@ -199,6 +258,9 @@ check "workload identity by the webhook's variables: the request is azure-identi
 check "workload identity by flags: the same" workload_by_flags
 check "for another server: the same" another_server
 check "workload identity: the fields are msal's" workload_by_msal
+check "an identity binding: the proxy is asked as azure-identity asks it" identity_binding
+check "an identity binding: refused where azure-identity refuses" identity_binding_refused
+check "50 clients of ClusterProfiles, one mapping: the requests are azure-identity's" choices_of_client
 check "a line break behind the federated token is not sent" a_trailing_newline
 check "without a federated token nothing is sent" no_federated_token
 for refused in other_account other_audience forged_assertion unknown_client unknown_tenant \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks for a token with Microsoft's own clients, by the variables of the environment; prints it.
 
-    client.py workload|msal SERVER_ID
+    client.py workload|binding|msal SERVER_ID
     client.py managed SERVER_ID [client_id|object_id|resource_id VALUE]
 """
 
@@ -18,6 +18,12 @@ def workload(server_id):
     # No other cloud is asked whether this authority is one, as the option's name has it.
     credential = azure.identity.WorkloadIdentityCredential(disable_instance_discovery=True,
                                                            retry_total=0)
+    return credential.get_token(f"{server_id}/.default").token
+
+
+def binding(server_id):
+    credential = azure.identity.WorkloadIdentityCredential(disable_instance_discovery=True,
+                                                           enable_azure_proxy=True, retry_total=0)
     return credential.get_token(f"{server_id}/.default").token
 
 
@@ -41,4 +47,4 @@ def managed(server_id, *selector):
 
 
 logging.disable()
-print({"workload": workload, "msal": by_msal, "managed": managed}[sys.argv[1]](*sys.argv[2:]))
+print({"workload": workload, "binding": binding, "msal": by_msal, "managed": managed}[sys.argv[1]](*sys.argv[2:]))

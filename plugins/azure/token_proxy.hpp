@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The proxy of AKS's identity bindings, which is asked in Entra's place: it takes the service
+// account's token and gives that of the bound identity. Its webhook names it by variables, which
+// are read as azure-identity 1.27 reads them (WorkloadIdentityCredential, enable_azure_proxy):
+//
+//   AZURE_KUBERNETES_TOKEN_PROXY    an https URL; the path of the request follows its own
+//   AZURE_KUBERNETES_SNI_NAME       the name that its certificate has, if not the URL's host
+//   AZURE_KUBERNETES_CA_FILE, or    its CA certificates, in place of the system's
+//   AZURE_KUBERNETES_CA_DATA
+#pragma once
+
+#include <execcred/base/environment.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/http/http.hpp>
+
+#include <optional>
+#include <string>
+
+namespace execcred::azure {
+
+struct TokenProxy {
+  std::string url = {};     // "https://HOST:PORT/PATH", without a slash at its end
+  std::string origin = {};  // of the URL, for messages
+  std::string server_name = {};
+  std::string ca_certificates = {};  // PEM; empty: those of others count
+
+  void identify(CacheKey& key) const;
+  // Its part of the settings in front of it.
+  void apply(TlsSettings& tls) const;
+};
+
+// nullopt where no variable is set. The CA file is read, afresh in each run: it rotates. Fails
+// (configuration): the others without the proxy, both a CA file and CA data, a URL that is not
+// plain https, certificates that are none.
+Result<std::optional<TokenProxy>> token_proxy_of(const Environment& environment);
+
+}  // namespace execcred::azure

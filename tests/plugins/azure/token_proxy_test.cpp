@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// AKS's identity bindings: a proxy is asked in Entra's place, as AKS's webhook says by variables.
+#include "cloud.hpp"
+
+#include <doctest/doctest.h>
+
+namespace execcred::test {
+namespace {
+
+const std::string kAt = "/bindings";
+
+// The plugin behind a proxy of its own, whose CA is neither the system's nor --ca-file's.
+class Binding {
+ public:
+  Binding() : ca_path(cloud.sandbox.write("proxy-ca.pem", proxy.ca_pem())) {
+    token = new_secret();
+    proxy.on(kAt + token_path(kTenant), reply(200, token_reply(token)));
+  }
+
+  Texts to_proxy(const std::string& url) const {
+    return {"AZURE_KUBERNETES_TOKEN_PROXY=" + url, "AZURE_KUBERNETES_CA_FILE=" + ca_path};
+  }
+  Outcome run(const Texts& variables) const {
+    return cloud.run_cold({.variables = cloud.workload_variables() + variables});
+  }
+
+  Cloud cloud;
+  ScriptedServer proxy;
+  std::string ca_path;
+  std::string token;
+};
+
+}  // namespace
+
+TEST_CASE("identity binding: the proxy is asked, below its own path, and Entra is not") {
+  const Binding binding;
+  for (const std::string& url :
+       {binding.proxy.url(kAt), binding.proxy.url(kAt + "/"), binding.proxy.url(kAt + "//")}) {
+    CAPTURE(url);
+    const Outcome outcome = binding.run(binding.to_proxy(url));
+    CHECK_SUCCESS(outcome);
+    CHECK(token_of(outcome) == binding.token);
+    const Received sent = binding.proxy.last(kAt + token_path(kTenant));
+    CHECK(sent.method == "POST");
+    CHECK(sent.field("client_assertion") == binding.cloud.federated);
+    CHECK(sent.field("client_id") == kClient);
+    CHECK(sent.header("Host") == binding.proxy.authority());
+  }
+  CHECK(binding.cloud.entra.connections() == 0);
+}
+
+TEST_CASE("identity binding: its CA replaces the system's, as a file or as data") {
+  const Binding binding;
+  const std::string url = "AZURE_KUBERNETES_TOKEN_PROXY=" + binding.proxy.url(kAt);
+  const std::string data = "AZURE_KUBERNETES_CA_DATA=";
+  CHECK_SUCCESS(binding.run({url, data + binding.proxy.ca_pem()}));
+  CHECK_FAILURE(binding.run({url, data + binding.cloud.entra.ca_pem(), "EXECCRED_TIMEOUT=2s"}), 3);
+  CHECK_FAILURE(binding.run({url, "EXECCRED_TIMEOUT=2s"}), 3);
+  CHECK_REFUSAL(binding.run({url, data + binding.proxy.ca_pem(),
+                             "AZURE_KUBERNETES_CA_FILE=" + binding.ca_path}),
+                2, "are both set");
+}
+
+TEST_CASE("identity binding: a CA file that was rotated counts at once, and so does its token") {
+  const Binding binding;
+  const auto run = [&] {
+    return binding.cloud.run({.variables = binding.cloud.workload_variables() +
+                                           binding.to_proxy(binding.proxy.url(kAt)) +
+                                           Texts{"EXECCRED_TIMEOUT=2s"}});
+  };
+  binding.cloud.sandbox.write("proxy-ca.pem", binding.cloud.entra.ca_pem());
+  CHECK_FAILURE(run(), 3);
+  binding.cloud.sandbox.write("proxy-ca.pem", binding.proxy.ca_pem());
+  CHECK_SUCCESS(run());
+  CHECK_SUCCESS(run());
+  CHECK(binding.proxy.count(kAt + token_path(kTenant)) == 1);
+  // What Entra itself gives is another credential.
+  CHECK_SUCCESS(binding.cloud.run({.variables = binding.cloud.workload_variables()}));
+  CHECK(binding.cloud.calls() == 1);
+}
+
+TEST_CASE("identity binding: the certificate is verified for AZURE_KUBERNETES_SNI_NAME") {
+  const Binding binding;
+  const Texts proxy = binding.to_proxy(binding.proxy.url(kAt));
+  CHECK_SUCCESS(binding.run(proxy + Texts{"AZURE_KUBERNETES_SNI_NAME=localhost"}));
+  const Outcome other =
+      binding.run(proxy + Texts{"AZURE_KUBERNETES_SNI_NAME=other.ests.aks", "EXECCRED_TIMEOUT=2s"});
+  CHECK_FAILURE(other, 3);
+  CHECK(blackbox::says(other, "not for 'other.ests.aks'"));
+  CHECK_REFUSAL(binding.run(proxy + Texts{"AZURE_KUBERNETES_SNI_NAME=a b"}), 2,
+                "AZURE_KUBERNETES_SNI_NAME");
+}
+
+TEST_CASE("identity binding: variables that make no sense are an error, and nobody is asked") {
+  const Binding binding;
+  const std::string host = binding.proxy.authority();
+  for (const std::string& alone : {std::string("AZURE_KUBERNETES_SNI_NAME=localhost"),
+                                   "AZURE_KUBERNETES_CA_FILE=" + binding.ca_path,
+                                   "AZURE_KUBERNETES_CA_DATA=" + binding.proxy.ca_pem()}) {
+    CAPTURE(alone);
+    CHECK_REFUSAL(binding.run({alone}), 2, "AZURE_KUBERNETES_TOKEN_PROXY is not set");
+  }
+  for (const std::string& url :
+       {"http://" + host, "https://user@" + host, "https://u:p4ssword@" + host,
+        "https://" + host + "?a=b", "https://" + host + "/p?a", "https://" + host + "#f", host,
+        std::string("https://"), "ftp://" + host, "//" + host}) {
+    CAPTURE(url);
+    CHECK_REFUSAL(binding.run(binding.to_proxy(url)), 2, "AZURE_KUBERNETES_TOKEN_PROXY");
+  }
+  const std::string url = "AZURE_KUBERNETES_TOKEN_PROXY=" + binding.proxy.url(kAt);
+  const std::string empty = binding.cloud.sandbox.write("empty.pem", "");
+  CHECK_REFUSAL(binding.run({url, "AZURE_KUBERNETES_CA_FILE=/nowhere.pem"}), 2, "/nowhere.pem");
+  CHECK_REFUSAL(binding.run({url, "AZURE_KUBERNETES_CA_FILE=" + empty}), 2,
+                "AZURE_KUBERNETES_CA_FILE");
+  CHECK_REFUSAL(binding.run({url, "AZURE_KUBERNETES_CA_DATA=none"}), 2, "AZURE_KUBERNETES_CA_DATA");
+  CHECK(binding.proxy.connections() == 0);
+  CHECK(binding.cloud.calls() == 0);
+}
+
+TEST_CASE("identity binding: empty variables are none, and a managed identity reads none") {
+  const Binding binding;
+  CHECK_SUCCESS(binding.run({"AZURE_KUBERNETES_TOKEN_PROXY=", "AZURE_KUBERNETES_SNI_NAME="}));
+  CHECK_SUCCESS(binding.cloud.managed({}, {"AZURE_KUBERNETES_SNI_NAME=localhost"}));
+  CHECK(binding.cloud.calls() == 2);
+}
+
+TEST_CASE("identity binding: what the proxy refuses is told as the proxy's answer") {
+  Binding binding;
+  binding.proxy.on(kAt + token_path(kTenant),
+                   reply(400, entra_error("700213", "invalid_client", "no binding")));
+  const Outcome outcome = binding.run(binding.to_proxy(binding.proxy.url(kAt)));
+  CHECK_REFUSAL(outcome, 1, "AADSTS700213");
+  CHECK(blackbox::says(outcome, binding.proxy.authority()));
+}
+
+}  // namespace execcred::test
