@@ -96,10 +96,7 @@ std::vector<ChoiceEscape> choice_escapes(const std::string& good, const std::str
 
 std::string problem_of_escape(const Outcome& outcome, const std::string& name) {
   if (outcome.exit_code != 1 && outcome.exit_code != 2) return blackbox::describe(outcome);
-  const std::string violation = blackbox::violation_of_failure(outcome, outcome.exit_code);
-  if (!violation.empty()) return violation;
-  return blackbox::says(outcome, name) ? ""
-                                       : "it does not name " + name + ": " + outcome.error_output;
+  return blackbox::violation_of_failure(outcome, outcome.exit_code, name);
 }
 
 }  // namespace execcred::test

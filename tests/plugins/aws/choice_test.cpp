@@ -95,8 +95,9 @@ TEST_CASE("choice: without a pattern 2, with none that matches 1, and nobody is 
     CAPTURE(bad);
     CHECK_REFUSAL(rig.run({.arguments = {"--allow-role=" + bad}}), 2, "is no pattern");
   }
-  CHECK_FAILURE(rig.run({.arguments = {"--allow-role="}}), 2);
-  CHECK_FAILURE(rig.run({.arguments = {"--from-profile", kAllowed}}), 2);
+  CHECK_FAILURE(rig.run({.arguments = {"--allow-role="}}), 2, "--allow-role has an empty value");
+  CHECK_FAILURE(rig.run({.arguments = {"--from-profile", kAllowed}}), 2,
+                "--allow-role stands behind --from-profile");
   CHECK(rig.sts.connections() == 0);
 }
 

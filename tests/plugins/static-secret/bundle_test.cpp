@@ -60,8 +60,7 @@ TEST_CASE("bundle: exactly one private key, which belongs to a certificate that 
         Case{"words", "reading --credential-bundle-file"}}) {
     CAPTURE(c.text);
     const Outcome outcome = of_bundle(sandbox.write("bundle.pem", c.bundle, 0600));
-    CHECK_FAILURE(outcome, 1);
-    CHECK(says(outcome, c.text));
+    CHECK_FAILURE(outcome, 1, c.text);
     CHECK(says(outcome, "bundle.pem"));
     // Waiting mends nothing: the file is swapped as a whole.
     CHECK(outcome.elapsed < blackbox::milliseconds(3000));
@@ -72,8 +71,9 @@ TEST_CASE("bundle: a path that cannot be read is one of the mapping") {
   const Sandbox sandbox;
   const Pair pair = make_pair();
   CHECK_REFUSAL(of_bundle(sandbox.at("none")), 2, "No such file");
-  CHECK_FAILURE(of_bundle(sandbox.path().native()), 2);
-  CHECK_FAILURE(of_bundle(sandbox.write("open", pair.key + pair.certificate, 0666)), 2);
+  CHECK_FAILURE(of_bundle(sandbox.path().native()), 2, "it is a directory");
+  CHECK_FAILURE(of_bundle(sandbox.write("open", pair.key + pair.certificate, 0666)), 2,
+                "writable by other users");
   CHECK_REFUSAL(of_bundle(sandbox.write("large", std::string(200UL * 1024, ' ') + pair.key, 0600)),
                 2, "larger than 128 KiB");
 }
