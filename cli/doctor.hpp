@@ -6,7 +6,7 @@
 #include "command.hpp"
 
 #include "doctor/examination.hpp"
-#include "doctor/fleet.hpp"
+#include "fleet.hpp"
 
 #include <string>
 #include <vector>

@@ -2,9 +2,9 @@
 // Many clusters at a time, by as many threads as may be under way at once.
 #pragma once
 
-#include "examination.hpp"
-#include "report.hpp"
-#include "target.hpp"
+#include "doctor/examination.hpp"
+#include "doctor/report.hpp"
+#include "doctor/target.hpp"
 
 #include <cstddef>
 #include <vector>
