@@ -8,7 +8,6 @@
 #include <execcred/os/file.hpp>
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 namespace execcred::doctor {
@@ -31,17 +30,6 @@ std::string names_of(const ClusterProfile& profile) {
   }
   const std::size_t more = profile.access_providers.size() - names.size();
   return join(names, ", ") + (more == 0 ? "" : " and " + std::to_string(more) + " more");
-}
-
-const MappedProvider* choose(const Mapping& mapping, const ClusterProfile& profile,
-                             const std::string& wanted) {
-  std::unordered_set<std::string_view> listed;
-  for (const AccessProvider& provider : profile.access_providers) listed.insert(provider.name);
-  for (const MappedProvider& provider : mapping.providers.providers) {
-    const bool is_wanted = wanted.empty() || provider.name == wanted;
-    if (is_wanted && listed.contains(provider.name)) return &provider;
-  }
-  return nullptr;
 }
 
 void report_no_choice(const ClusterProfile& profile, const std::string& wanted, Item& item) {
@@ -130,7 +118,7 @@ Target target_of(const Mapping& mapping, const ClusterProfile& profile,
   Target target;
   target.item.name_space = profile.name_space;
   target.item.name = profile.name;
-  const MappedProvider* const chosen = choose(mapping, profile, provider);
+  const MappedProvider* const chosen = find_provider(mapping.providers, profile, provider);
   if (chosen == nullptr) {
     report_no_choice(profile, provider, target.item);
     return target;

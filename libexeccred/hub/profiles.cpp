@@ -51,17 +51,6 @@ Result<Wanted> parse_name(std::string_view text, const std::string& name_space) 
   return wanted;
 }
 
-Labels labels_of(const json::Value& object) {
-  Labels labels;
-  const json::Value* metadata = object.find("metadata");
-  const json::Value* members = metadata == nullptr ? nullptr : metadata->find("labels");
-  if (members == nullptr || members->object() == nullptr) return labels;
-  for (const json::Member& member : *members->object()) {
-    labels.emplace(member.name, text_of(&member.value));
-  }
-  return labels;
-}
-
 // What a hub calls its versions, for a message.
 std::string shown(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 8;
@@ -126,7 +115,7 @@ Status find_one(HubClient& hub, const Wanted& wanted, HubResource resource,
                             in_quotes(wanted.name_space + "/" + wanted.name),
                  .hint = "is this a Kubernetes API server?"};
   }
-  return selector.matches(labels_of(*object)) ? receive(*std::move(object)) : Status();
+  return selector.matches(profile_name_of(*object).labels) ? receive(*std::move(object)) : Status();
 }
 
 Status list_all(HubClient& hub, const Wanted& wanted, const HubResource& resource,
@@ -136,7 +125,7 @@ Status list_all(HubClient& hub, const Wanted& wanted, const HubResource& resourc
   Status listed =
       hub.list(resource, selector.text(), kPageSize, [&](json::Value item) -> Result<bool> {
         const bool is_wanted = wanted.name.empty() || metadata_of(item, "name") == wanted.name;
-        if (!is_wanted || !selector.matches(labels_of(item))) return true;
+        if (!is_wanted || !selector.matches(profile_name_of(item).labels)) return true;
         Status received = receive(std::move(item));
         const bool goes_on = received.has_value();
         if (!goes_on) received_error = std::move(received).error();

@@ -68,18 +68,14 @@ std::string names_listed(const ClusterProfile& profile) {
 
 Result<const MappedProvider*> choose(const ProviderMapping& mapping, const ClusterProfile& profile,
                                      std::string_view wanted) {
+  const MappedProvider* const found = find_provider(mapping, profile, wanted);
+  if (found != nullptr) return found;
   if (!wanted.empty()) {
     const MappedProvider* provider = find_mapped(mapping, wanted);
-    if (provider != nullptr && find_listed(profile, wanted) != nullptr) return provider;
     return Error{.kind = Error::Kind::configuration,
                  .message = "provider " + in_quotes(wanted) + " is not in the " +
                             (provider == nullptr ? "mapping" : "ClusterProfile"),
                  .hint = "the ClusterProfile lists " + names_listed(profile)};
-  }
-  std::unordered_set<std::string_view> listed;
-  for (const AccessProvider& provider : profile.access_providers) listed.insert(provider.name);
-  for (const MappedProvider& provider : mapping.providers) {
-    if (listed.contains(provider.name)) return &provider;
   }
   return Error{.kind = Error::Kind::configuration,
                .message = "no provider of the mapping is in the ClusterProfile",
@@ -199,6 +195,17 @@ Status check_verification(const Cluster& cluster, const std::string& path) {
 }
 
 }  // namespace
+
+const MappedProvider* find_provider(const ProviderMapping& mapping, const ClusterProfile& profile,
+                                    std::string_view name) {
+  std::unordered_set<std::string_view> listed;
+  for (const AccessProvider& provider : profile.access_providers) listed.insert(provider.name);
+  for (const MappedProvider& provider : mapping.providers) {
+    const bool is_wanted = name.empty() || provider.name == name;
+    if (is_wanted && listed.contains(provider.name)) return &provider;
+  }
+  return nullptr;
+}
 
 ExecInfo Access::exec_info() const {
   ExecInfo info{.version = exec.api_version};
@@ -339,7 +346,8 @@ Result<Credential> get_credential(const Access& access, const Environment& envir
                         .environment = environment_of_plugin(access, environment),
                         .limit = run.limit,
                         .on_error_output = run.on_error_output,
-                        .ends_with_signals = run.ends_with_signals};
+                        .ends_with_signals = run.ends_with_signals,
+                        .stop = run.stop};
   const std::string doing = "getting a credential for ClusterProfile " + access.cluster_profile +
                             " with provider " + in_quotes(access.provider);
   Result<Finished> finished = run_command(command);

@@ -45,6 +45,11 @@ struct Access {
 Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfile& profile,
                               std::string_view provider = {});
 
+// The mapping's first provider that the ClusterProfile lists; with a name, that one. Null where
+// there is none.
+const MappedProvider* find_provider(const ProviderMapping& mapping, const ClusterProfile& profile,
+                                    std::string_view name = {});
+
 // The policies under which a plugin of ours (execcred-*) would take settings from a
 // ClusterProfile unchecked: variables at all, and arguments without --from-profile before them.
 Status check_policies(const MappedProvider& provider);
@@ -61,6 +66,9 @@ struct PluginRun {
   // A signal that ends this process ends the program and all that it started before. For a process
   // of one thread only.
   bool ends_with_signals = false;
+  // When it can be read from, the program is ended as at the limit; -1: none. For a process of many
+  // threads.
+  int stop = -1;
 };
 
 // Runs the program as client-go does: the caller's variables, then the mapping's, then

@@ -262,6 +262,11 @@ ProfileName profile_name_of(const Value& document) {
     if (value == nullptr || value->string() == nullptr) continue;
     if (is_dns1123_subdomain(*value->string())) *text = *value->string();
   }
+  const Value* const labels = metadata->find("labels");
+  if (labels == nullptr || labels->object() == nullptr) return name;
+  for (const json::Member& label : *labels->object()) {
+    name.labels.emplace(label.name, text_of(&label.value));
+  }
   return name;
 }
 

@@ -11,6 +11,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,11 +88,12 @@ using ReceiveClusterProfile = std::function<Status(Result<ClusterProfile>)>;
 // A document that cannot be read keeps no other, as far as they can be told apart.
 Status for_each_cluster_profile(std::string_view text, const ReceiveClusterProfile& receive);
 
-// The same, with the name that the document gives the object, or what of it is there: also of one
-// that cannot be read.
+// The same, with the name and labels that the document gives the object, or what of them is there:
+// also of one that cannot be read.
 struct ProfileName {
   std::string name_space = {};
   std::string name = {};
+  std::map<std::string, std::string, std::less<>> labels = {};
 
   std::string full_name() const;
 };
