@@ -2,6 +2,7 @@
 #include "cache.hpp"
 
 #include "cache_report.hpp"
+#include "list_text.hpp"
 
 #include <execcred/base/clock.hpp>
 #include <execcred/base/environment.hpp>
@@ -36,7 +37,8 @@ void Cache::add_options(CommandOptions& options) {
                .help = "The plugins' --cache-dir; else what they find",
                .takes = Takes::directory,
                .variable = "EXECCRED_CACHE_DIR"});
-  add_format_option(options, output_, {"text", "json"});
+  add_format_option(options, output_, {"text", "json", "yaml", "name", "wide"});
+  add_color_option(options, color_);
   options.add_example("List the entries, without their secrets", "execcred cache list -o json");
   options.add_example("Remove them all", "execcred cache clear");
 }
@@ -47,11 +49,13 @@ Result<Outcome> Cache::list() const {
   const TimePoint now = SystemClock().now();
   const std::vector<CacheItem> items =
       directory ? list_cache(*directory) : std::vector<CacheItem>();
-  if (output_ == "json") {
+  if (output_ == "json" || output_ == "yaml") {
     const std::string path = directory ? directory->path() : "";
-    return Outcome{.text = SecretString(json::to_indented_text(cache_json(path, items, now)))};
+    return Outcome{.text = SecretString(document_text(cache_json(path, items, now), output_))};
   }
-  Outcome outcome{.text = SecretString(cache_text(items, now))};
+  if (output_ == "name") return Outcome{.text = SecretString(cache_names(items))};
+  Outcome outcome{.text =
+                      SecretString(cache_text(items, now, output_ == "wide", Paint::of(color_)))};
   if (items.empty()) {
     outcome.notes = directory ? "the cache " + in_quotes(directory->path()) + " is empty\n"
                               : std::string(kNoDirectory);

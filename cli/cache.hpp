@@ -24,6 +24,7 @@ class Cache final : public Command {
   std::vector<std::string> actions_;
   std::string directory_;
   std::string output_;
+  std::string color_;
 };
 
 }  // namespace execcred::cli

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache_report.hpp"
 
+#include "table.hpp"
+
 #include <execcred/base/duration.hpp>
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <utility>
@@ -49,35 +50,16 @@ std::vector<std::string> inputs_of(const CacheItem& item) {
   return {lines.begin() + 1, lines.end()};
 }
 
-// Characters, not bytes: continuation bytes of UTF-8 take no room.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
-  }));
+Style style_of(const CacheItem& item, TimePoint now) {
+  if (item.failure) return Style::bad;
+  return now < item.ends ? Style::good : Style::faint;
 }
 
-using Row = std::array<std::string, 5>;
-
-std::string aligned(const Row& row, const std::array<std::size_t, 5>& widths) {
-  std::string line;
-  for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-    line += row[i];
-    line.append(widths[i] + 2 - width_of(row[i]), ' ');
-  }
-  return line + row.back() + "\n";
-}
-
-Row row_of(const std::vector<CacheItem>& items, std::size_t index, TimePoint now) {
-  const CacheItem& item = items[index];
-  const Named named = names_of(items, index);
-  const auto shown = [](const std::string& text) { return text.empty() ? "-" : printable(text); };
-  return {std::string(state_of(item, now)), format_duration(age_of(item, now)),
-          time_text(item.ends), shown(named.identity), shown(named.target)};
-}
+std::string key_text(const CacheItem& item) { return printable(join(inputs_of(item), " ")); }
 
 std::string failure_text(const CacheItem& item, bool is_named) {
   std::string text = "  error: " + printable(item.failure->message) + "\n";
-  if (!is_named) text += "  key: " + printable(join(inputs_of(item), " ")) + "\n";
+  if (!is_named) text += "  key: " + key_text(item) + "\n";
   return text;
 }
 
@@ -108,19 +90,30 @@ Value entry_json(const std::vector<CacheItem>& items, std::size_t index, TimePoi
 
 }  // namespace
 
-std::string cache_text(const std::vector<CacheItem>& items, TimePoint now) {
+std::string cache_text(const std::vector<CacheItem>& items, TimePoint now, bool is_wide,
+                       const Paint& paint) {
   if (items.empty()) return {};
-  std::vector<Row> rows = {{"STATE", "AGE", "UNTIL", "IDENTITY", "TARGET"}};
-  for (std::size_t i = 0; i < items.size(); ++i) rows.push_back(row_of(items, i, now));
-  std::array<std::size_t, 5> widths = {};
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-  }
-  std::string text = aligned(rows.front(), widths);
+  std::vector<Cell> head = {"STATE", "AGE", "UNTIL", "IDENTITY", "TARGET"};
+  if (is_wide) head.emplace_back("KEY");
+  Table table(std::move(head));
   for (std::size_t i = 0; i < items.size(); ++i) {
-    text += aligned(rows[i + 1], widths);
-    if (items[i].failure) text += failure_text(items[i], rows[i + 1].back() != "-");
+    const CacheItem& item = items[i];
+    const Named named = names_of(items, i);
+    std::vector<Cell> row = {{state_of(item, now), style_of(item, now)},
+                             format_duration(age_of(item, now)),
+                             time_text(item.ends),
+                             printable(named.identity),
+                             printable(named.target)};
+    if (is_wide) row.emplace_back(key_text(item));
+    table.add(std::move(row));
+    if (item.failure) table.add_lines(failure_text(item, is_wide || !named.target.empty()));
   }
+  return table.text(paint);
+}
+
+std::string cache_names(const std::vector<CacheItem>& items) {
+  std::string text;
+  for (const CacheItem& item : items) text += key_text(item) + "\n";
   return text;
 }
 

@@ -2,6 +2,8 @@
 // What is in the cache, for people and for programs.
 #pragma once
 
+#include "paint.hpp"
+
 #include <execcred/base/clock.hpp>
 #include <execcred/cache/listing.hpp>
 #include <execcred/json/json.hpp>
@@ -13,10 +15,13 @@
 namespace execcred::cli {
 
 // One line an entry, in columns; a failure has a second one with its error, and with its key where
-// no credential of that key tells whose it is. Empty for no entries.
-std::string cache_text(const std::vector<CacheItem>& items, TimePoint now);
+// no credential of that key says whose it is. `is_wide` adds the key to each. Empty for no entries.
+std::string cache_text(const std::vector<CacheItem>& items, TimePoint now, bool is_wide,
+                       const Paint& paint);
+// The key of each, one a line.
+std::string cache_names(const std::vector<CacheItem>& items);
 
-// {"directory": …, "entries": [{state, identity, target, created, age, expires | askAgain, key,
+// {"directory": …, "items": [{state, identity, target, created, age, expires | askAgain, key,
 // error}]}; without a directory where there is none.
 json::Value cache_json(std::string_view directory, const std::vector<CacheItem>& items,
                        TimePoint now);

@@ -3,12 +3,31 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/os/deadline.hpp>
 #include <execcred/os/file.hpp>
+#include <execcred/os/process_setup.hpp>
+
+#include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace execcred::cli {
+namespace {
+
+Result<std::size_t> parse_parallel(const std::string& text) {
+  constexpr std::size_t kMost = 256;
+  std::size_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = problem == std::errc() && end == text.data() + text.size();
+  if (is_number && number >= 1 && number <= kMost) return number;
+  return Error{.kind = Error::Kind::configuration,
+               .message = in_quotes(text) + " is no number from 1 to " + std::to_string(kMost),
+               .hint = "it says how many clusters are under way at a time"};
+}
+
+}  // namespace
 
 void add_mapping_option(CommandOptions& options, std::string& mapping) {
   options.group("Input");
@@ -94,19 +113,51 @@ void conclude(Inventory inventory, const ProfileSource& source, const std::strin
   outcome.exit_code = is_nothing_used && !may_be_empty && !are_refusals ? 2 : 1;
 }
 
+void conclude(const FleetEnd& end, Outcome& outcome) {
+  constexpr int kSignalled = 128;
+  if (end.signal == 0) return;
+  outcome.exit_code = kSignalled + end.signal;
+  outcome.notes += std::string(kProgram) + ": interrupted: what is known so far follows\n";
+  if (!end.has_stragglers) return;
+  deadline::write_to_stderr(outcome.notes);
+  const Result<bool> written = write_while_read(outcome.text.reveal());
+  static_cast<void>(written);
+  _exit(outcome.exit_code);
+}
+
+void add_parallel_option(CommandOptions& options, FleetOptions& fleet) {
+  options.add_parsed("parallel", fleet.parallel,
+                     {.value = "NUMBER",
+                      .help = "How many clusters are examined at a time",
+                      .default_text = std::to_string(fleet.parallel)},
+                     parse_parallel);
+}
+
+void add_choice_option(CommandOptions& options, std::string_view name, std::string& target,
+                       About about, const std::string& noun) {
+  const std::vector<std::string> words(about.choices.begin(), about.choices.end());
+  target = words.front();
+  about.default_text = target;
+  options.add_parsed(name, target, about, [words, noun](const std::string& text) {
+    if (std::find(words.begin(), words.end(), text) != words.end())
+      return Result<std::string>(text);
+    return Result<std::string>(Error{.kind = Error::Kind::configuration,
+                                     .message = in_quotes(text) + " is no " + noun,
+                                     .hint = "it may be " + join(words, ", ")});
+  });
+}
+
 void add_format_option(CommandOptions& options, std::string& format,
                        const std::vector<std::string_view>& formats) {
-  const std::vector<std::string> words(formats.begin(), formats.end());
-  format = words.front();
   options.group("Output");
-  options.add_parsed("output", format,
-                     {.letter = 'o', .value = "FORMAT", .choices = formats, .default_text = format},
-                     [words](const std::string& text) -> Result<std::string> {
-                       if (std::find(words.begin(), words.end(), text) != words.end()) return text;
-                       return Error{.kind = Error::Kind::configuration,
-                                    .message = in_quotes(text) + " is no output format",
-                                    .hint = "it may be " + join(words, ", ")};
-                     });
+  add_choice_option(options, "output", format,
+                    {.letter = 'o', .value = "FORMAT", .choices = formats}, "output format");
+}
+
+void add_color_option(CommandOptions& options, std::string& color) {
+  options.group("Output");
+  add_choice_option(options, "color", color,
+                    {.value = "WHEN", .choices = {"auto", "always", "never"}}, "choice for colour");
 }
 
 void add_output_file_option(CommandOptions& options, std::string& path) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "command_options.hpp"
+#include "fleet.hpp"
 #include "profile_source.hpp"
 
 #include <execcred/base/result.hpp>
@@ -52,6 +53,8 @@ class AccessOptions {
   // (configuration) where there are several, naming them.
   Result<std::optional<ClusterProfile>> one_profile(Outcome& outcome) const;
   const std::string& provider() const { return provider_; }
+  // "'profiles.yaml'" or "the hub", for messages.
+  std::string title() const { return source_.title(); }
 
  private:
   std::string mapping_path_;
@@ -70,12 +73,25 @@ void add_allow_empty_option(CommandOptions& options, bool& may_be_empty);
 void conclude(Inventory inventory, const ProfileSource& source, const std::string& name,
               bool may_be_empty, Outcome& outcome);
 
+// What a command says at the end of a run over a fleet. Where a signal ended the run, the exit code
+// says so; with threads left, it writes the outcome and ends the process.
+void conclude(const FleetEnd& end, Outcome& outcome);
+
 Result<ProviderMapping> read_mapping(const std::string& path);
+
+// --parallel.
+void add_parallel_option(CommandOptions& options, FleetOptions& fleet);
 
 // -o of a command that prints documents, a table or a list: one of the formats, of which the first
 // is the default.
 void add_format_option(CommandOptions& options, std::string& format,
                        const std::vector<std::string_view>& formats);
+// An option with one value of about.choices, of which the first is the default. `noun` is for the
+// refusal of others: "'x' is no output format".
+void add_choice_option(CommandOptions& options, std::string_view name, std::string& target,
+                       About about, const std::string& noun = "choice");
+// --color of a command whose text is for people: a value of Paint::of.
+void add_color_option(CommandOptions& options, std::string& color);
 // -o of a command that writes one file.
 void add_output_file_option(CommandOptions& options, std::string& path);
 

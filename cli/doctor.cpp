@@ -12,7 +12,6 @@
 #include <execcred/os/process_setup.hpp>
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <charconv>
 #include <utility>
@@ -20,20 +19,9 @@
 namespace execcred::cli {
 namespace {
 
-constexpr std::size_t kMostParallel = 256;
-constexpr int kSignalled = 128;
-
 Error wrong(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
-}
-
-Result<std::size_t> parse_parallel(const std::string& text) {
-  std::size_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_number = problem == std::errc() && end == text.data() + text.size();
-  if (is_number && number >= 1 && number <= kMostParallel) return number;
-  return wrong(in_quotes(text) + " is no number from 1 to " + std::to_string(kMostParallel));
 }
 
 // Go's durations, and days: "30d".
@@ -83,11 +71,7 @@ void Doctor::add_input_options(CommandOptions& options) {
 
 void Doctor::add_examination_options(CommandOptions& options) {
   options.group("Examination");
-  options.add_parsed("parallel", parallel_,
-                     {.value = "NUMBER",
-                      .help = "How many clusters are examined at a time",
-                      .default_text = std::to_string(parallel_)},
-                     parse_parallel);
+  add_parallel_option(options, fleet_);
   options.add_parsed("timeout", timeout_,
                      {.value = "DURATION",
                       .help = "Bound of the run, and of each step over the network",
@@ -108,6 +92,7 @@ void Doctor::add_examination_options(CommandOptions& options) {
                      parse_days);
   add_format_option(options, format_,
                     {"text", "json", "prometheus", "html", "yaml", "name", "wide"});
+  add_color_option(options, color_);
   options.add("output-file", output_file_,
               {.value = "PATH",
                .help = "Replace this file, instead of printing; - is standard output",
@@ -212,9 +197,12 @@ std::string Doctor::text_of(const std::vector<doctor::Item>& items) const {
   if (format_ == "prometheus") return write_prometheus(items);
   if (format_ == "html") return write_html(items, SystemClock().now());
   if (format_ == "name") return write_names(items);
-  if (format_ == "wide") return write_table(items, true);
-  if (items.size() == 1) return write_one(items.front(), is_debug_);
-  return items.empty() ? std::string() : write_table(items, false);
+  // A file is no terminal.
+  const bool is_for_file = !output_file_.empty() && output_file_ != "-";
+  const Paint paint = Paint::of(is_for_file && color_ == "auto" ? "never" : color_);
+  if (format_ == "wide") return write_table(items, true, paint);
+  if (items.size() == 1) return write_one(items.front(), is_debug_, paint);
+  return items.empty() ? std::string() : write_table(items, false, paint);
 }
 
 Status Doctor::give_out(const std::string& text, Outcome& outcome) const {
@@ -245,11 +233,8 @@ Result<Outcome> Doctor::run() {
   std::vector<doctor::Target> found = TRY(targets(outcome));
   // With nothing to examine and no document that could be used, there is nothing to write.
   if (found.empty() && outcome.exit_code != 0) return outcome;
-  const bool is_fleet = found.size() > 1;
-  doctor::FleetResult result = examine_all(
-      std::move(found), examination,
-      {.parallel = parallel_, .shows_progress = is_fleet && isatty(STDERR_FILENO) == 1});
-  const bool is_cut = result.signal != 0;
+  doctor::FleetResult result = examine_all(std::move(found), examination, fleet_);
+  const bool is_cut = result.end.signal != 0;
   // A file of metrics is whole or stays as it was.
   const bool is_withheld = is_cut && format_ == "prometheus";
   if (!is_withheld) TRY(give_out(text_of(result.items), outcome));
@@ -263,14 +248,8 @@ Result<Outcome> Doctor::run() {
   }
   const int code = exit_code_of(result.items);
   outcome.exit_code = code == 1 || outcome.exit_code == 0 ? code : outcome.exit_code;
-  if (!is_cut) return outcome;
-  outcome.exit_code = kSignalled + result.signal;
-  outcome.notes += std::string(kProgram) + ": interrupted: what is known so far follows\n";
-  if (!result.has_stragglers) return outcome;
-  deadline::write_to_stderr(outcome.notes);
-  const Result<bool> written = write_while_read(outcome.text.reveal());
-  static_cast<void>(written);
-  _exit(outcome.exit_code);
+  conclude(result.end, outcome);
+  return outcome;
 }
 
 }  // namespace execcred::cli

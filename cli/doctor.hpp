@@ -5,8 +5,7 @@
 
 #include "command.hpp"
 
-#include "doctor/examination.hpp"
-#include "fleet.hpp"
+#include "doctor/examine_all.hpp"
 
 #include <string>
 #include <vector>
@@ -37,13 +36,14 @@ class Doctor final : public Command {
   bool may_be_empty_ = false;
   bool all_contexts_ = false;
   Duration timeout_ = kPluginLimit;
-  std::size_t parallel_ = 16;
+  FleetOptions fleet_{.shows_progress = true};
   std::vector<std::string> permissions_;
   std::string authentication_config_;
   bool no_request_ = false;
   Duration warn_before_ = std::chrono::hours(24 * 30);
   bool is_debug_ = false;
   std::string format_;
+  std::string color_;
   std::string output_file_;
   std::string log_;
   std::optional<Duration> since_;

@@ -2,7 +2,6 @@
 #include "fleet.hpp"
 
 #include <execcred/os/deadline.hpp>
-#include <execcred/os/file.hpp>
 
 #include <poll.h>
 #include <pthread.h>
@@ -19,12 +18,13 @@
 #include <thread>
 #include <utility>
 
-namespace execcred::doctor {
+namespace execcred::cli {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kRedraw(200);
+constexpr std::chrono::seconds kLong(1);      // a shorter run shows no progress
 constexpr std::chrono::seconds kPatience(3);  // with threads that were told to stop
 
 sigset_t ending_signals() {
@@ -41,21 +41,15 @@ void raise_event(const FileDescriptor& event) {
 }
 
 // Outlives a thread that does not end in time, and so is shared with it.
-struct Work {
-  Work(std::vector<Target> all, ExaminationOptions options)
-      : targets(std::move(all)),
-        is_done(targets.size()),
-        own_options(std::move(options)),
-        stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        progress(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        examination(own_options, stop.get()) {}
+struct Run {
+  explicit Run(std::shared_ptr<FleetWork> all)
+      : work(std::move(all)),
+        is_done(work->count()),
+        progress(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-  std::vector<Target> targets;
+  std::shared_ptr<FleetWork> work;
   std::vector<std::atomic<bool>> is_done;
-  ExaminationOptions own_options;
-  FileDescriptor stop;      // raised: everything ends soon
   FileDescriptor progress;  // raised when a thread ends
-  Examination examination;
   std::atomic<std::size_t> next = 0;
   std::atomic<std::size_t> done = 0;
   std::atomic<std::size_t> failing = 0;
@@ -63,20 +57,19 @@ struct Work {
   std::atomic<bool> is_stopped = false;
 };
 
-void work_on(const std::shared_ptr<Work>& work) {
+void work_on(const std::shared_ptr<Run>& run) {
   for (;;) {
-    const std::size_t number = work->next.fetch_add(1);
-    if (number >= work->targets.size() || work->is_stopped) break;
-    Target& target = work->targets[number];
-    work->examination.run(target, number);
+    const std::size_t number = run->next.fetch_add(1);
+    if (number >= run->work->count() || run->is_stopped) break;
+    const bool fails = run->work->run(number);
     // What was cut short is not known.
-    if (work->is_stopped) break;
-    if (target.item.verdict() == Verdict::fail) work->failing.fetch_add(1);
-    work->is_done[number] = true;
-    work->done.fetch_add(1);
+    if (run->is_stopped) break;
+    if (fails) run->failing.fetch_add(1);
+    run->is_done[number] = true;
+    run->done.fetch_add(1);
   }
-  work->threads.fetch_sub(1);
-  raise_event(work->progress);
+  run->threads.fetch_sub(1);
+  raise_event(run->progress);
 }
 
 std::string clock_text(std::chrono::seconds time) {
@@ -87,17 +80,18 @@ std::string clock_text(std::chrono::seconds time) {
 
 class ProgressBar {
  public:
-  ProgressBar(const Work& work, bool is_shown) : work_(work), is_shown_(is_shown) {}
+  ProgressBar(const Run& run, bool is_shown) : run_(run), is_shown_(is_shown) {}
 
   void draw() {
-    if (!is_shown_) return;
+    if (!is_shown_ || SteadyClock::now() - start_ < kLong) return;
+    is_drawn_ = true;
     constexpr std::size_t kWidth = 24;
-    const std::size_t all = work_.targets.size();
-    const std::size_t done = work_.done;
+    const std::size_t all = run_.work->count();
+    const std::size_t done = run_.done;
     const std::size_t filled = all == 0 ? kWidth : done * kWidth / all;
     std::string line = "\r[" + std::string(filled, '#') + std::string(kWidth - filled, '.') + "] " +
                        std::to_string(done) + "/" + std::to_string(all) + ", " +
-                       std::to_string(work_.failing) + " failing";
+                       std::to_string(run_.failing) + " failing";
     if (done > 0 && done < all) {
       const auto elapsed = SteadyClock::now() - start_;
       const auto left = elapsed / done * (all - done);
@@ -107,20 +101,21 @@ class ProgressBar {
   }
 
   void remove() const {
-    if (is_shown_) deadline::write_to_stderr("\r\x1b[K");
+    if (is_drawn_) deadline::write_to_stderr("\r\x1b[K");
   }
 
  private:
-  const Work& work_;
+  const Run& run_;
   bool is_shown_;
+  bool is_drawn_ = false;
   SteadyClock::time_point start_ = SteadyClock::now();
 };
 
 // Until all threads have ended, or a signal came. The signal, or 0.
-int wait_for_end(const Work& work, const FileDescriptor& signals, ProgressBar& bar) {
-  while (work.threads > 0) {
+int wait_for_end(const Run& run, const FileDescriptor& signals, ProgressBar& bar) {
+  while (run.threads > 0) {
     std::array<pollfd, 2> polled = {{{.fd = signals.get(), .events = POLLIN, .revents = 0},
-                                     {.fd = work.progress.get(), .events = POLLIN, .revents = 0}}};
+                                     {.fd = run.progress.get(), .events = POLLIN, .revents = 0}}};
     poll(polled.data(), polled.size(), static_cast<int>(kRedraw.count()));
     bar.draw();
     signalfd_siginfo info = {};
@@ -128,70 +123,72 @@ int wait_for_end(const Work& work, const FileDescriptor& signals, ProgressBar& b
       return static_cast<int>(info.ssi_signo);
     }
     std::uint64_t count = 0;
-    const ssize_t size = read(work.progress.get(), &count, sizeof count);
+    const ssize_t size = read(run.progress.get(), &count, sizeof count);
     static_cast<void>(size);
   }
   return 0;
 }
 
-bool wait_for_threads(const Work& work) {
+bool wait_for_threads(const Run& run) {
   const auto end = SteadyClock::now() + kPatience;
-  while (work.threads > 0 && SteadyClock::now() < end) {
-    pollfd polled = {.fd = work.progress.get(), .events = POLLIN, .revents = 0};
+  while (run.threads > 0 && SteadyClock::now() < end) {
+    pollfd polled = {.fd = run.progress.get(), .events = POLLIN, .revents = 0};
     constexpr int kGlance = 50;
     poll(&polled, 1, kGlance);
     std::uint64_t count = 0;
-    const ssize_t size = read(work.progress.get(), &count, sizeof count);
+    const ssize_t size = read(run.progress.get(), &count, sizeof count);
     static_cast<void>(size);
   }
-  return work.threads == 0;
+  return run.threads == 0;
 }
 
 }  // namespace
 
-FleetResult examine_all(std::vector<Target> targets, const ExaminationOptions& examination,
-                        const FleetOptions& options) {
-  const auto work = std::make_shared<Work>(std::move(targets), examination);
+FleetWork::FleetWork(std::size_t count)
+    : count_(count), stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+void FleetWork::end_soon() const { raise_event(stop_); }
+
+FleetEnd run_fleet(const std::shared_ptr<FleetWork>& work, const FleetOptions& options) {
+  const auto run = std::make_shared<Run>(work);
   const sigset_t ending = ending_signals();
   sigset_t before = {};
   // For the threads too, which inherit it; programs get their own mask.
   pthread_sigmask(SIG_BLOCK, &ending, &before);
   const FileDescriptor signals(signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
-  const std::size_t count = std::min(options.parallel, work->targets.size());
+  const std::size_t count = std::min(options.parallel, work->count());
   std::vector<std::thread> threads;
-  work->threads = count;
+  run->threads = count;
   for (std::size_t i = 0; i < count; ++i) {
     try {
-      threads.emplace_back(work_on, work);
+      threads.emplace_back(work_on, run);
     } catch (const std::system_error&) {
-      work->threads.fetch_sub(1);  // fewer do it too
+      run->threads.fetch_sub(1);  // fewer do it too
     }
   }
   if (threads.empty() && count > 0) {
-    work->threads = 1;
-    work_on(work);
+    run->threads = 1;
+    work_on(run);
   }
-  ProgressBar bar(*work, options.shows_progress);
-  FleetResult result;
-  result.signal = wait_for_end(*work, signals, bar);
-  if (result.signal != 0) {
-    work->is_stopped = true;
-    raise_event(work->stop);
-    result.has_stragglers = !wait_for_threads(*work);
+  ProgressBar bar(*run, options.shows_progress && work->count() > 1 && isatty(STDERR_FILENO) == 1);
+  FleetEnd end;
+  end.signal = wait_for_end(*run, signals, bar);
+  if (end.signal != 0) {
+    run->is_stopped = true;
+    work->end_soon();
+    end.has_stragglers = !wait_for_threads(*run);
   }
   bar.remove();
   for (std::thread& thread : threads) {
-    if (result.has_stragglers) {
+    if (end.has_stragglers) {
       thread.detach();
     } else {
       thread.join();
     }
   }
-  for (std::size_t i = 0; i < work->targets.size(); ++i) {
-    if (work->is_done[i]) result.items.push_back(std::move(work->targets[i].item));
-  }
-  if (result.signal == 0) pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return result;
+  end.is_done.assign(run->is_done.begin(), run->is_done.end());
+  if (end.signal == 0) pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return end;
 }
 
-}  // namespace execcred::doctor
+}  // namespace execcred::cli

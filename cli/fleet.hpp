@@ -1,31 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many clusters at a time, by as many threads as may be under way at once.
+// Work on many clusters at a time, by as many threads as may be under way at once.
 #pragma once
 
-#include "doctor/examination.hpp"
-#include "doctor/report.hpp"
-#include "doctor/target.hpp"
+#include <execcred/os/file.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
-namespace execcred::doctor {
+namespace execcred::cli {
+
+// What is done for each of the clusters. It is shared with its threads, because one that does not
+// end in time outlives the run.
+class FleetWork {
+ public:
+  explicit FleetWork(std::size_t count);
+  FleetWork(const FleetWork&) = delete;
+  FleetWork& operator=(const FleetWork&) = delete;
+  virtual ~FleetWork() = default;
+
+  // Many threads call it at once, each with a number that is its own. Gives whether that cluster
+  // fails.
+  virtual bool run(std::size_t number) = 0;
+
+  std::size_t count() const { return count_; }
+  // When it can be read from, everything ends soon.
+  int stop() const { return stop_.get(); }
+  void end_soon() const;
+
+ private:
+  std::size_t count_;
+  FileDescriptor stop_;
+};
 
 struct FleetOptions {
   std::size_t parallel = 16;
-  bool shows_progress = false;  // on standard error, a terminal
+  // Where standard error is a terminal, and the run takes longer than a second.
+  bool shows_progress = false;
 };
 
-struct FleetResult {
-  // Those that are done, in the order of the targets.
-  std::vector<Item> items = {};
+struct FleetEnd {
+  // By number. What was not done was cut short, and is not known.
+  std::vector<bool> is_done = {};
   // The signal that ended the run before it was done; 0: none. No program that it started is left.
   int signal = 0;
   // Threads that did not end in time are left: the process must end by _exit.
   bool has_stragglers = false;
 };
 
-FleetResult examine_all(std::vector<Target> targets, const ExaminationOptions& examination,
-                        const FleetOptions& options);
+FleetEnd run_fleet(const std::shared_ptr<FleetWork>& work, const FleetOptions& options);
 
-}  // namespace execcred::doctor
+}  // namespace execcred::cli

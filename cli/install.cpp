@@ -3,12 +3,11 @@
 
 #include "install_directory.hpp"
 #include "install_files.hpp"
+#include "table.hpp"
 
 #include <execcred/base/try.hpp>
 #include <execcred/os/deadline.hpp>
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -23,27 +22,12 @@ namespace fs = std::filesystem;
 constexpr std::chrono::minutes kLimit(5);
 constexpr std::string_view kTimeoutHint = "see whether the directory's file system answers";
 
-using Row = std::array<std::string, 4>;
-
-Row row_of(const InstalledPlugin& plugin) {
-  return {std::string(plugin.done), plugin.name, std::to_string(plugin.size), plugin.digest};
-}
-
 std::string report(const std::vector<InstalledPlugin>& plugins) {
-  std::vector<Row> rows = {{"DONE", "PLUGIN", "BYTES", "SHA256"}};
-  for (const InstalledPlugin& plugin : plugins) rows.push_back(row_of(plugin));
-  std::array<std::size_t, 4> widths = {};
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  Table table({"DONE", "PLUGIN", "BYTES", "SHA256"});
+  for (const InstalledPlugin& plugin : plugins) {
+    table.add({plugin.done, plugin.name, std::to_string(plugin.size), plugin.digest});
   }
-  std::string text;
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-      text += row[i] + std::string(widths[i] + 2 - row[i].size(), ' ');
-    }
-    text += row.back() + "\n";
-  }
-  return text;
+  return table.text();
 }
 
 }  // namespace
@@ -52,7 +36,8 @@ void Install::add_options(CommandOptions& options) {
   options.add_operands(directories_, {.usage = "DIR", .takes = Takes::directory});
   options.group("Input");
   options.add("plugin", plugins_,
-              {.value = "NAME", .help = "Only this one; else all that lie beside execcred"});
+              {.value = "NAME",
+               .help = "Only this one, or kubectl-execcred; else all that lie beside execcred"});
   options.add_example("Copy all plugins", "execcred install ./plugins");
   options.add_example("Copy two of them",
                       "execcred install --plugin=execcred-spiffe --plugin=execcred-aws ./plugins");

@@ -2,6 +2,8 @@
 #include "resolve.hpp"
 
 #include "cluster_secrets.hpp"
+#include "list_text.hpp"
+#include "table.hpp"
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -97,8 +99,9 @@ Value to_json(const ProviderMapping& mapping, const Resolved& resolved, bool was
 
 void Resolve::add_options(CommandOptions& options) {
   access_.add_to(options);
-  add_format_option(options, output_,
-                    {"text", "json", "exec-config", "istio-secret", "argocd-secret"});
+  add_format_option(
+      options, output_,
+      {"text", "json", "yaml", "name", "wide", "exec-config", "istio-secret", "argocd-secret"});
   options.add_example("Show what would run for each ClusterProfile of a folder, and why",
                       "execcred resolve -m mapping.json -f profiles/");
   options.add_example("Write an Argo CD cluster Secret that runs the plugin",
@@ -129,31 +132,57 @@ Result<Outcome> Resolve::write_secrets(const ProviderMapping& mapping) const {
   return outcome;
 }
 
-Result<Outcome> Resolve::run() {
-  const ProviderMapping mapping = TRY(access_.mapping());
-  if (output_.ends_with("-secret")) return write_secrets(mapping);
+Result<Outcome> Resolve::write_lines(const ProviderMapping& mapping) const {
   const bool was_asked = !access_.provider().empty();
   std::string text;
-  json::Array items;
   Outcome outcome =
       TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
-        if (output_ == "text") {
-          text += (text.empty() ? "" : "\n") + to_text(mapping, {profile, access}, was_asked);
-        } else if (output_ == "json") {
-          items.push_back(to_json(mapping, {profile, access}, was_asked));
+        if (output_ == "name") {
+          text += profile.full_name() + "\n";
         } else {
-          items.push_back(execcred::to_json(access.exec));
+          text += (text.empty() ? "" : "\n") + to_text(mapping, {profile, access}, was_asked);
         }
         return {};
       }));
-  if (output_ == "text") {
-    outcome.text = SecretString(text);
-  } else if (!items.empty() || outcome.problems.empty()) {
-    Value list((json::Object()));
-    list.add("items", Value(std::move(items)));
-    outcome.text = SecretString(json::to_indented_text(list));
+  outcome.text = SecretString(text);
+  return outcome;
+}
+
+Result<Outcome> Resolve::write_table(const ProviderMapping& mapping) const {
+  Table table({"CLUSTER", "PROVIDER", "SOURCE", "SERVER", "COMMAND", "ARGUMENTS"});
+  bool is_empty = true;
+  Outcome outcome =
+      TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
+        is_empty = false;
+        table.add({profile.full_name(), printable(access.provider), access.source,
+                   printable(access.cluster.server), printable(access.exec.command),
+                   printable(join(access.exec.args, " "))});
+        return {};
+      }));
+  if (!is_empty) outcome.text = SecretString(table.text());
+  return outcome;
+}
+
+Result<Outcome> Resolve::write_list(const ProviderMapping& mapping) const {
+  const bool was_asked = !access_.provider().empty();
+  json::Array items;
+  Outcome outcome =
+      TRY(for_each(mapping, [&](const ClusterProfile& profile, const Access& access) -> Status {
+        items.push_back(output_ == "exec-config" ? execcred::to_json(access.exec)
+                                                 : to_json(mapping, {profile, access}, was_asked));
+        return {};
+      }));
+  if (!items.empty() || outcome.problems.empty()) {
+    outcome.text = SecretString(document_text(list_of(std::move(items)), output_));
   }
   return outcome;
+}
+
+Result<Outcome> Resolve::run() {
+  const ProviderMapping mapping = TRY(access_.mapping());
+  if (output_.ends_with("-secret")) return write_secrets(mapping);
+  if (output_ == "text" || output_ == "name") return write_lines(mapping);
+  return output_ == "wide" ? write_table(mapping) : write_list(mapping);
 }
 
 }  // namespace execcred::cli

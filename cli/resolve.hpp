@@ -16,6 +16,9 @@ class Resolve final : public Command {
   // The outcome without its text.
   Result<Outcome> for_each(const ProviderMapping& mapping, const Receive& receive) const;
   Result<Outcome> write_secrets(const ProviderMapping& mapping) const;
+  Result<Outcome> write_lines(const ProviderMapping& mapping) const;
+  Result<Outcome> write_table(const ProviderMapping& mapping) const;
+  Result<Outcome> write_list(const ProviderMapping& mapping) const;
 
   AccessOptions access_;
   std::string output_;

@@ -5,15 +5,17 @@
 
 #include "report.hpp"
 
+#include "paint.hpp"
+
 #include <string>
 #include <vector>
 
 namespace execcred::doctor {
 
 // A line a step, then the cause and its remedy. `shows_exchange` adds the requests and replies.
-std::string write_one(const Item& item, bool shows_exchange);
+std::string write_one(const Item& item, bool shows_exchange, const cli::Paint& paint = {});
 // A table, failures first, and how often each cause is there.
-std::string write_table(const std::vector<Item>& items, bool is_wide);
+std::string write_table(const std::vector<Item>& items, bool is_wide, const cli::Paint& paint = {});
 // NAMESPACE/NAME, one a line.
 std::string write_names(const std::vector<Item>& items);
 // config/schemas/doctor.schema.json

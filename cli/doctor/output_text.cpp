@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output.hpp"
 
+#include "table.hpp"
+
 #include <execcred/base/text.hpp>
 
 #include <algorithm>
@@ -13,7 +15,6 @@ namespace {
 
 constexpr std::size_t kNameWidth = 14;
 constexpr std::size_t kVerdictWidth = 9;
-constexpr std::size_t kMostWidth = 60;  // of a column; a longer cell sticks out
 
 std::string padded(std::string_view text, std::size_t width) {
   std::string cell(text);
@@ -21,44 +22,37 @@ std::string padded(std::string_view text, std::size_t width) {
   return cell;
 }
 
-std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+cli::Style style_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::fail:
+      return cli::Style::bad;
+    case Verdict::warn:
+      return cli::Style::notice;
+    case Verdict::ok:
+      return cli::Style::good;
+    case Verdict::skipped:
+      break;
+  }
+  return cli::Style::faint;
+}
 
 std::string duration_text(Duration duration) {
   return format_duration(std::chrono::round<std::chrono::milliseconds>(duration));
 }
 
-using Row = std::vector<std::string>;
-
-Row row_of(const Item& item, bool is_wide) {
-  Row row = {printable(item.full_name()),
-             or_dash(printable(item.provider)),
-             std::string(name_of(item.verdict())),
-             or_dash(std::string(item.cause())),
-             or_dash(item.user),
-             item.expires ? text_of(*item.expires) : "-",
-             duration_text(item.duration)};
+std::vector<cli::Cell> row_of(const Item& item, bool is_wide) {
+  std::vector<cli::Cell> row = {printable(item.full_name()),
+                                printable(item.provider),
+                                {name_of(item.verdict()), style_of(item.verdict())},
+                                item.cause(),
+                                item.user,
+                                item.expires ? text_of(*item.expires) : "",
+                                duration_text(item.duration)};
   if (is_wide) {
     const Step* const step = item.cause_step();
-    row.push_back(step == nullptr ? "-" : step->message);
+    row.emplace_back(step == nullptr ? "" : step->message);
   }
   return row;
-}
-
-std::string aligned(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], std::min(row[i].size(), kMostWidth));
-    }
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += padded(row[i], widths[i]) + "  ";
-    while (line.ends_with(' ')) line.pop_back();
-    text += line + "\n";
-  }
-  return text;
 }
 
 int rank(const Item& item) {
@@ -83,21 +77,22 @@ std::vector<const Item*> by_result(const std::vector<Item>& items) {
   return sorted;
 }
 
-std::string write_one(const Item& item, bool shows_exchange) {
+std::string write_one(const Item& item, bool shows_exchange, const cli::Paint& paint) {
   std::string text = printable(item.full_name());
   if (!item.provider.empty()) text += ", provider " + printable(item.provider);
   text += "\n";
   for (std::size_t i = 0; i < kStepCount; ++i) {
     const auto id = static_cast<StepId>(i);
     const Step& step = item.step(id);
-    text += "  " + padded(name_of(id), kNameWidth) + padded(name_of(step.verdict), kVerdictWidth) +
-            step.message + "\n";
+    text += "  " + padded(name_of(id), kNameWidth) +
+            paint(style_of(step.verdict), name_of(step.verdict)) +
+            padded("", kVerdictWidth - name_of(step.verdict).size()) + step.message + "\n";
     if (!shows_exchange || id != StepId::authenticate) continue;
     for (const std::string& line : item.exchange) text += "    " + line + "\n";
   }
   if (item.expires) text += "expires: " + text_of(*item.expires) + "\n";
   const Step* const cause = item.cause_step();
-  text += "result: " + std::string(name_of(item.verdict())) + "\n";
+  text += "result: " + paint(style_of(item.verdict()), name_of(item.verdict())) + "\n";
   if (cause == nullptr) return text;
   text += "cause: " + std::string(cause->cause) + "\n";
   if (!cause->hint.empty()) text += "  hint: " + cause->hint + "\n";
@@ -125,12 +120,13 @@ std::string write_summary(const std::vector<Item>& items) {
   return text;
 }
 
-std::string write_table(const std::vector<Item>& items, bool is_wide) {
-  std::vector<Row> rows = {{"CLUSTER", "PROVIDER", "RESULT", "CAUSE", "USER", "EXPIRES", "TIME"}};
-  if (is_wide) rows.front().emplace_back("MESSAGE");
-  rows.reserve(items.size() + 1);
-  for (const Item* const item : by_result(items)) rows.push_back(row_of(*item, is_wide));
-  return aligned(rows) + "\n" + write_summary(items);
+std::string write_table(const std::vector<Item>& items, bool is_wide, const cli::Paint& paint) {
+  std::vector<cli::Cell> head = {"CLUSTER", "PROVIDER", "RESULT", "CAUSE",
+                                 "USER",    "EXPIRES",  "TIME"};
+  if (is_wide) head.emplace_back("MESSAGE");
+  cli::Table table(std::move(head));
+  for (const Item* const item : by_result(items)) table.add(row_of(*item, is_wide));
+  return table.text(paint) + "\n" + write_summary(items);
 }
 
 std::string write_names(const std::vector<Item>& items) {

@@ -48,6 +48,16 @@ TEST_CASE("cache list: whose each entry is, what it is for, its age and its end,
   CHECK(parse_timestamp(until) > seconds_since_epoch() + 3500);
 }
 
+TEST_CASE("cache list: -o yaml, name and wide have the keys") {
+  const FilledCache cache;
+  cache.add_credential("https://a.example.com", now() - 90s, now() + 1h);
+  const std::string key = "issuer-url=https://a.example.com plugin=execcred-oidc-federation";
+  CHECK(cache.run({"list", "-oname"}).output == key + "\n");
+  CHECK(cache.run({"list", "-owide"}).output.find("TARGET") != std::string::npos);
+  CHECK(cache.run({"list", "-owide"}).output.ends_with("  " + key + "\n"));
+  CHECK(cache.run({"list", "-oyaml"}).output.find("\n- state: valid\n") != std::string::npos);
+}
+
 TEST_CASE("cache list: a failure tells its error, and when the provider may be asked again") {
   const FilledCache cache;
   cache.add_failure("https://down.example.com", now(), now() + 30s, "the provider\nis down");

@@ -110,7 +110,7 @@ TEST_CASE("resolve -o json: all of the cluster is kept") {
 }
 
 TEST_CASE("resolve: an unknown format is a usage error") {
-  for (const std::string format : {"yaml", "token", "exec-credential", "JSON"}) {
+  for (const std::string format : {"xml", "token", "exec-credential", "JSON"}) {
     CHECK_REFUSAL(resolve("", "", {"-o", format}), 2, "exec-config");
   }
 }

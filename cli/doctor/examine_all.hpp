@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The examination of many clusters at a time.
+#pragma once
+
+#include "examination.hpp"
+#include "report.hpp"
+#include "target.hpp"
+
+#include "fleet.hpp"
+
+#include <vector>
+
+namespace execcred::doctor {
+
+struct FleetResult {
+  // Those that are done, in the order of the targets.
+  std::vector<Item> items = {};
+  cli::FleetEnd end = {};
+};
+
+FleetResult examine_all(std::vector<Target> targets, const ExaminationOptions& examination,
+                        const cli::FleetOptions& options);
+
+}  // namespace execcred::doctor

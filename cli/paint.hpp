@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Colour in what people read: on a terminal, or where --color asks for it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace execcred::cli {
+
+enum class Style { plain, good, notice, bad, faint };
+
+class Paint {
+ public:
+  Paint() = default;  // no colour
+  // Of --color: "always", "never", or "auto", which colours standard output where that is a
+  // terminal and the environment has neither NO_COLOR nor TERM=dumb.
+  static Paint of(std::string_view choice);
+
+  // The text must hold no control character.
+  std::string operator()(Style style, std::string_view text) const;
+  bool is_on() const { return is_on_; }
+
+ private:
+  explicit Paint(bool is_on) : is_on_(is_on) {}
+
+  bool is_on_ = false;
+};
+
+}  // namespace execcred::cli
