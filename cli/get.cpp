@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "get.hpp"
 
+#include "get_fleet.hpp"
 #include "plugin_options.hpp"
 #include "plugin_output.hpp"
 
@@ -9,7 +10,9 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/exec/provider.hpp>
+#include <execcred/os/deadline.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -17,6 +20,9 @@ namespace execcred::cli {
 namespace {
 
 using std::chrono::sys_seconds;
+
+const std::vector<std::string_view> kFormats = {"exec-credential", "token", "header", "json"};
+const std::vector<std::string_view> kFleetFormats = {"text", "json", "yaml", "name", "wide"};
 
 std::optional<sys_seconds> expiration(const Credential& credential) {
   if (!credential.expires_at) return std::nullopt;
@@ -67,19 +73,25 @@ Result<SecretString> write_token(std::string_view lead, const Credential& creden
 void Get::add_options(CommandOptions& options) {
   access_.add_to(options);
   options.group("Plugin");
+  options.add("all", is_for_all_,
+              {.help = "Run it for every ClusterProfile, and print how each run ended"});
+  add_parallel_option(options, fleet_);
   options.add_parsed("timeout", timeout_,
                      {.value = "DURATION",
                       .help = "How long the plugin may run, at most 60s",
                       .default_text = format_duration(timeout_)},
                      parse_timeout);
-  add_format_option(options, output_, {"exec-credential", "token", "header", "json"});
+  add_format_option(options, output_,
+                    {"exec-credential", "token", "header", "json", "text", "yaml", "name", "wide"});
+  output_.clear();
+  add_color_option(options, color_);
   options.add("debug", debug_,
               {.help = "Show each step on standard error, also of our plugins",
                .variable = "EXECCRED_DEBUG"});
-  options.add_example("Print the ExecCredential, as the plugin's client gets it",
-                      "execcred get -m mapping.json -f profile.yaml");
   options.add_example("Print the credential of one cluster of many, as a header for curl -H @-",
                       "execcred get -m mapping.json -f profiles/ --name fleet/spoke-1 -o header");
+  options.add_example("See for which clusters there is a credential, and until when",
+                      "execcred get -m mapping.json -f profiles/ --all");
 }
 
 Result<Credential> Get::run_plugin(const Access& access) const {
@@ -130,7 +142,22 @@ Result<SecretString> Get::credential_text(const ProviderMapping& mapping,
   return write_exec_credential(access.exec.api_version, credential, expiration(credential));
 }
 
-Result<Outcome> Get::run() {
+Status Get::check() {
+  const std::vector<std::string_view>& formats = is_for_all_ ? kFleetFormats : kFormats;
+  if (output_.empty()) output_ = formats.front();
+  if (std::find(formats.begin(), formats.end(), output_) != formats.end()) return {};
+  const auto list = [](const std::vector<std::string_view>& words) {
+    return join({words.begin(), words.end()}, ", ");
+  };
+  return Error{
+      .kind = Error::Kind::configuration,
+      .message = "--output: " + in_quotes(output_) + " is no output format " +
+                 (is_for_all_ ? "of --all, which shows no credential" : "of a credential"),
+      .hint = is_for_all_ ? "it may be " + list(kFleetFormats)
+                          : "it may be " + list(kFormats) + "; with --all, " + list(kFleetFormats)};
+}
+
+Result<Outcome> Get::get_one() const {
   const ProviderMapping mapping = TRY(access_.mapping());
   Outcome outcome{.needs_reader = true};
   const std::optional<ClusterProfile> profile = TRY(access_.one_profile(outcome));
@@ -143,6 +170,45 @@ Result<Outcome> Get::run() {
     outcome.problems.push_back(std::move(text).error());
   }
   return outcome;
+}
+
+Result<Outcome> Get::get_every() const {
+  const ProviderMapping mapping = TRY(access_.mapping());
+  std::vector<FleetTarget> targets;
+  bool is_any_mapped = false;
+  Outcome outcome;
+  TRY(access_.for_each_profile(
+      [&](const ClusterProfile& profile) -> Status {
+        targets.push_back(fleet_target(mapping, profile, access_.provider()));
+        is_any_mapped = is_any_mapped || !targets.back().item.provider.empty();
+        return {};
+      },
+      outcome));
+  // The time to read the hub is not that of the plugins.
+  deadline::stop();
+  if (!targets.empty() && !is_any_mapped) {
+    outcome.exit_code = 2;
+    outcome.problems.push_back(
+        {.kind = Error::Kind::configuration,
+         .message = access_.title() + " holds no ClusterProfile with a provider of the mapping",
+         .hint = "execcred resolve says what each ClusterProfile lists"});
+  }
+  if (outcome.exit_code == 2) return outcome;
+  FleetCredentials done = get_all(std::move(targets), timeout_, fleet_);
+  outcome.text = SecretString(fleet_text(done.items, output_, Paint::of(color_)));
+  const DebugLog debug{std::string(kProgram), debug_};
+  for (const FleetItem& item : done.items) {
+    debug(item.full_name() + ": " + in_quotes(item.command) + " took " +
+          format_duration(std::chrono::round<std::chrono::milliseconds>(item.duration)));
+    if (item.result == FleetResult::fail) outcome.exit_code = 1;
+  }
+  conclude(done.end, outcome);
+  return outcome;
+}
+
+Result<Outcome> Get::run() {
+  TRY(check());
+  return is_for_all_ ? get_every() : get_one();
 }
 
 }  // namespace execcred::cli

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred get: runs the plugin of one ClusterProfile, as a controller would, and prints the
-// credential. What the plugin says on its standard error is shown.
+// credential. What the plugin says on its standard error is shown. With --all it runs those of all,
+// and prints how each run ended.
 #pragma once
 
 #include "command.hpp"
+#include "fleet.hpp"
 
 namespace execcred::cli {
 
@@ -17,10 +19,17 @@ class Get final : public Command {
   Result<SecretString> credential_text(const ProviderMapping& mapping,
                                        const ClusterProfile& profile) const;
 
+  Status check();
+  Result<Outcome> get_one() const;
+  Result<Outcome> get_every() const;
+
   AccessOptions access_;
+  bool is_for_all_ = false;
+  FleetOptions fleet_{.shows_progress = true};
   Duration timeout_ = kPluginLimit;
   bool debug_ = false;
   std::string output_;
+  std::string color_;
 };
 
 }  // namespace execcred::cli

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "get_fleet.hpp"
+
+#include "list_text.hpp"
+#include "table.hpp"
+
+#include <execcred/base/environment.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+using json::Value;
+
+constexpr std::size_t kLongestError = 1000;  // bytes
+
+std::string_view name_of(FleetResult result) {
+  switch (result) {
+    case FleetResult::ok:
+      return "ok";
+    case FleetResult::fail:
+      return "fail";
+    case FleetResult::skipped:
+      break;
+  }
+  return "skipped";
+}
+
+Style style_of(FleetResult result) {
+  switch (result) {
+    case FleetResult::ok:
+      return Style::good;
+    case FleetResult::fail:
+      return Style::bad;
+    case FleetResult::skipped:
+      break;
+  }
+  return Style::faint;
+}
+
+void fail(const Error& error, FleetItem& item) {
+  item.result = FleetResult::fail;
+  item.exit_code = exit_code(error.kind);
+  item.error = shown_text(error.message, {}, kLongestError);
+  item.hint = shown_text(error.hint, {}, kLongestError);
+}
+
+std::string time_text(TimePoint time) {
+  return format_rfc3339(std::chrono::floor<std::chrono::seconds>(time));
+}
+
+std::chrono::milliseconds milliseconds_of(Duration duration) {
+  return std::chrono::round<std::chrono::milliseconds>(duration);
+}
+
+class Runs final : public FleetWork {
+ public:
+  Runs(std::vector<FleetTarget> targets, Duration limit)
+      : FleetWork(targets.size()), targets_(std::move(targets)), limit_(limit) {}
+
+  bool run(std::size_t number) override {
+    FleetTarget& target = targets_[number];
+    if (target.access) get(*target.access, target.item);
+    target.access.reset();
+    return target.item.result == FleetResult::fail;
+  }
+
+  std::vector<FleetItem> take_items(const std::vector<bool>& is_done) {
+    std::vector<FleetItem> items;
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+      if (is_done[i]) items.push_back(std::move(targets_[i].item));
+    }
+    return items;
+  }
+
+ private:
+  void get(const Access& access, FleetItem& item) const {
+    const auto start = std::chrono::steady_clock::now();
+    const Result<Credential> credential =
+        get_credential(access, environment_, PluginRun{.limit = limit_, .stop = stop()});
+    item.duration = std::chrono::steady_clock::now() - start;
+    if (!credential) return fail(credential.error(), item);
+    item.result = FleetResult::ok;
+    item.expires = credential->expires_at;
+  }
+
+  std::vector<FleetTarget> targets_;
+  Duration limit_;
+  Environment environment_ = Environment::copy();
+};
+
+std::vector<const FleetItem*> by_result(const std::vector<FleetItem>& items) {
+  std::vector<const FleetItem*> sorted;
+  sorted.reserve(items.size());
+  for (const FleetItem& item : items) sorted.push_back(&item);
+  std::stable_partition(sorted.begin(), sorted.end(),
+                        [](const FleetItem* item) { return item->result == FleetResult::fail; });
+  return sorted;
+}
+
+std::string summary(const std::vector<FleetItem>& items) {
+  std::array<std::size_t, 3> counts = {};
+  for (const FleetItem& item : items) ++counts[static_cast<std::size_t>(item.result)];
+  return std::to_string(items.size()) + (items.size() == 1 ? " cluster: " : " clusters: ") +
+         std::to_string(counts[0]) + " ok, " + std::to_string(counts[1]) + " fail, " +
+         std::to_string(counts[2]) + " skipped\n";
+}
+
+std::string table(const std::vector<FleetItem>& items, bool is_wide, const Paint& paint) {
+  std::vector<Cell> head = {"CLUSTER", "PROVIDER", "RESULT", "EXPIRES", "EXIT", "TIME"};
+  if (is_wide) head.insert(head.end(), {"SERVER", "COMMAND"});
+  head.emplace_back("ERROR");
+  Table table(std::move(head));
+  for (const FleetItem* const item : by_result(items)) {
+    const bool has_run = item->result != FleetResult::skipped;
+    std::vector<Cell> row = {item->full_name(),
+                             printable(item->provider),
+                             {name_of(item->result), style_of(item->result)},
+                             item->expires ? time_text(*item->expires) : "",
+                             has_run ? std::to_string(item->exit_code) : "",
+                             has_run ? format_duration(milliseconds_of(item->duration)) : ""};
+    if (is_wide) row.insert(row.end(), {printable(item->server), printable(item->command)});
+    row.emplace_back(item->error);
+    table.add(std::move(row));
+  }
+  return table.text(paint) + "\n" + summary(items);
+}
+
+Value value_of(const FleetItem& item) {
+  const auto number = [](auto count) { return Value(json::Number{std::to_string(count)}); };
+  Value object((json::Object()));
+  if (!item.name_space.empty()) object.add("namespace", Value(item.name_space));
+  object.add("name", Value(item.name));
+  if (!item.provider.empty()) object.add("provider", Value(item.provider));
+  if (!item.server.empty()) object.add("server", Value(item.server));
+  object.add("result", Value(name_of(item.result)));
+  if (item.expires) object.add("expires", Value(time_text(*item.expires)));
+  if (item.result != FleetResult::skipped) {
+    object.add("exitCode", number(item.exit_code));
+    object.add("durationMs", number(milliseconds_of(item.duration).count()));
+  }
+  if (!item.error.empty()) object.add("error", Value(item.error));
+  if (!item.hint.empty()) object.add("hint", Value(item.hint));
+  return object;
+}
+
+}  // namespace
+
+std::string FleetItem::full_name() const {
+  return ProfileName{.name_space = name_space, .name = name}.full_name();
+}
+
+FleetTarget fleet_target(const ProviderMapping& mapping, const ClusterProfile& profile,
+                         const std::string& provider) {
+  FleetTarget target{.item = {.name_space = profile.name_space, .name = profile.name}};
+  FleetItem& item = target.item;
+  const MappedProvider* const chosen = find_provider(mapping, profile, provider);
+  if (chosen == nullptr) {
+    item.error = provider.empty() ? "no provider of the mapping is in the ClusterProfile"
+                                  : "the ClusterProfile does not list the provider";
+    return target;
+  }
+  item.provider = chosen->name;
+  item.command = chosen->exec.command;
+  Result<Access> access = resolve_access(mapping, profile, chosen->name);
+  if (access) {
+    item.server = access->cluster.server;
+    target.access = std::move(access).value();
+  } else {
+    fail(access.error(), item);
+  }
+  return target;
+}
+
+FleetCredentials get_all(std::vector<FleetTarget> targets, Duration limit,
+                         const FleetOptions& options) {
+  const auto work = std::make_shared<Runs>(std::move(targets), limit);
+  FleetEnd end = run_fleet(work, options);
+  return {.items = work->take_items(end.is_done), .end = std::move(end)};
+}
+
+std::string fleet_text(const std::vector<FleetItem>& items, std::string_view format,
+                       const Paint& paint) {
+  if (format == "json" || format == "yaml") {
+    json::Array array;
+    for (const FleetItem& item : items) array.push_back(value_of(item));
+    return document_text(list_of(std::move(array)), format);
+  }
+  if (items.empty()) return {};
+  if (format != "name") return table(items, format == "wide", paint);
+  std::string text;
+  for (const FleetItem* const item : by_result(items)) text += item->full_name() + "\n";
+  return text;
+}
+
+}  // namespace execcred::cli

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// execcred get --all: runs the plugin of every ClusterProfile, and says how each run ended. No
+// credential is in what it says.
+#pragma once
+
+#include "fleet.hpp"
+#include "paint.hpp"
+
+#include <execcred/base/clock.hpp>
+#include <execcred/base/duration.hpp>
+#include <execcred/kube/access.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::cli {
+
+enum class FleetResult { ok, fail, skipped };
+
+struct FleetItem {
+  std::string name_space = {};
+  std::string name = {};
+  std::string provider = {};
+  std::string server = {};
+  std::string command = {};
+  FleetResult result = FleetResult::skipped;
+  std::optional<TimePoint> expires = std::nullopt;
+  int exit_code = 0;  // of `execcred get` for this one alone
+  std::string error = {};
+  std::string hint = {};
+  Duration duration = {};
+
+  std::string full_name() const;
+};
+
+// A ClusterProfile to run the plugin of; without an access the item says why not.
+struct FleetTarget {
+  FleetItem item = {};
+  std::optional<Access> access = std::nullopt;
+};
+
+// Skipped where none of the mapping's providers (or not the one that is asked for) is in the
+// ClusterProfile.
+FleetTarget fleet_target(const ProviderMapping& mapping, const ClusterProfile& profile,
+                         const std::string& provider);
+
+struct FleetCredentials {
+  std::vector<FleetItem> items = {};  // those that are done, in the order of the targets
+  FleetEnd end = {};
+};
+
+// `limit` bounds each run.
+FleetCredentials get_all(std::vector<FleetTarget> targets, Duration limit,
+                         const FleetOptions& options);
+
+// In one of the formats text, wide, name, json and yaml. People see failures first.
+std::string fleet_text(const std::vector<FleetItem>& items, std::string_view format,
+                       const Paint& paint);
+
+}  // namespace execcred::cli
