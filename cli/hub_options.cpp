@@ -30,12 +30,12 @@ void HubOptions::add_to(CommandOptions& options) {
   options.add_parsed("namespace", name_space_,
                      {.letter = 'n',
                       .value = "NAMESPACE",
-                      .help = "With --from-hub: only this namespace, not all"},
+                      .help = "Only ClusterProfiles of this namespace, of the hub or of files"},
                      parse_namespace);
   options.add_parsed("selector", selector_,
                      {.letter = 'l',
                       .value = "SELECTOR",
-                      .help = "With --from-hub: only these labels, as for kubectl -l"},
+                      .help = "Only those with these labels, as for kubectl -l"},
                      [](const std::string& text) { return LabelSelector::parse(text); });
   options.add("kubeconfig", kubeconfig_,
               {.value = "PATH",
@@ -55,17 +55,22 @@ bool HubOptions::has_kubeconfig_alone() const {
   return !is_used_ && name_space_.empty() && selector_.empty() && !kubeconfig_.empty();
 }
 
+bool HubOptions::chooses(const ProfileName& profile) const {
+  const bool is_unknown = profile.name.empty() && profile.name_space.empty();
+  if (is_unknown) return true;
+  const bool is_there = name_space_.empty() || profile.name_space == name_space_;
+  return is_there && selector_.matches(profile.labels);
+}
+
 Status HubOptions::check() const {
   if (is_used_) return {};
-  const std::string stray = !name_space_.empty()   ? "--namespace"
-                            : !selector_.empty()   ? "--selector"
-                            : !kubeconfig_.empty() ? "--kubeconfig"
-                            : !context_.empty()    ? "--context"
-                                                   : "";
+  const std::string stray = !kubeconfig_.empty() ? "--kubeconfig"
+                            : !context_.empty()  ? "--context"
+                                                 : "";
   if (stray.empty()) return {};
   return Error{.kind = Error::Kind::configuration,
                .message = stray + " is given without --from-hub",
-               .hint = "it says what to read from the hub; files are read whole"};
+               .hint = "it says which hub to read; files are named with -f or as operands"};
 }
 
 Result<HubClient> HubOptions::connect() const {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// --from-hub, and what says which hub and which of its objects.
+// --from-hub, and what says which hub; --namespace and --selector, which choose ClusterProfiles of
+// the hub and of files alike.
 #pragma once
 
 #include "command_options.hpp"
 
 #include <execcred/base/result.hpp>
 #include <execcred/hub/client.hpp>
+#include <execcred/kube/cluster_profile.hpp>
 #include <execcred/kube/label_selector.hpp>
 
 #include <string>
@@ -17,6 +19,12 @@ class HubOptions {
   void add_to(CommandOptions& options);
 
   bool is_used() const { return is_used_; }
+  // Whether --namespace and --selector choose the ClusterProfile. One whose name and labels cannot
+  // be read is chosen, so that it is reported.
+  bool chooses(const ProfileName& profile) const;
+  // Whether they leave any out.
+  bool is_choice() const { return !name_space_.empty() || !selector_.empty(); }
+
   // Fails (configuration) where an option that needs --from-hub is given without it.
   Status check() const;
 

@@ -4,7 +4,10 @@
 #include "lint_choices.hpp"
 #include "lint_documents.hpp"
 #include "lint_files.hpp"
+#include "lint_places.hpp"
 #include "lint_remote_secrets.hpp"
+#include "lint_sarif.hpp"
+#include "list_text.hpp"
 
 #include <execcred/base/try.hpp>
 #include <execcred/hub/profiles.hpp>
@@ -61,7 +64,7 @@ Status check_remote_secrets(HubClient& hub, const HubOptions& options, lint::Run
   secrets.tell(run);
   if (read || read.error().kind != Error::Kind::no_credential) return read;
   // Who may read ClusterProfiles need not be allowed to read Secrets.
-  const lint::Scope scope(run, "hub: Secrets");
+  const lint::Scope scope = lint::Scope(run, "hub: Secrets").as(lint::rule::kHub);
   scope.warning({}, "were not searched for two of one Istio cluster: " + read.error().message,
                 read.error().hint);
   return {};
@@ -93,7 +96,12 @@ void Lint::add_options(CommandOptions& options) {
   options.add("no-files", no_files_, {.help = "Look at no file but those given, so at no program"});
   add_allow_empty_option(options, may_be_empty_);
   hub_.add_to(options);
-  add_format_option(options, output_, {"text", "json"});
+  add_choice_option(options, "fail-on", fail_on_,
+                    {.value = "SEVERITY",
+                     .help = "What makes the exit code 1: ",
+                     .choices = {"error", "warning"}});
+  add_format_option(options, output_, {"text", "json", "yaml", "name", "wide", "sarif"});
+  add_color_option(options, color_);
   options.add_example("Check a mapping and a folder of ClusterProfiles together",
                       "execcred lint mapping.json profiles/");
   options.add_example("Check files whose programs are not on this machine",
@@ -106,13 +114,26 @@ Status Lint::check_hub(lint::Run& run, std::size_t& objects) const {
   return check_remote_secrets(hub, hub_, run, objects);
 }
 
+std::string Lint::text_of(const std::vector<lint::Finding>& findings,
+                          const lint::Looked& looked) const {
+  if (output_ == "json" || output_ == "yaml") {
+    return document_text(lint::to_json(findings, looked), output_);
+  }
+  if (output_ == "sarif") return json::to_indented_text(lint::to_sarif(findings));
+  if (output_ == "name") return lint::to_names(findings);
+  const Paint paint = Paint::of(color_);
+  return output_ == "wide" ? lint::to_table(findings, looked, paint)
+                           : lint::to_text(findings, looked, paint);
+}
+
 Result<Outcome> Lint::run() {
   TRY(hub_.check());
   if (operands_.empty() && !hub_.is_used()) return nothing_to_do();
   lint::Run run;
   run.limits = {.looks_at_programs = !no_files_,
                 .plugin_directory = plugin_directory_,
-                .may_be_empty = may_be_empty_};
+                .may_be_empty = may_be_empty_,
+                .chooses = [this](const ProfileName& name) { return hub_.chooses(name); }};
   lint::Looked looked;
   std::set<std::string_view> operands;
   for (const std::string& operand : operands_) {
@@ -125,15 +146,17 @@ Result<Outcome> Lint::run() {
     if (!checked) outcome.problems.push_back(std::move(checked).error());
   }
   lint::check_choices(run);
+  lint::place_late_findings(run);
   lint::sort_by_file(run.findings);
   looked.passed_over = run.passed_over;
-  outcome.text =
-      SecretString(output_ == "json" ? json::to_indented_text(lint::to_json(run.findings, looked))
-                                     : lint::to_text(run.findings, looked));
-  const bool is_wrong = lint::count(run.findings, lint::Severity::error) > 0;
+  outcome.text = SecretString(text_of(run.findings, looked));
+  const bool is_wrong =
+      lint::count(run.findings, lint::Severity::error) > 0 ||
+      (fail_on_ == "warning" && lint::count(run.findings, lint::Severity::warning) > 0);
   if (!outcome.problems.empty()) outcome.exit_code = exit_code(outcome.problems.front().kind);
-  if (is_wrong) outcome.exit_code = 2;
-  if (looked.files + looked.objects == 0 && outcome.problems.empty() && !may_be_empty_) {
+  if (is_wrong) outcome.exit_code = 1;
+  // Nothing could be looked at.
+  if (looked.files + looked.objects == run.unread && outcome.problems.empty() && !may_be_empty_) {
     if (!is_wrong) outcome.problems.push_back(nothing_found());
     outcome.exit_code = 2;
   }

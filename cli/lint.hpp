@@ -17,12 +17,16 @@ class Lint final : public Command {
   // Adds to `objects` how many were looked at.
   Status check_hub(lint::Run& run, std::size_t& objects) const;
 
+  std::string text_of(const std::vector<lint::Finding>& findings, const lint::Looked& looked) const;
+
   std::vector<std::string> operands_;
   HubOptions hub_;
   std::filesystem::path plugin_directory_;
   bool no_files_ = false;
   bool may_be_empty_ = false;
+  std::string fail_on_;
   std::string output_;
+  std::string color_;
 };
 
 }  // namespace execcred::cli

@@ -45,6 +45,7 @@ void check_choice(Run& run, const ProfileInput& input, std::string_view field) {
   }
   if (!refusal) return;
   Scope(run, input.file, input.group)
+      .as(rule::kProfileInput)
       .add(refusal->severity == Advice::Severity::error ? Severity::error : Severity::warning,
            join_path(input.config_path, field),
            "is " + in_quotes(text) + ", which " + refusal->message,

@@ -159,7 +159,7 @@ void check_cluster(const Scope& scope, const ObjectReader& cluster, ClusterOf ow
   if (owner == ClusterOf::cluster_profile) check_dropped_fields(scope, cluster);
   check_authority(scope, cluster, owner);
   check_proxy(scope, cluster);
-  check_extensions(scope, cluster, owner);
+  check_extensions(scope.as(rule::kExtension), cluster, owner);
 }
 
 }  // namespace execcred::lint

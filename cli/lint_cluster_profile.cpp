@@ -137,7 +137,7 @@ void check_provider(const Scope& scope, const ObjectReader& entry, ProfileVersio
   if (version == ProfileVersion::v1alpha2) check_length(scope, entry, "name", kLongestName);
   const Result<ObjectReader> cluster = entry.required_object("cluster");
   if (cluster) {
-    check_cluster(scope, *cluster, ClusterOf::cluster_profile);
+    check_cluster(scope.as(rule::kCluster), *cluster, ClusterOf::cluster_profile);
     if (version == ProfileVersion::v1alpha2) check_v1alpha2_cluster(scope, *cluster);
     if (name) note_input(scope, *name, *cluster);
   } else {
@@ -214,14 +214,17 @@ void check_status(const Scope& scope, const ObjectReader& document, ProfileVersi
 
 }  // namespace
 
-void check_cluster_profile(const Scope& scope, const ObjectReader& document, ProfileOf source,
+void check_cluster_profile(const Scope& outer, const ObjectReader& document, ProfileOf source,
                            ProfileVersion version_of_list) {
+  const Scope scope = outer.as(rule::kClusterProfile);
+  const auto& chooses = scope.limits().chooses;
+  if (chooses && !chooses(profile_name_of(document.value()))) return;
   const std::size_t found = scope.run().findings.size();
   const std::size_t inputs = scope.run().inputs.size();
   const ProfileVersion version = check_version(scope, document, source, version_of_list);
   const std::string full_name = check_names(scope, document);
-  check_unique(scope, full_name);
-  check_member(scope, document, full_name);
+  check_unique(scope.as(rule::kDuplicateProfile), full_name);
+  check_member(scope.as(rule::kDuplicateMember), document, full_name);
   check_status(scope, document, version);
   for (std::size_t i = inputs; i < scope.run().inputs.size(); ++i) {
     scope.run().inputs[i].profile = full_name.substr(full_name.find('/') + 1);
@@ -233,7 +236,7 @@ void check_cluster_profile(const Scope& scope, const ObjectReader& document, Pro
   // What else the commands would refuse.
   const Result<ClusterProfile> profile = parse_cluster_profile(document.value(), version);
   if (!profile && !has_error) scope.add(Severity::error, profile.error(), {}, kFormat);
-  check_no_secrets(scope, document.value(), "", Severity::error);
+  check_no_secrets(scope.as(rule::kSecret), document.value(), "", Severity::error);
 }
 
 }  // namespace execcred::lint

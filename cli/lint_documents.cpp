@@ -2,6 +2,7 @@
 #include "lint_documents.hpp"
 
 #include "lint_mapping.hpp"
+#include "lint_places.hpp"
 
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
@@ -11,6 +12,8 @@
 #include <execcred/yaml/documents.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 
 namespace execcred::lint {
 namespace {
@@ -66,16 +69,18 @@ void tell_unknown(const Scope& scope, const Value& document) {
     return;
   }
   const std::string kind = text_of(document, "kind");
-  scope.warning(
-      {}, "is not a document that lint knows" + (kind.empty() ? "" : ": " + in_quotes(kind)),
-      "it knows provider mappings, ClusterProfiles, kubeconfigs, Kueue's Configuration, and "
-      "ConfigMaps and Lists of those");
+  scope.as(rule::kUnknownDocument)
+      .warning(
+          {}, "is not a document that lint knows" + (kind.empty() ? "" : ": " + in_quotes(kind)),
+          "it knows provider mappings, ClusterProfiles, kubeconfigs, Kueue's Configuration, and "
+          "ConfigMaps and Lists of those");
 }
 
 void check_document(const Scope& scope, const Value& document, std::string_view text);
 
 // Items of a ClusterProfileList carry no kind of their own.
-void check_list(const Scope& scope, const ObjectReader& list) {
+void check_list(const Scope& outer, const ObjectReader& list) {
+  const Scope scope = outer.as(rule::kList);
   const bool are_profiles = text_of(list.value(), "kind") == "ClusterProfileList";
   const std::string text = text_of(list.value(), "apiVersion");
   const Result<ProfileVersion> version = parse_profile_version(text);
@@ -112,8 +117,9 @@ bool is_known(const Value& document) { return kind_of(document) != Kind::unknown
 void check_config_map(const Scope& scope, const ObjectReader& config_map) {
   constexpr std::size_t kDeepest = 4;  // each level reads once more what lies below it
   if (scope.texts() == kDeepest) {
-    return scope.warning({}, "is a ConfigMap inside of " + std::to_string(kDeepest) + " others",
-                         "give lint what it holds as a file");
+    return scope.as(rule::kUnknownDocument)
+        .warning({}, "is a ConfigMap inside of " + std::to_string(kDeepest) + " others",
+                 "give lint what it holds as a file");
   }
   const Value* data = config_map.find("data");
   bool has_known = false;
@@ -139,15 +145,15 @@ void check_document(const Scope& scope, const Value& document, std::string_view 
   const Result<ObjectReader> reader = ObjectReader::open(document, "");
   switch (kind_of(document)) {
     case Kind::mapping:
-      return check_mapping(scope, text);
+      return check_mapping(scope.as(rule::kMapping), text);
     case Kind::cluster_profile:
       return check_cluster_profile(scope, *reader, ProfileOf::document);
     case Kind::list:
       return check_list(scope, *reader);
     case Kind::kubeconfig:
-      return check_kubeconfig(scope, *reader);
+      return check_kubeconfig(scope.as(rule::kKubeconfig), *reader);
     case Kind::kueue:
-      return check_kueue(scope, *reader);
+      return check_kueue(scope.as(rule::kKueue), *reader);
     case Kind::config_map:
       return check_config_map(scope, *reader);
     case Kind::unknown:
@@ -164,16 +170,50 @@ bool is_binary(std::string_view text) {
   return false;
 }
 
+// Of "… at line 3, column 7", with perhaps ", counted from line 20".
+std::optional<Place> place_in(std::string_view message) {
+  const auto number_behind = [message](std::string_view words) {
+    std::size_t number = 0;
+    const std::size_t at = message.rfind(words);
+    if (at == std::string_view::npos) return number;
+    const std::string_view rest = message.substr(at + words.size());
+    std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    return number;
+  };
+  const std::size_t line = number_behind(" at line ");
+  const std::size_t column = number_behind(", column ");
+  if (line == 0 || column == 0) return std::nullopt;
+  const std::size_t first = number_behind(", counted from line ");
+  return Place{.line = first == 0 ? line : first + line - 1, .column = column};
+}
+
+// Gives how many documents there are.
+std::size_t check_documents(const Scope& scope, std::string_view text);
+
 }  // namespace
 
 void check_text(const Scope& scope, std::string_view text) {
+  const Mark before = mark_of(scope.run());
+  const std::size_t documents = check_documents(scope.as(rule::kSyntax), text);
+  // What is inside of a field has the field's place.
+  if (scope.texts() == 0) place_findings(scope, text, documents, before);
+}
+
+namespace {
+
+std::size_t check_documents(const Scope& scope, std::string_view text) {
   constexpr std::string_view kHint = "it must be JSON or YAML";
-  if (trim(text).empty()) return scope.error({}, "is empty", kHint);
-  if (is_binary(text)) return scope.error({}, "is no text", kHint);
+  const auto refuse = [&scope, kHint](std::string_view message) -> std::size_t {
+    scope.error({}, message, kHint);
+    return 0;
+  };
+  if (trim(text).empty()) return refuse("is empty");
+  if (is_binary(text)) return refuse("is no text");
   const std::vector<Result<Value>> documents = parse_each_document(text, kMaxInventory);
-  if (documents.empty()) return scope.error({}, "holds no document", kHint);
+  if (documents.empty()) return refuse("holds no document");
   if (documents.size() == 1 && documents.front()) {
-    return check_document(scope, *documents.front(), text);
+    check_document(scope, *documents.front(), text);
+    return 1;
   }
   for (std::size_t i = 0; i < documents.size(); ++i) {
     const Result<Value>& document = documents[i];
@@ -181,9 +221,13 @@ void check_text(const Scope& scope, std::string_view text) {
       check_document(scope.inside("document" + step(i)), *document, json::to_text(*document));
     } else {
       scope.add(Severity::error, document.error(), {}, kHint);
+      scope.run().findings.back().place = place_in(document.error().message);
     }
   }
+  return documents.size();
 }
+
+}  // namespace
 
 bool is_mapping(std::string_view text) {
   if (text.size() > kMaxKubeconfig) return false;  // none may be so large

@@ -28,7 +28,7 @@ void check_relative_command(const Scope& scope, const std::string& command, cons
   const std::string message = "is " + in_quotes(command) + ", no absolute path";
   if (consumer == Consumer::kueue) {
     if (is_name) {
-      check_program(scope, "/plugins/" + command, path);
+      check_program(scope.as(rule::kProgram), "/plugins/" + command, path);
     } else {
       scope.error(path, message, "name a file in /plugins, or give an absolute path");
     }
@@ -154,9 +154,9 @@ void check_command(const Scope& scope, const std::string& text, const std::strin
     if (part.string() != nullptr) parts.push_back(*part.string());
   }
   if (parts.empty()) return;
-  if (parts.front().starts_with('/')) check_program(scope, parts.front(), place);
+  if (parts.front().starts_with('/')) check_program(scope.as(rule::kProgram), parts.front(), place);
   for (const Argument& argument : split_arguments({parts.begin() + 1, parts.end()}, nullptr)) {
-    check_named_secret(scope, place, argument.name, argument.value);
+    check_named_secret(scope.as(rule::kSecret), place, argument.name, argument.value);
   }
 }
 
@@ -195,14 +195,15 @@ void check_by_plugin(const Scope& scope, const ExecConfig& exec, const PluginOpt
 void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec, const std::string& path,
                           Consumer consumer) {
   const PluginOptions options(program_name(exec.command));
-  check_settings(scope, exec, options, path);
-  check_boundary(scope, exec, path);
-  check_templates(scope, exec, options, path);
-  check_weakenings(scope, exec, options, path);
+  check_settings(scope.as(rule::kPluginOption), exec, options, path);
+  check_boundary(scope.as(rule::kBoundary), exec, path);
+  check_templates(scope.as(rule::kTemplate), exec, options, path);
+  check_weakenings(scope.as(rule::kWeakenedCheck), exec, options, path);
   check_commands(scope, exec, options, path);
-  check_by_plugin(scope, exec, options, path);
-  check_cluster_info(scope, exec, options, path);
-  if (consumer != Consumer::kubeconfig) check_servers(scope, exec, options, path);
+  check_by_plugin(scope.as(rule::kPluginAdvice), exec, options, path);
+  check_cluster_info(scope.as(rule::kClusterInfo), exec, options, path);
+  if (consumer != Consumer::kubeconfig)
+    check_servers(scope.as(rule::kAllowServer), exec, options, path);
 }
 
 // What Argo CD would run, for a cluster that has all there is. Only a mapping file may be Argo
@@ -211,15 +212,17 @@ ExecConfig as_argocd_runs(const Scope& scope, ExecConfig exec, const std::string
   for (std::size_t i = 0; i < exec.args.size(); ++i) {
     if (!cli::has_argocd_placeholder(exec.args[i])) continue;
     const std::string at = join_path(path, "args") + step(i);
-    scope.info(at, "has a placeholder, which Argo CD fills in and no other consumer does",
-               "for other consumers write {clusterName} or {server.host}, where the option takes "
-               "them");
+    scope.as(rule::kTemplate)
+        .info(at, "has a placeholder, which Argo CD fills in and no other consumer does",
+              "for other consumers write {clusterName} or {server.host}, where the option takes "
+              "them");
     const bool allows_all = exec.args[i].find(cli::kArgocdServer) != std::string::npos &&
                             (exec.args[i].starts_with("--allow-server") ||
                              (i > 0 && exec.args[i - 1] == "--allow-server"));
     if (allows_all) {
-      scope.warning(at, "allows the server that the ClusterProfile names, and so every server",
-                    "name the servers that are meant: --allow-server=https://HOST[:PORT]");
+      scope.as(rule::kAllowServer)
+          .warning(at, "allows the server that the ClusterProfile names, and so every server",
+                   "name the servers that are meant: --allow-server=https://HOST[:PORT]");
     }
   }
   exec.args =
@@ -244,16 +247,16 @@ void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& p
                 Consumer consumer) {
   const std::string command_path = join_path(path, "command");
   if (exec.command.starts_with('/')) {
-    check_program(scope, exec.command, command_path);
+    check_program(scope.as(rule::kProgram), exec.command, command_path);
   } else if (!exec.command.empty()) {
-    check_relative_command(scope, exec.command, command_path, consumer);
+    check_relative_command(scope.as(rule::kProgram), exec.command, command_path, consumer);
   }
   if (exec.interactive_mode == "Always" && consumer != Consumer::kubeconfig) {
     scope.warning(join_path(path, "interactiveMode"), "is Always, but a controller has no terminal",
                   "set it to Never");
   }
   check_variables(scope, exec, path);
-  check_no_secrets(scope, exec, path);
+  check_no_secrets(scope.as(rule::kSecret), exec, path);
   if (!is_plugin_of_ours(exec.command)) return;
   if (consumer == Consumer::mapping) {
     check_plugin_of_ours(scope, as_argocd_runs(scope, exec, path), path, consumer);
@@ -262,7 +265,8 @@ void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& p
   }
 }
 
-ExecConfig inspect_exec(const Scope& scope, const ObjectReader& exec, Consumer consumer) {
+ExecConfig inspect_exec(const Scope& outer, const ObjectReader& exec, Consumer consumer) {
+  const Scope scope = outer.as(rule::kExec);
   ExecInspection inspection = inspect_exec_config(exec, CommandRule::any);
   for (const Error& problem : inspection.problems) {
     scope.add(Severity::error, problem, exec.path(),
@@ -282,14 +286,16 @@ void check_fields(const Scope& scope, const ObjectReader& object,
     });
     const std::string path = join_path(object.path(), step(member.name));
     if (same != fields.end()) {
-      scope.add(severity, path, "is not spelled as the field " + in_quotes(*same),
-                "write " + std::string(*same));
+      scope.as(rule::kUnknownField)
+          .add(severity, path, "is not spelled as the field " + in_quotes(*same),
+               "write " + std::string(*same));
     } else {
-      scope.add(severity, path,
-                is_strict ? "is no field, so the document is refused"
-                          : "is no field, so it has no effect",
-                "remove it, or see whether one of these is meant: " +
-                    join(Texts(fields.begin(), fields.end()), ", "));
+      scope.as(rule::kUnknownField)
+          .add(severity, path,
+               is_strict ? "is no field, so the document is refused"
+                         : "is no field, so it has no effect",
+               "remove it, or see whether one of these is meant: " +
+                   join(Texts(fields.begin(), fields.end()), ", "));
     }
   }
 }

@@ -18,16 +18,18 @@ namespace {
 namespace fs = std::filesystem;
 
 void tell_unreadable(const Scope& scope, const Error& error) {
-  scope.error({}, error.message, error.hint.empty() ? "name a file that can be read" : error.hint);
+  ++scope.run().unread;
+  scope.as(rule::kUnreadable)
+      .error({}, error.message, error.hint.empty() ? "name a file that can be read" : error.hint);
 }
 
 // Commands refuse a mapping that others could have written.
 void check_ownership(const Scope& scope, const fs::path& file) {
   const Result<std::string> read = read_file(file, kMaxInventory);
   if (read) return;
-  scope.warning({},
-                "is a mapping that get and resolve would not read here: " + read.error().message,
-                read.error().hint.empty() ? "let only its owner write it" : read.error().hint);
+  scope.as(rule::kOwnership)
+      .warning({}, "is a mapping that get and resolve would not read here: " + read.error().message,
+               read.error().hint.empty() ? "let only its owner write it" : read.error().hint);
 }
 
 void check_file(const Scope& scope) {
@@ -42,7 +44,7 @@ std::size_t check_folder(Run& run, const std::string& folder) {
   std::size_t count = 0;
   bool was_whole = true;
   const auto scope_of = [&run](const fs::path& path, const std::string& inside) {
-    return Scope(run, path.native(), inside);
+    return Scope(run, path.native(), inside).as(rule::kUnreadable);
   };
   walk_manifests(
       folder, {.file =
@@ -65,6 +67,7 @@ std::size_t check_folder(Run& run, const std::string& folder) {
                    }});
   if (count == 0 && was_whole && !run.limits.may_be_empty) {
     Scope(run, folder)
+        .as(rule::kUnreadable)
         .error({}, "holds no .yaml, .yml or .json file",
                "files of other names are given one by one; --allow-empty is for what may be empty");
   }

@@ -2,6 +2,7 @@
 #include "lint_findings.hpp"
 
 #include "lint_secrets.hpp"
+#include "table.hpp"
 
 #include <execcred/base/text.hpp>
 
@@ -42,11 +43,41 @@ std::string to_text(const Looked& looked) {
   return text + "; " + number_of(looked.passed_over, "document") + " of other kinds passed over";
 }
 
+cli::Style style_of(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return cli::Style::bad;
+    case Severity::warning:
+      return cli::Style::notice;
+    case Severity::info:
+      break;
+  }
+  return cli::Style::faint;
+}
+
+std::string file_and_place(const Finding& finding) {
+  const std::string file = printable(finding.file);
+  if (!finding.place) return file;
+  return file + ":" + std::to_string(finding.place->line) + ":" +
+         std::to_string(finding.place->column);
+}
+
+std::string summary(const std::vector<Finding>& findings, const Looked& looked) {
+  return number_of(count(findings, Severity::error), "error") + ", " +
+         number_of(count(findings, Severity::warning), "warning") + " in " + to_text(looked) + "\n";
+}
+
 }  // namespace
 
 Scope Scope::inside(std::string_view prefix) const {
   Scope scope = *this;
   scope.prefix_ = join_path(prefix_, prefix);
+  return scope;
+}
+
+Scope Scope::as(const Rule& rule) const {
+  Scope scope = *this;
+  scope.rule_ = rule.id;
   return scope;
 }
 
@@ -71,6 +102,8 @@ void Scope::info(std::string_view path, std::string_view message, std::string_vi
 void Scope::add(Severity severity, std::string_view path, std::string_view message,
                 std::string_view hint) const {
   run_->findings.push_back({.file = file_,
+                            .place = std::nullopt,
+                            .rule = rule_,
                             .path = without_secret(path_of(path)),
                             .severity = severity,
                             .message = without_secret(message),
@@ -122,27 +155,59 @@ void sort_by_file(std::vector<Finding>& findings) {
                    [](const Finding& a, const Finding& b) { return a.file < b.file; });
 }
 
-std::string to_text(const std::vector<Finding>& findings, const Looked& looked) {
+std::string to_text(const std::vector<Finding>& findings, const Looked& looked,
+                    const cli::Paint& paint) {
   std::string text;
   for (const Finding& finding : findings) {
-    text += printable(finding.file) + ": ";
+    text += file_and_place(finding) + ": " +
+            paint(style_of(finding.severity), name_of(finding.severity)) + ": ";
     if (!finding.path.empty()) text += finding.path + ": ";
-    text += std::string(name_of(finding.severity)) + ": " + finding.message + "\n";
+    text += finding.message + "\n";
     if (!finding.hint.empty()) text += "  hint: " + finding.hint + "\n";
   }
-  return text + number_of(count(findings, Severity::error), "error") + ", " +
-         number_of(count(findings, Severity::warning), "warning") + " in " + to_text(looked) + "\n";
+  return text + summary(findings, looked);
+}
+
+std::string to_table(const std::vector<Finding>& findings, const Looked& looked,
+                     const cli::Paint& paint) {
+  cli::Table table({"SEVERITY", "RULE", "PLACE", "FIELD", "MESSAGE", "HINT"});
+  for (const Finding& finding : findings) {
+    table.add({{name_of(finding.severity), style_of(finding.severity)},
+               finding.rule,
+               file_and_place(finding),
+               finding.path,
+               finding.message,
+               finding.hint});
+  }
+  return (findings.empty() ? "" : table.text(paint) + "\n") + summary(findings, looked);
+}
+
+std::string to_names(const std::vector<Finding>& findings) {
+  std::string text;
+  std::string_view last;
+  for (const Finding& finding : findings) {
+    if (finding.file == last) continue;
+    last = finding.file;
+    text += printable(finding.file) + "\n";
+  }
+  return text;
 }
 
 json::Value to_json(const std::vector<Finding>& findings, const Looked& looked) {
   using json::Value;
   json::Array items;
   for (const Finding& finding : findings) {
-    items.emplace_back(json::Object{{"file", Value(printable(finding.file))},
-                                    {"path", Value(finding.path)},
-                                    {"severity", Value(name_of(finding.severity))},
-                                    {"message", Value(finding.message)},
-                                    {"hint", Value(finding.hint)}});
+    Value item(json::Object{{"file", Value(printable(finding.file))}});
+    if (finding.place) {
+      item.add("line", Value(json::Number{std::to_string(finding.place->line)}));
+      item.add("column", Value(json::Number{std::to_string(finding.place->column)}));
+    }
+    item.add("path", Value(finding.path));
+    item.add("severity", Value(name_of(finding.severity)));
+    item.add("rule", Value(finding.rule));
+    item.add("message", Value(finding.message));
+    item.add("hint", Value(finding.hint));
+    items.push_back(std::move(item));
   }
   const auto number = [&findings](Severity severity) {
     return Value(json::Number{std::to_string(count(findings, severity))});

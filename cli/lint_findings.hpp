@@ -3,13 +3,20 @@
 // at the first.
 #pragma once
 
+#include "lint_rules.hpp"
+
+#include "paint.hpp"
+
 #include <execcred/base/error.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/kube/cluster_profile.hpp>
 #include <execcred/kube/provider_mapping.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,9 +31,17 @@ enum class Severity {
   info,  // nothing is wrong; who judges the document should know
 };
 
+// From 1; columns are characters.
+struct Place {
+  std::size_t line = 1;
+  std::size_t column = 1;
+};
+
 struct Finding {
   std::string file = {};
-  std::string path = {};  // of the field; empty for the document
+  std::optional<Place> place = std::nullopt;  // in the file, where that could be read
+  std::string_view rule = {};                 // the name of one of lint_rules.hpp
+  std::string path = {};                      // of the field; empty for the document
   Severity severity = Severity::error;
   std::string message = {};
   std::string hint = {};  // what to do
@@ -38,6 +53,8 @@ struct Limits {
   // Where the programs of /plugins are on this machine; empty: in /plugins.
   std::filesystem::path plugin_directory = {};
   bool may_be_empty = false;  // a folder without manifests, a hub without ClusterProfiles
+  // Which ClusterProfiles are looked at; unset: all.
+  std::function<bool(const ProfileName&)> chooses = {};
 };
 
 // A program that a mapping of the run has for a provider's name.
@@ -78,6 +95,9 @@ struct Run {
   // A group and a value of the label inventory-member-id, to the first ClusterProfile that has it.
   std::map<std::string, std::string> members = {};
   std::size_t passed_over = 0;  // documents of others' kinds
+  std::size_t unread = 0;       // files that cannot be read
+  // A file, and the places of the fields that a finding may be about once all files are read.
+  std::map<std::string, std::map<std::string, Place>> places = {};
   // By group and name of the provider.
   std::map<std::pair<std::string, std::string>, std::vector<MappedPlugin>> mapped = {};
   std::vector<ProfileInput> inputs = {};
@@ -93,6 +113,8 @@ class Scope {
       : run_(&run), file_(std::move(file)), group_(std::move(group)) {}
   // Paths of fields will stand behind `prefix`, "items[3]".
   Scope inside(std::string_view prefix) const;
+  // Findings will be of this rule.
+  Scope as(const Rule& rule) const;
   // The same for a field whose value is a file of its own.
   Scope inside_text(std::string_view prefix) const;
 
@@ -121,6 +143,7 @@ class Scope {
   std::string file_;
   std::string group_;
   std::string prefix_;
+  std::string_view rule_ = rule::kSyntax.id;
   std::size_t texts_ = 0;
 };
 
@@ -143,10 +166,17 @@ struct Looked {
   std::size_t passed_over = 0;
 };
 
-// FILE: PATH: error: MESSAGE, its hint on a line of its own, and the numbers at the end.
-std::string to_text(const std::vector<Finding>& findings, const Looked& looked);
-// {"items": [{file, path, severity, message, hint}], "errors": N, "warnings": N,
-// "passedOver": N}
+// FILE:LINE:COLUMN: error: PATH: MESSAGE, its hint on a line of its own, and the numbers at the
+// end.
+std::string to_text(const std::vector<Finding>& findings, const Looked& looked,
+                    const cli::Paint& paint = {});
+// The same as a table.
+std::string to_table(const std::vector<Finding>& findings, const Looked& looked,
+                     const cli::Paint& paint);
+// The files that have findings, one a line.
+std::string to_names(const std::vector<Finding>& findings);
+// {"items": [{file, line, column, path, severity, rule, message, hint}], "errors": N, "warnings":
+// N, "passedOver": N}
 json::Value to_json(const std::vector<Finding>& findings, const Looked& looked);
 
 }  // namespace execcred::lint

@@ -98,7 +98,7 @@ bool is_ours(const MappedPlugin& plugin) {
 
 void tell(Run& run, const ProfileInput& input, const std::vector<Problem>& problems,
           const std::string& hint) {
-  const Scope scope(run, input.file, input.group);
+  const Scope scope = Scope(run, input.file, input.group).as(rule::kProfileInput);
   for (const Problem& problem : problems) {
     std::string message = problem.error.message;
     if (message.starts_with(problem.path)) message.erase(0, problem.path.size());

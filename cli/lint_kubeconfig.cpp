@@ -159,8 +159,9 @@ void check_kubeconfig(const Scope& scope, const ObjectReader& document) {
   for_each_named(scope, document, "clusters", "cluster",
                  [&](const ObjectReader& cluster, const std::string& name) {
                    names.clusters.emplace(name, is_plain_http(cluster));
-                   check_cluster(scope, cluster, owner);
-                   check_no_secrets(scope, cluster.value(), cluster.path(), Severity::warning);
+                   check_cluster(scope.as(rule::kCluster), cluster, owner);
+                   check_no_secrets(scope.as(rule::kSecret), cluster.value(), cluster.path(),
+                                    Severity::warning);
                  });
   for_each_named(scope, document, "users", "user",
                  [&](const ObjectReader& user, const std::string& name) {

@@ -65,8 +65,9 @@ void check_mapping(const Scope& scope, std::string_view text) {
     scope.warning("providers", "is empty, so no ClusterProfile can be used", "add a provider");
   }
   for (const MappedProvider& provider : inspection.mapping.providers) {
-    check_exec(scope, provider.exec, provider.path + ".execConfig", Consumer::mapping);
-    check_policies_of(scope, provider);
+    check_exec(scope.as(rule::kExec), provider.exec, provider.path + ".execConfig",
+               Consumer::mapping);
+    check_policies_of(scope.as(rule::kPolicy), provider);
     note_plugin(scope, provider.name, provider.path, provider.exec,
                 provider.arguments_policy == ArgumentsPolicy::append);
   }

@@ -59,6 +59,7 @@ void tell_unmapped(Run& run, const ProfileProviders& profile, const Mapped& mapp
                                    ? "names count with their case; "
                                    : std::string();
   Scope(run, profile.file, profile.group)
+      .as(rule::kProviderNotMapped)
       .error(profile.path,
              "lists " + shown(profile.names) + ", and the mapping has none of these: it has " +
                  shown(mapped.names),

@@ -26,7 +26,7 @@ void RemoteSecrets::tell(Run& run) const {
 
 void RemoteSecrets::tell(Run& run, const std::string& cluster, const Place& first,
                          const Place& second) {
-  const Scope scope(run, "hub: Secret " + second.full_name());
+  const Scope scope = Scope(run, "hub: Secret " + second.full_name()).as(rule::kIstioCluster);
   const std::string path = join_path("data", step(cluster));
   const std::string message =
       "is cluster " + in_quotes(cluster) + ", as in Secret " + in_quotes(first.full_name()) +

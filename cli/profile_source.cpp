@@ -82,13 +82,17 @@ Result<Inventory> ProfileSource::for_each(std::string_view name,
 Status ProfileSource::for_each_document(std::string_view name,
                                         const ReceiveProfileOrError& receive) const {
   if (hub_.is_used()) return read_hub(hub_, name, receive);
-  for (const std::string& path : paths_) TRY(read_path(path, receive));
+  const auto choose = [&](Result<ClusterProfile> profile, const ProfileName& its_name) {
+    if (hub_.chooses(its_name)) receive(std::move(profile), its_name);
+  };
+  for (const std::string& path : paths_) TRY(read_path(path, choose));
   return {};
 }
 
 std::string ProfileSource::hint() const {
-  return hub_.is_used()
-             ? "--namespace and --selector say where on the hub to look"
+  if (hub_.is_used()) return "--namespace and --selector say where on the hub to look";
+  return hub_.is_choice()
+             ? "--namespace and --selector choose among its ClusterProfiles"
              : "a folder's .yaml, .yml and .json files are read, and those of the folders inside; "
                "documents of other kinds are passed over";
 }

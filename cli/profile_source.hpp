@@ -50,6 +50,8 @@ class ProfileSource {
   Result<Inventory> for_each(std::string_view name, const ReceiveProfile& receive) const;
 
   // The same for a caller that also wants those that cannot be read, with their names as far as
+  // these are known. From the hub only those of that name; of files all of the namespace and labels
+  // that are asked for.
   // these are known. From the hub only those of that name; of files all.
   Status for_each_document(std::string_view name, const ReceiveProfileOrError& receive) const;
 

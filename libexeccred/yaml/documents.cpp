@@ -4,9 +4,13 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/json/json_reader.hpp>
+#include <execcred/yaml/places.hpp>
 #include <execcred/yaml/yaml.hpp>
 
+#include "places_walk.hpp"
+
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace execcred {
@@ -118,6 +122,15 @@ std::string_view take_piece(std::string_view& text) {
   return piece;
 }
 
+// The same without what stands before a document of JSON, whose lines count as read.
+std::string_view take_content(std::string_view& text, yaml::Progress& progress) {
+  const std::string_view piece = take_piece(text);
+  const std::string_view content = skip_separators(piece);
+  const std::size_t skipped = content.starts_with('{') ? piece.find('{') : 0;
+  progress.lines += count_lines(piece.substr(0, skipped));
+  return piece.substr(skipped);
+}
+
 }  // namespace
 
 Result<std::vector<Value>> parse_documents(std::string_view text, std::size_t max_bytes) {
@@ -141,14 +154,47 @@ std::vector<Result<Value>> parse_each_document(std::string_view text, std::size_
   }
   yaml::Progress progress;
   while (!text.empty()) {
-    const std::string_view piece = take_piece(text);
-    const std::string_view content = skip_separators(piece);
-    const std::size_t skipped = content.starts_with('{') ? piece.find('{') : 0;
-    progress.lines += count_lines(piece.substr(0, skipped));
-    add(parse_piece(piece.substr(skipped), max_bytes, progress));
-    progress.lines += count_lines(piece.substr(skipped));
+    const std::string_view content = take_content(text, progress);
+    add(parse_piece(content, max_bytes, progress));
+    progress.lines += count_lines(content);
   }
   return results;
+}
+
+namespace {
+
+// Walks a piece that can be read. Gives the number of its documents; nullopt where it cannot.
+std::optional<std::size_t> walk_piece(std::string_view text, std::size_t max_bytes,
+                                      yaml::Progress& progress, std::size_t document,
+                                      const ReceivePlace& receive) {
+  if (trim(text).starts_with('{')) {
+    const Result<std::vector<Value>> documents =
+        parse_json_documents(text, max_bytes, progress.lines);
+    if (documents) {
+      walk_json(text, progress.lines, document, receive);
+      return documents->size();
+    }
+  }
+  const Result<std::vector<Value>> documents = parse_yaml_documents(text, max_bytes, progress);
+  if (!documents) return std::nullopt;
+  walk_yaml(text, progress.lines, document, receive);
+  return documents->size();
+}
+
+}  // namespace
+
+void for_each_place(std::string_view text, std::size_t max_bytes, const ReceivePlace& receive) {
+  yaml::Progress progress;
+  if (walk_piece(text, max_bytes, progress, 0, receive) || text.size() > max_bytes) return;
+  progress = {};
+  std::size_t document = 0;
+  while (!text.empty()) {
+    const std::string_view content = take_content(text, progress);
+    const std::optional<std::size_t> count =
+        walk_piece(content, max_bytes, progress, document, receive);
+    document += count.value_or(1);  // the one that cannot be read
+    progress.lines += count_lines(content);
+  }
 }
 
 }  // namespace execcred

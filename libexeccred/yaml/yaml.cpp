@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/yaml/yaml.hpp>
 
+#include "events.hpp"
+
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-
-#include <yaml.h>
 
 #include <algorithm>
 #include <array>
@@ -151,69 +151,6 @@ namespace {
 
 using json::Value;
 
-Error wrong(const std::string& message, const yaml_mark_t& mark) {
-  return Error{.kind = Error::Kind::configuration,
-               .message = message + " at line " + std::to_string(mark.line + 1) + ", column " +
-                          std::to_string(mark.column + 1)};
-}
-
-class Parser {
- public:
-  Parser(std::string_view text, std::size_t lines) : text_(text), lines_(lines) {
-    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-    if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
-    is_ready_ = yaml_parser_initialize(&parser_) == 1;
-    yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text_.data()),
-                                 text_.size());
-  }
-  Parser(const Parser&) = delete;
-  Parser& operator=(const Parser&) = delete;
-  ~Parser() { yaml_parser_delete(&parser_); }
-
-  bool next(yaml_event_t& event) {
-    if (!is_ready_ || yaml_parser_parse(&parser_, &event) != 1) return false;
-    event.start_mark.line += lines_;
-    event.end_mark.line += lines_;
-    return true;
-  }
-
-  Error error() const {
-    const bool is_problem = parser_.problem != nullptr;
-    yaml_mark_t mark =
-        parser_.error == YAML_READER_ERROR ? unreadable_byte() : parser_.problem_mark;
-    mark.line += lines_;
-    return wrong(is_problem ? "is no valid YAML (" + std::string(parser_.problem) + ")"
-                            : std::string("is no valid YAML"),
-                 mark);
-  }
-
- private:
-  // libyaml sets no mark for bytes that it cannot read at all, only their offset.
-  yaml_mark_t unreadable_byte() const {
-    const std::string_view before = text_.substr(0, parser_.problem_offset);
-    yaml_mark_t mark = {};
-    mark.line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
-    mark.column = before.size() - (before.rfind('\n') + 1);  // npos + 1 is 0
-    return mark;
-  }
-
-  std::string_view text_;
-  std::size_t lines_;  // before the text
-  yaml_parser_t parser_ = {};
-  bool is_ready_ = false;
-};
-
-class Event {
- public:
-  Event() = default;
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  ~Event() { yaml_event_delete(&event); }
-
-  yaml_event_t event = {};
-};
-
 std::string_view text_of(const yaml_char_t* text) {
   return text == nullptr ? std::string_view() : reinterpret_cast<const char*>(text);
 }
@@ -341,12 +278,12 @@ Status DocumentBuilder::take(const yaml_event_t& event) {
 Status DocumentBuilder::open(Value empty, std::string_view anchor, std::string_view tag,
                              const yaml_mark_t& mark) {
   if (open_.size() >= limits_.depth) {
-    return wrong("is nested deeper than " + std::to_string(limits_.depth) + " levels", mark);
+    return wrong_at("is nested deeper than " + std::to_string(limits_.depth) + " levels", mark);
   }
-  if (expects_key()) return wrong("has a key that is no scalar", mark);
+  if (expects_key()) return wrong_at("has a key that is no scalar", mark);
   const bool is_mapping = empty.object() != nullptr;
   const std::string_view own_tag = is_mapping ? YAML_MAP_TAG : YAML_SEQ_TAG;
-  if (!tag.empty() && tag != "!" && tag != own_tag) return wrong("has an unknown tag", mark);
+  if (!tag.empty() && tag != "!" && tag != own_tag) return wrong_at("has an unknown tag", mark);
   places_.push_back(open_.empty() ? Place()
                                   : Place{.container = open_.back().number,
                                           .index = size_of(open_.back().value)});
@@ -367,8 +304,8 @@ Status DocumentBuilder::close(const yaml_mark_t& mark) {
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end()) {
-      return wrong("has the key " + in_quotes(*twice) + " more than once in the mapping that ends",
-                   mark);
+      return wrong_at(
+          "has the key " + in_quotes(*twice) + " more than once in the mapping that ends", mark);
     }
   }
   return add(std::move(container.value), container.anchor, mark);
@@ -376,7 +313,7 @@ Status DocumentBuilder::close(const yaml_mark_t& mark) {
 
 Status DocumentBuilder::add(Value value, std::string_view anchor, const yaml_mark_t& mark) {
   if (open_.empty()) {
-    if (root_) return wrong("has a second value", mark);
+    if (root_) return wrong_at("has a second value", mark);
     root_ = std::move(value);
     return {};
   }
@@ -410,23 +347,23 @@ const Value& DocumentBuilder::at(Place place) const {
 
 Status DocumentBuilder::add_alias(const yaml_event_t& event) {
   const auto found = anchors_.find(text_of(event.data.alias.anchor));
-  if (found == anchors_.end()) return wrong("has an alias without an anchor", event.start_mark);
-  if (expects_key()) return wrong("has an alias for a key", event.start_mark);
+  if (found == anchors_.end()) return wrong_at("has an alias without an anchor", event.start_mark);
+  if (expects_key()) return wrong_at("has an alias for a key", event.start_mark);
   const Value& anchored = at(found->second);
   if (open_.size() + depth_of(anchored) > limits_.depth) {
-    return wrong("is nested deeper than " + std::to_string(limits_.depth) + " levels",
-                 event.start_mark);
+    return wrong_at("is nested deeper than " + std::to_string(limits_.depth) + " levels",
+                    event.start_mark);
   }
   count_alias(anchored, progress_);
   if (progress_.alias_nodes > limits_.alias_nodes) {
-    return wrong(
+    return wrong_at(
         "has aliases that stand for more than " + std::to_string(limits_.alias_nodes) + " nodes",
         event.start_mark);
   }
   if (progress_.alias_bytes > limits_.bytes) {
-    return wrong("has aliases that stand for more than " + std::to_string(limits_.bytes / 1024) +
-                     " KiB of text",
-                 event.start_mark);
+    return wrong_at("has aliases that stand for more than " + std::to_string(limits_.bytes / 1024) +
+                        " KiB of text",
+                    event.start_mark);
   }
   return add(Value(anchored), {}, event.start_mark);
 }
@@ -436,16 +373,16 @@ Status DocumentBuilder::add_scalar(const yaml_event_t& event) {
   const std::string_view text(reinterpret_cast<const char*>(scalar.value), scalar.length);
   const bool is_plain = scalar.style == YAML_PLAIN_SCALAR_STYLE;
   if (expects_key()) {
-    if (is_plain && text == "<<") return wrong("has a merge key", event.start_mark);
+    if (is_plain && text == "<<") return wrong_at("has a merge key", event.start_mark);
     const std::string_view tag = text_of(scalar.tag);
     if (!tag.empty() && tag != YAML_STR_TAG) {
-      return wrong("has a key whose tag is unknown or no string's", event.start_mark);
+      return wrong_at("has a key whose tag is unknown or no string's", event.start_mark);
     }
     open_.back().key = std::string(text);
     return {};
   }
   Result<Value> value = resolve_scalar(text, is_plain, text_of(scalar.tag));
-  if (!value) return wrong(value.error().message, event.start_mark);
+  if (!value) return wrong_at(value.error().message, event.start_mark);
   return add(std::move(value).value(), text_of(scalar.anchor), event.start_mark);
 }
 

@@ -168,8 +168,7 @@ TEST_CASE("from-hub: there is one source, and what asks the hub needs it") {
     CHECK_REFUSAL(run({.arguments = {kCli, subcommand, "-m", mapping_path}}), 2,
                   "neither --clusterprofile nor --from-hub");
     CHECK_REFUSAL(hub.from_hub(subcommand, {"-f", mapping_path}), 2, "both given");
-    for (const std::string option :
-         {"--namespace=fleet", "--selector=a=b", "--kubeconfig=/x", "--context=x"}) {
+    for (const std::string option : {"--kubeconfig=/x", "--context=x"}) {
       CHECK_REFUSAL(run({.arguments = {kCli, subcommand, "-m", mapping_path, "-f", "x", option}}),
                     2, option.substr(0, option.find('=')) + " is given without --from-hub");
     }

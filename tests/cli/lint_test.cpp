@@ -39,7 +39,7 @@ void check_numbers(const Outcome& outcome, int errors, int warnings) {
   };
   const std::string summary = number(errors, "error") + ", " + number(warnings, "warning") + " in ";
   CHECK_MESSAGE(has("\n" + outcome.output, "\n" + summary), describe(outcome));
-  CHECK_MESSAGE(outcome.exit_code == (errors > 0 ? 2 : 0), describe(outcome));
+  CHECK_MESSAGE(outcome.exit_code == (errors > 0 ? 1 : 0), describe(outcome));
   CHECK_MESSAGE(outcome.error_output.empty(), describe(outcome));
 }
 
@@ -86,20 +86,24 @@ TEST_CASE("lint: findings are sorted by file, each with a remedy, and counted") 
   const Outcome outcome = lint({worse, good, bad});
   check_numbers(outcome, 1, 1);
   const std::string first =
-      bad + ": warning: is not a document that lint knows: 'Deployment'\n  hint: ";
+      bad + ":1:1: warning: is not a document that lint knows: 'Deployment'\n  hint: ";
   CHECK_MESSAGE(outcome.output.starts_with(first), describe(outcome));
-  CHECK_MESSAGE(has(outcome.output, "\n" + worse +
-                                        ": providers[0].execConfig.command: error: is 'relative', "
-                                        "no absolute path\n  hint: "),
-                describe(outcome));
+  CHECK_MESSAGE(
+      has(outcome.output, "\n" + worse +
+                              ":1:88: error: providers[0].execConfig.command: is 'relative', "
+                              "no absolute path\n  hint: "),
+      describe(outcome));
   CHECK_MESSAGE(outcome.output.ends_with("1 error, 1 warning in 3 files\n"), describe(outcome));
 
   const Outcome folder = lint({sandbox.path().native(), "-o", "json"});
-  CHECK(folder.exit_code == 2);
+  CHECK(folder.exit_code == 1);
   CHECK(json_at(folder.output, "errors") == "1");
   CHECK(json_at(folder.output, "warnings") == "1");
   CHECK(json_at(folder.output, "items.1.file") == worse);
   CHECK(json_at(folder.output, "items.1.path") == "providers[0].execConfig.command");
+  CHECK(json_at(folder.output, "items.1.line") == "1");
+  CHECK(json_at(folder.output, "items.1.column") == "88");
+  CHECK(json_at(folder.output, "items.1.rule") == "mapping");
   CHECK(json_at(folder.output, "items.1.severity") == "error");
   CHECK(json_at(folder.output, "items.1.message") == "is 'relative', no absolute path");
   CHECK(json_at(folder.output, "items.1.hint").size() > 10);
@@ -118,7 +122,7 @@ TEST_CASE("lint: standard input, and one ClusterProfile in two files") {
   const std::string second = sandbox.write("2.json", one);
   const Outcome outcome = lint({first, second, first});
   check_numbers(outcome, 1, 0);
-  CHECK_MESSAGE(has(outcome.output, second + ": metadata.name: error: "), describe(outcome));
+  CHECK_MESSAGE(has(outcome.output, second + ":1:84: error: metadata.name: "), describe(outcome));
   CHECK_MESSAGE(has(outcome.output, "'" + first + "'"), describe(outcome));
 }
 
@@ -141,7 +145,7 @@ TEST_CASE("lint: a folder with the folders inside it, each of them its own hub's
   fs::create_symlink(sandbox.at("d/top.json"), folder + "/a/b/linked.json");
   const Outcome outcome = lint({folder});
   check_numbers(outcome, 0, 1);
-  CHECK_MESSAGE(has(outcome.output, folder + "/a/b/c/deep.yaml: warning: "), describe(outcome));
+  CHECK_MESSAGE(has(outcome.output, folder + "/a/b/c/deep.yaml:1:1: warning: "), describe(outcome));
   CHECK_MESSAGE(has(outcome.output, "in 5 files; 1 document of other kinds passed over\n"),
                 describe(outcome));
   // In one folder, two of one name are an error.
@@ -177,10 +181,12 @@ TEST_CASE("lint: what cannot be read is a finding, not a crash") {
                                           kCli,
                                           sandbox.write("broken.json", "{\"providers\": ["),
                                           sandbox.write("deep.json", std::string(100'000, '['))};
-  for (const std::string& file : files) {
-    const Outcome outcome = lint({file});
-    check_numbers(outcome, 1, 0);
-    CHECK_MESSAGE(outcome.output.starts_with(file + ": error: "), describe(outcome));
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const Outcome outcome = lint({files[i]});
+    // Of the first four nothing could be looked at.
+    CHECK_MESSAGE(outcome.exit_code == (i < 4 ? 2 : 1), describe(outcome));
+    CHECK_MESSAGE(outcome.output.starts_with(files[i] + ":"), describe(outcome));
+    CHECK_MESSAGE(has(outcome.output, ": error: "), describe(outcome));
   }
   check_numbers(lint(files), static_cast<int>(files.size()), 0);
 }
@@ -244,9 +250,74 @@ TEST_CASE("lint: 2,000 ClusterProfiles with certificates in one file") {
   check_numbers(lint({sandbox.write("all.json", text)}), 0, 0);
 }
 
+TEST_CASE("lint: a finding has the line and column of its field, or of the nearest around it") {
+  const std::string yaml = "# ours\n" + profile("c1", {provider("p")}) + "\n---\n" +
+                           "apiVersion: multicluster.x-k8s.io/v1alpha1\nkind: ClusterProfile\n"
+                           "metadata:\n  name: Ünder\nstatus:\n  accessProviders:\n"
+                           "  - name: p\n    cluster: {server: 'http://x', extensions: [\n"
+                           "      {name: client.authentication.k8s.io/exec, extension: 5}]}\n";
+  const std::string output = lint({"-"}, yaml).output;
+  for (const std::string line :
+       {"input:7:3: error: document[1].metadata.name: ",
+        "input:11:15: error: document[1].status.accessProviders[0].cluster.server: ",
+        "input:12:49: warning: document[1].status.accessProviders[0].cluster.extensions[0]."}) {
+    CHECK_MESSAGE(has(output, line), output);
+  }
+  const std::string json = "{\"providers\": [\n {\"name\": \"é\", \"execConfig\": {}}]}";
+  CHECK(has(lint({"-"}, json).output, "input:2:16: error: providers[0].execConfig.apiVersion: "));
+  CHECK(lint({"-"}, "a: b\n---\na: [\n").output.find("input:4:1: error: the document is no ") !=
+        std::string::npos);
+}
+
+TEST_CASE("lint: a finding that another file leads to has its line too") {
+  const Sandbox sandbox;
+  const std::string file = sandbox.write("p.yaml", "\n" + profile("c1", {provider("p")}));
+  const Outcome outcome =
+      lint({sandbox.write("m.json", mapping({mapped("q", "/bin/true")})), file});
+  CHECK_MESSAGE(has(outcome.output, file + ":2:127: error: status.accessProviders: lists 'p'"),
+                describe(outcome));
+}
+
+TEST_CASE("lint --fail-on=warning: warnings count for the exit code") {
+  const std::string text = "kind: Deployment\n";
+  CHECK(lint({"-"}, text).exit_code == 0);
+  CHECK(lint({"--fail-on=error", "-"}, text).exit_code == 0);
+  CHECK(lint({"--fail-on=warning", "-"}, text).exit_code == 1);
+  CHECK(lint({"--fail-on=warning", "-"}, profile("c1", {provider("p")})).exit_code == 0);
+}
+
+TEST_CASE("lint -o sarif: one run, and every finding's rule, level and place") {
+  const Sandbox sandbox;
+  const std::string file = sandbox.write("a b.json", mapping_of("relative"));
+  const std::string sarif = lint({"-osarif", file}).output;
+  CHECK(json_at(sarif, "version") == "2.1.0");
+  CHECK(json_at(sarif, "runs.0.tool.driver.name") == "execcred lint");
+  const std::string result = "runs.0.results.0.";
+  CHECK(json_at(sarif, result + "ruleId") == "mapping");
+  CHECK(json_at(sarif, "runs.0.tool.driver.rules." + json_at(sarif, result + "ruleIndex") +
+                           ".id") == "mapping");
+  CHECK(json_at(sarif, result + "level") == "error");
+  const std::string place = result + "locations.0.physicalLocation.";
+  CHECK(json_at(sarif, place + "artifactLocation.uri").ends_with("/a%20b.json"));
+  CHECK(json_at(sarif, place + "region.startColumn") == "88");
+  CHECK(json_at(lint({"-osarif", "-"}, profile("c1", {provider("p")})).output, "runs.0.results") ==
+        "[]");
+}
+
+TEST_CASE("lint -o yaml, name and wide; colour where it is asked for") {
+  const std::string text = mapping_of("relative");
+  CHECK(lint({"-oname", "-"}, text).output == "standard input\n");
+  CHECK(lint({"-oyaml", "-"}, text).output.starts_with("items:\n- file: "));
+  CHECK(lint({"-owide", "-"}, text).output.starts_with("SEVERITY  RULE     PLACE"));
+  CHECK(has(lint({"--color=always", "-"}, text).output, ": \x1b[31merror\x1b[0m: providers[0]"));
+  CHECK_FALSE(has(lint({"--color=auto", "-"}, text).output, "\x1b"));
+}
+
 TEST_CASE("lint: usage") {
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{}, {"-o", "yaml", "x"}, {"--bogus", "x"}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
+                                                    {"-o", "xml", "x"},
+                                                    {"--fail-on=info", "x"},
+                                                    {"--bogus", "x"}}) {
     const Outcome outcome = lint(arguments);
     CHECK_MESSAGE(outcome.exit_code == 2, describe(outcome));
     CHECK_MESSAGE(outcome.output.empty(), describe(outcome));

@@ -149,7 +149,8 @@ TEST_CASE("a CA beside insecure-skip-tls-verify is refused, which kubectl would 
   }
   const Outcome linted =
       run({.arguments = {kCli, "lint", inventory.sandbox().at("profiles.yaml")}});
-  CHECK(linted.output.find(field + ": error: is true beside certificates, which clients refuse") !=
+  CHECK(linted.output.find(": error: " + field +
+                           ": is true beside certificates, which clients refuse") !=
         std::string::npos);
   // Each of them alone is a choice.
   const std::string insecure =

@@ -121,7 +121,7 @@ def check_mapping():
         check(not validator.is_valid(document), f"refused: {path} = {value!r}")
         linted = run("execcred", "lint", "--no-files", "-", text=json.dumps(document))
         # Without providers nothing tells that it is a mapping.
-        is_told = linted.returncode == 2 or (path == ["providers"] and value is ...)
+        is_told = linted.returncode == 1 or (path == ["providers"] and value is ...)
         check(is_told, f"lint refuses {path} = {value!r}: {linted.stdout}")
     for unknown in (["version"], entry + ["PROFILESOURCEDCLIARGSPOLICY"], execs + ["arguments"]):
         document = changed(mapping, unknown, "x")

@@ -154,7 +154,7 @@ an_open_container_is_warned_of() { # FILE
 a_broken_mapping_is_told() { # FOLDER
   broken "$1/mapping.yaml" 's,/plugins/execcred,plugins/execcred,'
   run "$EXECCRED" lint --no-files broken.yaml
-  expect_status 2
+  expect_status 1
   expect_in stdout "no absolute path"
 }
 
