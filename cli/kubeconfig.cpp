@@ -3,7 +3,6 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/os/file_write.hpp>
 
 #include <map>
 #include <utility>
@@ -43,7 +42,7 @@ void Kubeconfig::add_options(CommandOptions& options) {
               {.help = "Leave out clusters whose ControlPlaneHealthy is not True"});
   options.add("strict", strict_, {.help = "Write nothing if any ClusterProfile cannot be used"});
   add_allow_empty_option(options, may_be_empty_);
-  add_output_file_option(options, output_);
+  output_.add_to(options);
   options.add_example("Write a kubeconfig for the ClusterProfiles of a folder",
                       "execcred kubeconfig -m mapping.json -f profiles/ -o fleet.kubeconfig");
   options.add_example("Print one for all healthy clusters that the hub knows",
@@ -53,19 +52,18 @@ void Kubeconfig::add_options(CommandOptions& options) {
 Result<Outcome> Kubeconfig::write(KubeconfigWriter& writer, Outcome outcome) const {
   const std::size_t clusters = writer.size();
   const std::string text = writer.take_text();
-  if (output_.empty() || output_ == "-") {
+  if (output_.is_printed()) {
     outcome.text = SecretString(text);
     return outcome;
   }
-  const Written written = TRY(replace_file(output_, text));
-  outcome.text = SecretString(
-      in_quotes(output_) + (written == Written::replaced ? " has " : " is unchanged, with ") +
-      std::to_string(clusters) + (clusters == 1 ? " cluster\n" : " clusters\n"));
+  const std::string what = std::to_string(clusters) + (clusters == 1 ? " cluster" : " clusters");
+  outcome.text = SecretString(TRY(output_.apply(text, what)));
   return outcome;
 }
 
 Result<Outcome> Kubeconfig::run() {
   TRY(source_.check());
+  TRY(output_.check());
   const ProviderMapping mapping = TRY(read_mapping(mapping_path_));
   KubeconfigWriter writer;
   Members members;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "command.hpp"
+#include "replacement.hpp"
 
 #include <execcred/kube/kubeconfig_writer.hpp>
 
@@ -23,7 +24,7 @@ class Kubeconfig final : public Command {
   bool only_healthy_ = false;
   bool strict_ = false;
   bool may_be_empty_ = false;
-  std::string output_;
+  Replacement output_;
 };
 
 }  // namespace execcred::cli

@@ -8,7 +8,6 @@
 #include <execcred/base/try.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/os/file.hpp>
-#include <execcred/os/file_write.hpp>
 
 #include <unistd.h>
 
@@ -37,7 +36,7 @@ void Migrate::add_options(CommandOptions& options) {
                       .takes = Takes::directory,
                       .default_text = plugin_dir_},
                      parse_plugin_dir);
-  add_output_file_option(options, output_);
+  output_.add_to(options);
   options.add_example("Show what would change", "execcred migrate kubeconfig.yaml");
   options.add_example("Replace the file, for plugins in another folder",
                       "execcred migrate --plugin-dir=/usr/bin -o kubeconfig.yaml kubeconfig.yaml");
@@ -55,18 +54,19 @@ Result<std::string> Migrate::read() const {
 
 Result<Outcome> Migrate::run() {
   const std::string text = TRY(read());
+  TRY(output_.check(files_.front()));
   const migrate::Rewritten rewritten =
       TRY(migrate::rewrite(text, plugin_dir_).context("reading " + in_quotes(files_.front())));
   const std::string report = migrate::report(rewritten, plugin_dir_);
   Outcome outcome{.exit_code = migrate::is_complete(rewritten) ? 0 : 1};
-  if (output_.empty() || output_ == "-") {
+  if (output_.is_printed()) {
     outcome.notes = report;
     outcome.text = SecretString(rewritten.text);
     return outcome;
   }
-  const Written written = TRY(replace_file(output_, rewritten.text));
-  outcome.text = SecretString(report + in_quotes(output_) +
-                              (written == Written::replaced ? " is written\n" : " is unchanged\n"));
+  const std::string done = TRY(output_.apply(rewritten.text, {}, files_.front()));
+  if (output_.is_diff()) outcome.notes = report;
+  outcome.text = SecretString(output_.is_diff() ? done : report + done);
   return outcome;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "command.hpp"
+#include "replacement.hpp"
 
 namespace execcred::cli {
 
@@ -17,7 +18,7 @@ class Migrate final : public Command {
 
   std::vector<std::string> files_;
   std::string plugin_dir_ = "/plugins";
-  std::string output_;
+  Replacement output_;
 };
 
 }  // namespace execcred::cli

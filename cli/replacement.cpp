@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replacement.hpp"
+
+#include "lint_options.hpp"
+#include "lint_secrets.hpp"
+#include "text_diff.hpp"
+
+#include <execcred/base/digest.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/kube/cluster_profile.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/os/file_write.hpp>
+#include <execcred/yaml/documents.hpp>
+#include <execcred/yaml/yaml_write.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+using json::Value;
+
+// Those of a kubeconfig's user, and of the settings of client-go's old auth-provider.
+bool is_secret_field(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kFields = {
+      "token",    "password",      "client-key-data", "client-secret",
+      "id-token", "refresh-token", "access-token",    "clientKeyData"};
+  return std::find(kFields.begin(), kFields.end(), name) != kFields.end() ||
+         lint::is_name_of_secret(name);
+}
+
+// Secrets of both texts become numbers, in the order in which they are met.
+class Masks {
+ public:
+  Value hide(const Value& value) {
+    if (const std::string* text = value.string()) {
+      return lint::secret_in(*text).empty() ? value : Value(mask(*text));
+    }
+    if (const json::Array* items = value.array()) return hide_items(*items);
+    if (const json::Object* members = value.object()) return hide_members(value, *members);
+    return value;
+  }
+
+ private:
+  std::string mask(std::string_view secret) {
+    const auto [known, is_new] = numbers_.emplace(to_hex(sha256(secret)), numbers_.size() + 1);
+    static_cast<void>(is_new);
+    return "(secret " + std::to_string(known->second) + ")";
+  }
+
+  Value hide_members(const Value& object, const json::Object& members) {
+    const Value* const name = object.find("name");
+    const bool is_named = name != nullptr && name->string() != nullptr;
+    Value hidden((json::Object()));
+    for (const json::Member& member : members) {
+      const std::string* const text = member.value.string();
+      const bool is_secret =
+          text != nullptr && !text->empty() &&
+          (is_secret_field(member.name) ||
+           (member.name == "value" && is_named && lint::may_be_secret(*name->string(), *text)));
+      hidden.add(member.name, is_secret ? Value(mask(*text)) : hide(member.value));
+    }
+    return hidden;
+  }
+
+  // They may be a command's arguments.
+  Value hide_items(const json::Array& items) {
+    json::Array hidden;
+    std::vector<std::string> texts;
+    for (const Value& item : items) {
+      hidden.push_back(hide(item));
+      texts.push_back(item.string() == nullptr ? std::string() : *item.string());
+    }
+    for (const lint::Argument& argument : lint::split_arguments(texts, nullptr)) {
+      if (argument.name.empty() || !lint::may_be_secret(argument.name, argument.value)) continue;
+      const std::size_t last = argument.index + argument.count - 1;
+      const std::string lead = argument.count == 1 ? "--" + argument.name + "=" : "";
+      hidden[last] = Value(lead + mask(argument.value));
+    }
+    return Value(std::move(hidden));
+  }
+
+  std::map<std::string, std::size_t> numbers_;  // by digest
+};
+
+std::string without_secrets(std::string_view text, Masks& masks) {
+  const Result<std::vector<Value>> documents = parse_documents(text, kMaxInventory);
+  std::string safe;
+  if (!documents) return safe;
+  for (const Value& document : *documents) {
+    if (!safe.empty()) safe += "---\n";
+    safe += yaml::to_text(masks.hide(document));
+  }
+  return safe;
+}
+
+// A file that is not there is empty.
+Result<std::string> read_present(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::string();
+  return read_untrusted_file(path, kMaxInventory);
+}
+
+}  // namespace
+
+std::string diff_without_secrets(std::string_view before, std::string_view after,
+                                 const std::string& name) {
+  Masks masks;
+  const std::string old_text = without_secrets(before, masks);
+  return unified_diff(old_text, without_secrets(after, masks), printable(name),
+                      printable(name) + " (new)");
+}
+
+void Replacement::add_to(CommandOptions& options) {
+  add_output_file_option(options, path_);
+  options.add("dry-run", is_dry_,
+              {.help = "Say what would become of the file, and leave it as it is"});
+  options.add("diff", is_diff_,
+              {.help = "Show how the file would change, without secrets, and leave it as it is"});
+}
+
+Status Replacement::check(std::string_view other) const {
+  const bool has_file = !path_.empty() && path_ != "-";
+  if (has_file || (is_diff_ && !other.empty() && other != "-")) return {};
+  if (!is_dry_ && !is_diff_) return {};
+  return Error{.kind = Error::Kind::configuration,
+               .message = std::string(is_diff_ ? "--diff" : "--dry-run") +
+                          " is given, and no file that would be replaced",
+               .hint = "name it with -o=FILE; without one, nothing is replaced"};
+}
+
+Result<std::string> Replacement::apply(std::string_view text, const std::string& what,
+                                       const std::string& other) const {
+  const std::string& path = path_.empty() || path_ == "-" ? other : path_;
+  if (is_diff_ || is_dry_) {
+    const std::string present = TRY(read_present(path));
+    if (is_diff_) return diff_without_secrets(present, text, path);
+    return in_quotes(path) + (present == text ? " would be unchanged" : " would be replaced") +
+           (what.empty() ? "" : ", with " + what) + "\n";
+  }
+  const Written written = TRY(replace_file(path, text));
+  const bool is_new = written == Written::replaced;
+  if (what.empty()) return in_quotes(path) + (is_new ? " is written\n" : " is unchanged\n");
+  return in_quotes(path) + (is_new ? " has " : " is unchanged, with ") + what + "\n";
+}
+
+}  // namespace execcred::cli
