@@ -25,6 +25,7 @@ using Entries = std::vector<std::unique_ptr<CommandLine::Entry>>;
 // arguments in CLI11.
 constexpr char kAttached = '\x01';
 constexpr std::size_t kHelpColumn = 30;
+constexpr std::size_t kHelpWidth = 100;
 const std::string kHelp = "Print this help";
 const std::string kVersionHelp = "Print name and version";
 
@@ -80,7 +81,15 @@ class HelpLayout final : public CLI::Formatter {
   static std::string row(std::string left, const std::string& right) {
     if (left.size() + 2 > kHelpColumn) left += "\n";
     const std::size_t width = left.size() - (left.rfind('\n') + 1);
-    return left + std::string(kHelpColumn - width, ' ') + right + "\n";
+    left.append(kHelpColumn - width, ' ');
+    std::string_view rest = right;
+    while (rest.size() > kHelpWidth - kHelpColumn) {
+      const std::size_t end = rest.rfind(' ', kHelpWidth - kHelpColumn);
+      if (end == std::string_view::npos) break;
+      left.append(rest.substr(0, end)).append("\n").append(kHelpColumn, ' ');
+      rest.remove_prefix(end + 1);
+    }
+    return left.append(rest) + "\n";
   }
 
   static std::string make_options(const CLI::App* app) {
@@ -115,10 +124,13 @@ void add_option(CLI::App& app, const DeclaredOption& option) {
   added->group(std::string(option.group))->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-std::string footer_of(const CommandOptions& options) {
+std::string footer_of(const CommandOptions& options, const std::string& program) {
   std::string text = "\nExamples:\n";
   for (const Example& example : options.examples()) {
-    text += "  " + std::string(example.purpose) + ":\n    " + std::string(example.command) + "\n";
+    std::string command(example.command);
+    const std::string typed = std::string(kProgram) + " ";
+    if (command.starts_with(typed)) command.replace(0, kProgram.size(), program);
+    text += "  " + std::string(example.purpose) + ":\n    " + command + "\n";
   }
   return text;
 }
@@ -127,18 +139,19 @@ std::string footer_of(const CommandOptions& options) {
 // keeps, so that the messages are ours.
 class Parser {
  public:
-  explicit Parser(const Entries& entries) : app_(std::string(CommandLine::kSummary)) {
+  Parser(const Entries& entries, const std::string& program)
+      : app_(std::string(CommandLine::kSummary)) {
     app_.set_help_flag();
     app_.allow_extras();
     app_.require_subcommand(0, 1);
     help_ = app_.add_flag("-h,--help", kHelp)->group("Common");
     version_ = app_.add_flag("--version", kVersionHelp)->group("Common");
-    app_.footer("\nexeccred COMMAND --help lists a command's options, and has examples.\n");
+    app_.footer("\n" + program + " COMMAND --help lists a command's options, and has examples.\n");
     for (const auto& entry : entries) {
       CLI::App& app = *app_.add_subcommand(std::string(entry->name), std::string(entry->summary));
       app.set_help_flag();
       app.group(entry->is_hidden() ? "" : "Commands");
-      app.footer(footer_of(entry->options));
+      app.footer(footer_of(entry->options, program));
       for (const DeclaredOption& option : entry->options.all()) add_option(app, option);
     }
   }
@@ -317,6 +330,11 @@ void CommandLine::add(std::string_view name, std::string_view summary, Command& 
   entry.options.add("help", entry.wants_help, {.letter = 'h', .help = kHelp});
 }
 
+void CommandLine::set_program(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+  program_ = name == "kubectl-execcred" ? "kubectl execcred" : kProgram;
+}
+
 const CommandLine::Entry* CommandLine::find(std::string_view name) const {
   for (const auto& entry : entries_) {
     if (entry->name == name) return entry.get();
@@ -330,25 +348,25 @@ Error CommandLine::unknown_command(const std::string& typed) const {
     if (!entry->is_hidden()) names.emplace_back(entry->name);
   }
   return wrong(typed.empty() ? "no command is given" : in_quotes(typed) + " is no command",
-               did_you_mean(nearest_word(typed, names)) + "execcred --help lists the commands");
+               did_you_mean(nearest_word(typed, names)) + program_ + " --help lists the commands");
 }
 
 std::string CommandLine::help() const {
-  return Parser(entries_).help(std::string(kProgram) + " COMMAND [OPTION]...");
+  return Parser(entries_, program_).help(program_ + " COMMAND [OPTION]...");
 }
 
 std::string CommandLine::help(const Entry& entry) const {
   const std::string operands(entry.options.operands().usage);
-  return Parser(entries_).help(entry, std::string(kProgram) + " " + std::string(entry.name) +
-                                          " [OPTION]..." +
-                                          (operands.empty() ? "" : " " + operands));
+  return Parser(entries_, program_)
+      .help(entry, program_ + " " + std::string(entry.name) + " [OPTION]..." +
+                       (operands.empty() ? "" : " " + operands));
 }
 
 Result<Outcome> CommandLine::run(const std::vector<std::string>& arguments,
                                  const Environment& environment) {
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   const std::vector<std::string> head(arguments.begin(), end);
-  Parser parser(entries_);
+  Parser parser(entries_, program_);
   const bool is_whole = parser.parse(head);
   const std::vector<std::string> strays = parser.strays();
   if (!strays.empty()) {

@@ -41,6 +41,9 @@ class CommandLine {
   // The command must outlive this, and is declared at once.
   void add(std::string_view name, std::string_view summary, Command& command);
 
+  // What it was started as: as kubectl-execcred, kubectl's plugin, help says "kubectl execcred".
+  void set_program(std::string_view path);
+
   // Runs the command that is named, or gives help or the version. `arguments` are argv without its
   // first. Fails (configuration) where they are wrong, and as the command does. An argument that is
   // neither a command, an option's name nor its value is not shown: it may be a secret.
@@ -57,6 +60,7 @@ class CommandLine {
 
  private:
   std::vector<std::unique_ptr<Entry>> entries_;
+  std::string program_{kProgram};
 };
 
 }  // namespace execcred::cli

@@ -21,6 +21,7 @@ class Commands {
  public:
   Commands();
   const CommandLine& line() const { return line_; }
+  void set_program(std::string_view path) { line_.set_program(path); }
   Result<Outcome> run(const std::vector<std::string>& arguments, const Environment& environment) {
     return line_.run(arguments, environment);
   }

@@ -25,6 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "execcred-";
+// kubectl runs it for "kubectl execcred". It is execcred itself, and copied where it is asked for.
+constexpr std::string_view kForKubectl = "kubectl-execcred";
 constexpr mode_t kMode = 0555;
 constexpr mode_t kModeBits = 07777;
 constexpr std::size_t kMaxPlugin = std::size_t{256} * 1024 * 1024;
@@ -45,6 +47,10 @@ Error cannot(const std::string& what, const fs::path& path, const std::string& w
   return Error{.kind = Error::Kind::configuration,
                .message = "cannot " + what + " " + in_quotes(path.native()) + ": " + why,
                .hint = std::move(hint)};
+}
+
+fs::path source_of(const fs::path& folder, const std::string& name) {
+  return folder / (name == kForKubectl ? "execcred" : name);
 }
 
 // What has the plugin's name already.
@@ -125,7 +131,7 @@ std::string needs_of(const fs::path& source, const std::vector<std::string>& nam
   std::uintmax_t bytes = 0;
   for (const std::string& name : names) {
     std::error_code failed;
-    const std::uintmax_t size = fs::file_size(source / name, failed);
+    const std::uintmax_t size = fs::file_size(source_of(source, name), failed);
     if (!failed) bytes += size;
   }
   return "let " + user() + " write there, and have room for " + std::to_string(bytes) + " bytes";
@@ -165,7 +171,7 @@ Result<std::vector<std::string>> choose_plugins(const fs::path& source,
   }
   std::sort(names.begin(), names.end());
   for (const std::string& name : wanted) {
-    if (std::binary_search(names.begin(), names.end(), name)) continue;
+    if (name == kForKubectl || std::binary_search(names.begin(), names.end(), name)) continue;
     return Error{
         .kind = Error::Kind::configuration,
         .message = "there is no plugin " + in_quotes(name) + " in " + in_quotes(source.native()),
@@ -189,7 +195,7 @@ Result<std::vector<InstalledPlugin>> install_plugins(const fs::path& source,
   const std::string needs = needs_of(source, names);
   std::vector<Copy> copies;
   for (const std::string& name : names) {
-    Copy copy = TRY(make_copy(source / name, target.path() / name).hint(needs));
+    Copy copy = TRY(make_copy(source_of(source, name), target.path() / name).hint(needs));
     copies.push_back(std::move(copy));
   }
   std::vector<InstalledPlugin> done;

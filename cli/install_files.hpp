@@ -27,7 +27,8 @@ bool is_plugin_name(std::string_view name);
 // Where this program is, by the kernel's word, also in a root without /proc. Fails (configuration).
 Result<std::filesystem::path> own_directory();
 
-// The names of all executables there that are called as plugins are, sorted; or the wanted ones.
+// The names of all executables there that are called as plugins are, sorted; or the wanted ones,
+// of which kubectl-execcred is this program.
 // Fails (configuration) where there is none, or not one that is wanted.
 Result<std::vector<std::string>> choose_plugins(const std::filesystem::path& source,
                                                 const std::vector<std::string>& wanted);

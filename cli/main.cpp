@@ -22,8 +22,10 @@ int run_program(int argc, char** argv) {
   if (!ready) return fail(ready.error());
   // Ignored by the caller, it would hide how a plugin ended.
   std::signal(SIGCHLD, SIG_DFL);
+  Commands commands;
+  commands.set_program(argc > 0 ? argv[0] : "");
   const Result<Outcome> outcome =
-      Commands().run({argv + (argc > 0 ? 1 : 0), argv + argc}, Environment::copy());
+      commands.run({argv + (argc > 0 ? 1 : 0), argv + argc}, Environment::copy());
   if (!outcome) return fail(outcome.error());
   deadline::write_to_stderr(outcome->notes);
   for (const Error& warning : outcome->warnings) {

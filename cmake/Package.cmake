@@ -22,6 +22,8 @@ add_custom_target(debian DEPENDS programs ${execcred_compressed})
 
 set(execcred_pages ${execcred_compressed})
 list(FILTER execcred_pages INCLUDE REGEX "\\.1\\.gz$")
+file(CREATE_LINK execcred.1.gz ${execcred_debian}/kubectl-execcred.1.gz SYMBOLIC)
+list(APPEND execcred_pages ${execcred_debian}/kubectl-execcred.1.gz)
 install(FILES ${execcred_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
   COMPONENT debian EXCLUDE_FROM_ALL)
 install(FILES ${EXECCRED_ZSH_COMPLETION} RENAME _execcred

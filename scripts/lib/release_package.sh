@@ -27,12 +27,37 @@ archive() {
 stage() {
   install -d -m 755 "$2" "$2/licenses"
   install -m 555 "$EXECCRED_ROOT/dist/$1"/* "$2/"
+  ln -s execcred "$2/kubectl-execcred"
   licence_texts "$2/licenses"
   cp "$EXECCRED_ROOT/LICENSE" "$2/LICENSE"
   components | python3 "$EXECCRED_ROOT/scripts/lib/release_sbom.py" --arch "$1" \
     --build "$EXECCRED_ROOT/build/release-$1" --binaries "$EXECCRED_ROOT/dist/$1" \
     --version "$RELEASE_VERSION" --epoch "$SOURCE_DATE_EPOCH" >"$2/execcred.spdx.json"
   chmod 444 "$2/LICENSE" "$2/execcred.spdx.json" "$2"/licenses/*
+}
+
+# krew reads no archive that has a link, and wants one for each architecture.
+krew_name() { echo "execcred-$RELEASE_VERSION-krew-linux-${1/x86_64/amd64}.tar.gz"; }
+
+# pack_krew STAGED ARCHIVE
+pack_krew() {
+  local work
+  work=$(mktemp -d)
+  install -d -m 755 "$work/krew"
+  install -m 555 "$1/execcred" "$work/krew/kubectl-execcred"
+  install -m 444 "$1/LICENSE" "$work/krew/LICENSE"
+  archive "$work/krew" . >"$2"
+  rm -rf "$work"
+}
+
+# krew_manifest URL DIR: the manifest for krew of the archives in DIR, which URL will hold.
+krew_manifest() {
+  local arch sums=()
+  for arch in amd64 arm64; do
+    sums+=(-e "s/@SHA256_${arch^^}@/$(sha256sum "$2/$(krew_name "$arch")" | cut -d ' ' -f 1)/")
+  done
+  sed -e "s/@VERSION@/$RELEASE_VERSION/g" -e "s|@URL@|$1|g" "${sums[@]}" \
+    "$EXECCRED_ROOT/config/krew/execcred.yaml"
 }
 
 # pack_arch ARCH INTO
@@ -43,6 +68,7 @@ pack_arch() {
   stage "$1" "$work/$name"
   archive "$work" "$name" >"$2/$name.tar.gz"
   archive "$work/$name" . >"$2/$(rootfs_name "$1")"
+  pack_krew "$work/$name" "$2/$(krew_name "$1")"
   cp "$work/$name/execcred.spdx.json" "$2/$name.spdx.json"
   chmod 644 "$2"/*
   rm -rf "$work"
@@ -74,6 +100,10 @@ pack() {
   mkdir -p "$release"
   step "packing"
   for arch in "$@"; do pack_arch "$arch" "$release"; done
+  # Where the release will be, which nothing here knows by itself.
+  if [ -n "${EXECCRED_RELEASE_URL:-}" ] && [ "$#" -eq 2 ]; then
+    krew_manifest "$EXECCRED_RELEASE_URL" "$release" >"$release/execcred-krew.yaml"
+  fi
   sum_and_sign "$release" "${EXECCRED_SIGNING_KEY:-}"
   for file in "$release"/*; do
     printf 'dist/release/%-40s %9d bytes\n' "${file##*/}" "$(stat -c %s "$file")"

@@ -100,6 +100,15 @@ TEST_CASE("install --plugin: those that are named") {
   CHECK(release.listing() == "execcred-b ");
 }
 
+TEST_CASE("install --plugin=kubectl-execcred: a copy of execcred itself, and only on demand") {
+  const Installation release;
+  check_installs(release.run());
+  CHECK(release.listing() == "execcred-a execcred-b ");
+  check_installs(release.run({"--plugin=kubectl-execcred", release.directory()}));
+  CHECK(release.listing() == "execcred-a execcred-b kubectl-execcred ");
+  CHECK(read_text(release.installed("kubectl-execcred")) == read_text(release.program()));
+}
+
 TEST_CASE("install: finds the plugins by every way to start it") {
   const Installation release;
   const std::string link = release.sandbox().at("link");

@@ -111,6 +111,38 @@ TEST_CASE("with --name, a broken sibling is a warning") {
   CHECK(says(missing, "holds no readable ClusterProfile named 'none'\n"));
 }
 
+TEST_CASE("-n and -l choose among files, also among what cannot be read") {
+  std::string labelled = good("b");
+  labelled.replace(labelled.find("\"fleet\""), 7, R"("other","labels":{"tier":"gold"})");
+  const Inventory inventory = inventory_of(good("a") + "\n---\n" + labelled + "\n---\n" + broken());
+  const auto names = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"-oname"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Outcome outcome = inventory.run("resolve", arguments);
+    return std::to_string(outcome.exit_code) + " " + outcome.output;
+  };
+  CHECK(names({"-nfleet"}) == "1 fleet/a\n");
+  CHECK(names({"-n", "other"}) == "0 other/b\n");
+  CHECK(names({"-ltier=gold"}) == "0 other/b\n");
+  CHECK(names({"-l", "tier!=gold,x"}) == "2 ");
+  CHECK(inventory.run("kubeconfig", {"-nother"}).output.find("fleet/a") == std::string::npos);
+  const std::string file = inventory.sandbox().at("profiles.yaml");
+  CHECK(run({.arguments = {kCli, "lint", "--no-files", "-nfleet", file}}).exit_code != 0);
+  CHECK(run({.arguments = {kCli, "lint", "--no-files", "-ltier=gold", file}}).exit_code == 0);
+}
+
+TEST_CASE("-o yaml, name and wide: the same items as -o json") {
+  const Inventory inventory = inventory_of(good("a") + "\n---\n" + good("c"));
+  const auto text = [&](const std::string& format) {
+    return inventory.run("resolve", {"-o", format}).output;
+  };
+  CHECK(text("name") == "fleet/a\nfleet/c\n");
+  CHECK(text("yaml").starts_with("items:\n- clusterProfile:\n    namespace: fleet\n    name: a\n"));
+  CHECK(text("wide").starts_with("CLUSTER  PROVIDER  SOURCE"));
+  CHECK(text("wide").find("\nfleet/c  p         status.accessProviders[0]  https://10.1.2.3:6443  "
+                          "/bin/true  -\n") != std::string::npos);
+}
+
 TEST_CASE("kubeconfig: without a usable ClusterProfile the file stays as it was") {
   const Sandbox sandbox;
   const std::string mapping_path =
@@ -259,6 +291,55 @@ TEST_CASE("arguments: a file option takes - for standard output") {
   CHECK(to_dash.output == migrated.output);
   CHECK(to_dash.output != "");
   CHECK_FALSE(std::filesystem::exists("-"));
+}
+
+TEST_CASE("kubeconfig --dry-run and --diff: the file stays as it is") {
+  const Inventory inventory = inventory_of(good("a"));
+  const std::string file = inventory.sandbox().at("fleet.kubeconfig");
+  const Outcome dry = inventory.run("kubeconfig", {"-o", file, "--dry-run"});
+  CHECK_MESSAGE(dry.exit_code == 0, describe(dry));
+  CHECK(dry.output == "'" + file + "' would be replaced, with 1 cluster\n");
+  const Outcome diff = inventory.run("kubeconfig", {"-o", file, "--diff"});
+  CHECK_MESSAGE(diff.exit_code == 0, describe(diff));
+  CHECK(diff.output.starts_with("--- " + file + "\n+++ " + file + " (new)\n@@ -0,0 +1,"));
+  CHECK(diff.output.find("name: fleet/a\n") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(file));
+  CHECK(inventory.run("kubeconfig", {"-o", file}).exit_code == 0);
+  CHECK(inventory.run("kubeconfig", {"-o", file, "--diff"}).output == "");
+  CHECK(inventory.run("kubeconfig", {"-o", file, "--dry-run"}).output ==
+        "'" + file + "' would be unchanged, with 1 cluster\n");
+  CHECK_REFUSAL(inventory.run("kubeconfig", {"--diff"}), 2, "--diff is given, and no file");
+}
+
+TEST_CASE("--diff: a secret of the old or the new file is a number") {
+  const Sandbox sandbox;
+  remember_secret("S3cretCanary");
+  const std::string text =
+      "kind: Config\napiVersion: v1\nusers:\n- name: a\n  user: {token: S3cretCanary}\n"
+      "- name: b\n  user: {password: S3cretCanary, username: u, client-key-data: S3cretCanary}\n"
+      "- name: eks\n  user:\n    exec:\n      apiVersion: client.authentication.k8s.io/v1beta1\n"
+      "      command: aws\n      args: [--region, eu-west-1, eks, get-token, --cluster-name, p]\n"
+      "      env: [{name: AWS_SECRET_ACCESS_KEY, value: S3cretCanary}]\n";
+  const std::string file = sandbox.write("k.yaml", text);
+  const Outcome outcome = run({.arguments = {kCli, "migrate", "--diff", file}});
+  CHECK_MESSAGE(outcome.output.find("\n-      command: aws\n") != std::string::npos,
+                describe(outcome));
+  CHECK((outcome.output + outcome.error_output).find("S3cretCanary") == std::string::npos);
+  CHECK(read_text(file) == text);
+  // What is no document is not shown at all.
+  const std::string broken = sandbox.write("broken", "token: S3cretCanary\n  x: [\n");
+  const Outcome over = run({.arguments = {kCli, "migrate", "--diff", file, "-o", broken}});
+  CHECK(over.output.find("\n@@ -0,0 +1,") != std::string::npos);
+  CHECK(over.output.find("S3cretCanary") == std::string::npos);
+}
+
+TEST_CASE("kubectl-execcred: help says kubectl execcred") {
+  const std::string program = EXECCRED_BIN "/kubectl-execcred";
+  const Outcome help = run({.arguments = {program, "get", "--help"}});
+  CHECK(help.output.starts_with("Usage: kubectl execcred get [OPTION]...\n"));
+  CHECK(help.output.find("\n    kubectl execcred get -m ") != std::string::npos);
+  CHECK(says(run({.arguments = {program, "gte"}}), "kubectl execcred --help lists the commands"));
+  CHECK(run({.arguments = {program, "--version"}}).output.starts_with("execcred "));
 }
 
 TEST_CASE("arguments: a mistyped command or option gets a suggestion") {

@@ -50,8 +50,8 @@ lintian_finds_nothing() {
   lintian --fail-on error,warning --suppress-tags "$LINTIAN_SUPPRESSED" \
     "$([ "$(id -u)" -ne 0 ] || echo --allow-root)" "$DEB"
 }
-has_all_programs() { [ "$(programs_of "$1")" = "$(cd "$BUILD/bin" && printf '%s\n' execcred*)" ]; }
-tells_version() { [ "$("$1/bin/$2" --version)" = "$2 $3" ]; }
+has_all_programs() { [ "$(programs_of "$1")" = "$(cd "$BUILD/bin" && printf '%s\n' execcred* kubectl-execcred)" ]; }
+tells_version() { [ "$("$1/bin/$2" --version)" = "${2#kubectl-} $3" ]; }
 
 gives_token() {
   "$1" --token-file="$2/volume/token" >"$2/stdout" 2>"$2/stderr" &&
