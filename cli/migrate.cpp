@@ -36,6 +36,8 @@ void Migrate::add_options(CommandOptions& options) {
                       .takes = Takes::directory,
                       .default_text = plugin_dir_},
                      parse_plugin_dir);
+  options.add("context", context_,
+              {.value = "NAME", .help = "Only the user of this context of the kubeconfig"});
   output_.add_to(options);
   options.add_example("Show what would change", "execcred migrate kubeconfig.yaml");
   options.add_example("Replace the file, for plugins in another folder",
@@ -55,8 +57,8 @@ Result<std::string> Migrate::read() const {
 Result<Outcome> Migrate::run() {
   const std::string text = TRY(read());
   TRY(output_.check(files_.front()));
-  const migrate::Rewritten rewritten =
-      TRY(migrate::rewrite(text, plugin_dir_).context("reading " + in_quotes(files_.front())));
+  const migrate::Rewritten rewritten = TRY(migrate::rewrite(text, plugin_dir_, context_)
+                                               .context("reading " + in_quotes(files_.front())));
   const std::string report = migrate::report(rewritten, plugin_dir_);
   Outcome outcome{.exit_code = migrate::is_complete(rewritten) ? 0 : 1};
   if (output_.is_printed()) {

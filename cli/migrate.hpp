@@ -17,6 +17,7 @@ class Migrate final : public Command {
   Result<std::string> read() const;
 
   std::vector<std::string> files_;
+  std::string context_;
   std::string plugin_dir_ = "/plugins";
   Replacement output_;
 };

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kOwnCache = "execcred-aws keeps a cache of its own (--cache-dir)";
 constexpr std::string_view kOutput = "execcred-aws prints ExecCredentials only";
-constexpr std::string_view kCommandLine = "how the aws command behaves, not whom it signs for";
+constexpr std::string_view kCommandLine =
+    "how the aws command behaves, not which identity it signs for";
 constexpr std::string_view kLogging = "logging; --debug is ours";
 
 constexpr std::array kAuthenticatorFlags = std::to_array<Rule>({

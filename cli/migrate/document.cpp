@@ -100,8 +100,23 @@ std::optional<Migration> start(Value& exec, Keys keys, bool has_profile_argument
   return migration;
 }
 
-Status rewrite_users(Document& document, const std::string& plugin_dir,
+// The name of the context's user.
+Result<std::string> user_of(Document& document, const std::string& context) {
+  json::Array* const contexts = TRY(list_of(document, "contexts"));
+  for (std::size_t i = 0; contexts != nullptr && i < contexts->size(); ++i) {
+    Value& entry = (*contexts)[i];
+    if (text_member(entry, "name", document.keys) != context) continue;
+    Value* const body = find_member(entry, "context", document.keys);
+    return body == nullptr ? std::string() : text_member(*body, "user", document.keys);
+  }
+  return wrong("the context " + in_quotes(context) + " is not among the kubeconfig's contexts",
+               "--context names one of the file's contexts");
+}
+
+Status rewrite_users(Document& document, const std::string& plugin_dir, const std::string& context,
                      std::vector<Finding>& findings) {
+  std::optional<std::string> wanted;
+  if (!context.empty()) wanted = TRY(user_of(document, context));
   const Clusters clusters(document.value);  // of which nothing is changed below
   json::Array* const users = TRY(list_of(document, "users"));
   if (users == nullptr) return {};
@@ -110,9 +125,10 @@ Status rewrite_users(Document& document, const std::string& plugin_dir,
     Value* user = find_member(entry, "user", document.keys);
     Value* exec = user == nullptr ? nullptr : find_member(*user, "exec", document.keys);
     if (exec == nullptr) continue;
+    const std::string name = text_member(entry, "name", document.keys);
+    if (wanted && name != *wanted) continue;
     std::optional<Migration> migration = start(*exec, document.keys, false);
     if (!migration) continue;
-    const std::string name = text_member(entry, "name", document.keys);
     if (migration->is_complete() && migration->peer().is_good_at_many_servers) {
       add_servers(*migration, clusters.rules_of(name));
     }
@@ -163,11 +179,15 @@ bool has_comments(std::string_view text) {
 
 }  // namespace
 
-Result<Rewritten> rewrite(const std::string& text, const std::string& plugin_dir) {
+Result<Rewritten> rewrite(const std::string& text, const std::string& plugin_dir,
+                          const std::string& context) {
   Document document = TRY(read_document(text));
   Rewritten rewritten;
+  if (document.is_mapping && !context.empty()) {
+    return wrong("--context is given, and the file is a mapping", "it chooses in a kubeconfig");
+  }
   TRY(document.is_mapping ? rewrite_providers(document, plugin_dir, rewritten.findings)
-                          : rewrite_users(document, plugin_dir, rewritten.findings));
+                          : rewrite_users(document, plugin_dir, context, rewritten.findings));
   bool is_changed = false;
   for (const Finding& finding : rewritten.findings) {
     is_changed = is_changed || finding.migration.is_complete();

@@ -25,8 +25,10 @@ struct Rewritten {
   bool has_lost_comments = false;
 };
 
-// `plugin_dir` is the absolute path of our plugins' folder. Fails (configuration) for a text that
-// is neither a kubeconfig nor a mapping file.
-Result<Rewritten> rewrite(const std::string& text, const std::string& plugin_dir);
+// `plugin_dir` is the absolute path of our plugins' folder. With a context of a kubeconfig, its
+// user alone. Fails (configuration) for a text that is neither a kubeconfig nor a mapping file, and
+// for a context that is not there.
+Result<Rewritten> rewrite(const std::string& text, const std::string& plugin_dir,
+                          const std::string& context = {});
 
 }  // namespace execcred::migrate

@@ -265,4 +265,26 @@ TEST_CASE("migrate takes 10,000 users") {
   CHECK(outcome.output.find("10000 users carried over\n") != std::string::npos);
 }
 
+TEST_CASE("migrate --context: the user of that context alone") {
+  const Sandbox sandbox;
+  const auto user = [](const std::string& name) {
+    return "- name: " + name +
+           "\n  user:\n    exec:\n      apiVersion: client.authentication.k8s.io/v1\n      "
+           "command: "
+           "aws\n      args: [--region, eu-west-1, eks, get-token, --cluster-name, p]\n";
+  };
+  const std::string file = sandbox.write(
+      "k.yaml", "kind: Config\ncontexts:\n- name: one\n  context: {user: a, cluster: c}\nusers:\n" +
+                    user("a") + user("b"));
+  const Outcome outcome = run({.arguments = {kCli, "migrate", "--context=one", file}});
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(outcome.output.find("/plugins/execcred-aws") < outcome.output.find("command: aws"));
+  CHECK(outcome.output.find("command: aws") != std::string::npos);
+  CHECK_REFUSAL(run({.arguments = {kCli, "migrate", "--context=two", file}}), 2,
+                "the context 'two' is not among the kubeconfig's contexts");
+  const std::string mapping_path = sandbox.write("m.json", mapping({mapped("p", "/bin/true")}));
+  CHECK_REFUSAL(run({.arguments = {kCli, "migrate", "--context=two", mapping_path}}), 2,
+                "--context is given, and the file is a mapping");
+}
+
 TEST_SUITE_END();
