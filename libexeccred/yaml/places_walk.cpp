@@ -53,7 +53,7 @@ class JsonWalk {
       if (parsed && parsed->string() != nullptr) unescaped = *parsed->string();
       key = unescaped;
     }
-    tell(key);
+    report(key);
     open_.back().has_key = true;
     advance(size);
   }
@@ -62,7 +62,7 @@ class JsonWalk {
     if (!open_.empty() && open_.back().has_key) {
       open_.back().has_key = false;
     } else {
-      tell(std::nullopt);
+      report(std::nullopt);
     }
     const bool is_container = c == '{' || c == '[';
     if (is_container) open_.push_back({.is_object = c == '{'});
@@ -85,7 +85,7 @@ class JsonWalk {
     return std::min(i + 1, text_.size()) - at_;
   }
 
-  void tell(std::optional<std::string_view> key) {
+  void report(std::optional<std::string_view> key) {
     receive_({.document = document_,
               .depth = open_.size(),
               .key = key,
@@ -154,18 +154,18 @@ class YamlWalk {
       const bool is_plain = is_scalar && scalar.style == YAML_PLAIN_SCALAR_STYLE;
       const Result<json::Value> value = yaml::resolve_scalar(text, is_plain, {});
       has_root_ = !is_plain || !value || !value->is_null();
-      if (has_root_) tell(event, std::nullopt, 0);
+      if (has_root_) report(event, std::nullopt, 0);
     } else if (!open_.back().is_object) {
-      tell(event, std::nullopt, open_.back().index++);
+      report(event, std::nullopt, open_.back().index++);
     } else if (open_.back().has_key) {
       open_.back().has_key = false;
     } else {
       open_.back().has_key = true;
-      tell(event, text, 0);
+      report(event, text, 0);
     }
   }
 
-  void tell(const yaml_event_t& event, std::optional<std::string_view> key, std::size_t index) {
+  void report(const yaml_event_t& event, std::optional<std::string_view> key, std::size_t index) {
     receive_({.document = document_,
               .depth = open_.size(),
               .key = key,
