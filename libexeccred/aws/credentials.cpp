@@ -22,7 +22,7 @@ constexpr std::size_t kMaxKeyId = 128;
 constexpr std::size_t kMaxSecret = 1024;
 constexpr std::size_t kMaxSessionToken = 16 * 1024;
 
-Error unfit(std::string message) {
+Error rejected(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
@@ -42,7 +42,7 @@ Result<std::string> member_of(const json::Value& object, std::string_view name) 
   const json::Value* const value = object.find(name);
   if (value == nullptr || value->is_null()) return std::string();
   if (value->string() != nullptr) return *value->string();
-  return unfit(in_quotes(name) + " is " + std::string(value->kind()) + ", not a string");
+  return rejected(in_quotes(name) + " is " + std::string(value->kind()) + ", not a string");
 }
 
 Result<SecretString> secret_member_of(const json::Value& object, std::string_view name) {
@@ -70,16 +70,16 @@ Result<AwsCredentials> read_json(const json::Value& object, std::string_view tok
 Status check_aws_credentials(const AwsCredentials& credentials) {
   const std::string_view secret = credentials.secret_access_key.reveal();
   const std::string_view token = credentials.session_token.reveal();
-  if (credentials.access_key_id.empty()) return unfit("there is no access key id");
+  if (credentials.access_key_id.empty()) return rejected("there is no access key id");
   if (!is_key_id(credentials.access_key_id)) {
-    return unfit("the access key id is not up to 128 letters and digits");
+    return rejected("the access key id is not up to 128 letters and digits");
   }
-  if (secret.empty()) return unfit("there is no secret access key");
+  if (secret.empty()) return rejected("there is no secret access key");
   if (secret.size() > kMaxSecret || !is_visible_ascii(secret)) {
-    return unfit("the secret access key is no word of visible ASCII, or too long");
+    return rejected("the secret access key is no word of visible ASCII, or too long");
   }
   if (token.size() > kMaxSessionToken || !is_visible_ascii(token)) {
-    return unfit("the session token is no word of visible ASCII, or too long");
+    return rejected("the session token is no word of visible ASCII, or too long");
   }
   return {};
 }
@@ -101,7 +101,7 @@ Result<std::optional<AwsCredentials>> aws_credentials_of_environment(
     if (time) {
       credentials.expires_at = *time;
     } else {
-      checked = unfit("AWS_CREDENTIAL_EXPIRATION " + time.error().message);
+      checked = rejected("AWS_CREDENTIAL_EXPIRATION " + time.error().message);
     }
   }
   if (checked) return std::optional(std::move(credentials));
@@ -118,21 +118,21 @@ Result<TimePoint> parse_aws_expiration(const json::Value& value) {
   if (const std::string* const text = value.string()) {
     Result<TimePoint> time = parse_rfc3339(*text);
     if (time) return *time;
-    return unfit("the time " + in_quotes(*text) + " is not RFC 3339");
+    return rejected("the time " + in_quotes(*text) + " is not RFC 3339");
   }
   const json::Number* const number = value.number();
-  if (number == nullptr) return unfit("a time is " + std::string(value.kind()));
+  if (number == nullptr) return rejected("a time is " + std::string(value.kind()));
   // Beyond it a TimePoint ends; what ends in a century ends late enough.
   constexpr double kLast = 9'000'000'000;
   const double exact = std::strtod(number->text.c_str(), nullptr);
-  if (!(exact > 0)) return unfit("a time is before 1970");
+  if (!(exact > 0)) return rejected("a time is before 1970");
   return TimePoint(seconds(static_cast<std::int64_t>(std::min(exact, kLast))));
 }
 
 Result<AwsCredentials> aws_credentials_of_json(const json::Value& object,
                                                std::string_view token_member) {
   if (object.object() == nullptr) {
-    return unfit("the credentials are " + std::string(object.kind()) + ", not an object");
+    return rejected("the credentials are " + std::string(object.kind()) + ", not an object");
   }
   return read_json(object, token_member);
 }

@@ -21,7 +21,7 @@ constexpr int kAttempts = 2;
 constexpr std::size_t kMaxReply = 64 * 1024;
 constexpr std::size_t kMaxShown = 120;
 
-Error unfit(std::string message, std::string hint = {}) {
+Error rejected(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
@@ -53,8 +53,9 @@ std::string server_of(const std::string& url) {
 Result<AwsCredentials> credentials_of(const json::Value& document) {
   const json::Value* const code = document.find("Code");
   if (code != nullptr && code->string() != nullptr && *code->string() != "Success") {
-    return unfit("its code is '" + shown_text(*code->string(), {}, kMaxShown) + "', not 'Success'",
-                 "check the instance's profile and its role");
+    return rejected(
+        "its code is '" + shown_text(*code->string(), {}, kMaxShown) + "', not 'Success'",
+        "check the instance's profile and its role");
   }
   return aws_credentials_of_json(document, "Token");
 }
@@ -79,7 +80,7 @@ Status AwsMetadata::get_token() {
   if (reply.status != 200) return status_failure(reply, server_of(urls_.token));
   SecretString token = reply.body.trimmed();
   if (token.empty() || !is_visible_ascii(token.reveal())) {
-    return unfit("what " + server_of(urls_.token) + " answered is no metadata token");
+    return rejected("what " + server_of(urls_.token) + " answered is no metadata token");
   }
   token_ = std::move(token);
   return {};
@@ -104,15 +105,15 @@ Result<AwsCredentials> AwsMetadata::credentials() {
   const std::string_view role = trim(listed.reveal());
   if (!is_role_name(role)) {
     return Result<AwsCredentials>(
-               unfit("what " + server_of(urls_.role) + " answered is no name of a role"))
+               rejected("what " + server_of(urls_.role) + " answered is no name of a role"))
         .context(doing);
   }
   const std::string separator = urls_.role.ends_with('/') ? "" : "/";
   const SecretString body = TRY(get(urls_.role + separator + std::string(role)).context(doing));
   Result<json::Value> document = json::parse(body.reveal());
   if (!document) {
-    return unfit("the JSON that " + server_of(urls_.role) + " answered " +
-                 document.error().message);
+    return rejected("the JSON that " + server_of(urls_.role) + " answered " +
+                    document.error().message);
   }
   Result<AwsCredentials> credentials = credentials_of(*document);
   json::wipe(*document);
@@ -126,7 +127,7 @@ Result<std::string> AwsMetadata::region() {
       TRY(get(urls_.zone).context("asking the instance metadata service for the region"));
   std::string region = aws_region_of_zone(trim(zone.reveal()));
   if (!region.empty()) return region;
-  return unfit("what " + server_of(urls_.zone) + " answered is no availability zone");
+  return rejected("what " + server_of(urls_.zone) + " answered is no availability zone");
 }
 
 }  // namespace execcred

@@ -23,7 +23,7 @@ constexpr std::array<Mistake, 4> kMistakes = {{{"-----BEGIN", "a PEM file"},
                                                {"{", "a JSON document"},
                                                {"[", "a JSON document"}}};
 
-Error unfit(const std::string& message) {
+Error rejected(const std::string& message) {
   return Error{.kind = Error::Kind::no_credential,
                .message = message,
                .hint = "it must hold one bearer token and nothing else"};
@@ -71,24 +71,24 @@ Result<SecretString> bearer_token(const SecretString& content) {
   SecretString token = content.trimmed();
   const std::string_view text = token.reveal();
   if (text.empty()) {
-    Error error = unfit("the token is empty");
+    Error error = rejected("the token is empty");
     error.cause = cause::kSourceMissing;
     return error;
   }
   for (const Mistake& mistake : kMistakes) {
     if (text.starts_with(mistake.start)) {
-      return unfit("this is " + std::string(mistake.what) + ", not a token");
+      return rejected("this is " + std::string(mistake.what) + ", not a token");
     }
   }
   if (is_visible_ascii(text)) {
     const std::string_view encoded = encoded_file(text);
     if (encoded.empty()) return token;
-    return unfit("this is " + std::string(encoded) + " in base64, not a token");
+    return rejected("this is " + std::string(encoded) + " in base64, not a token");
   }
   if (std::any_of(text.begin(), text.end(), is_space)) {
-    return unfit("this is more than one word, so it is no token");
+    return rejected("this is more than one word, so it is no token");
   }
-  return unfit("the token has a byte that no HTTP header may hold");
+  return rejected("the token has a byte that no HTTP header may hold");
 }
 
 }  // namespace execcred

@@ -24,7 +24,7 @@ constexpr seconds kClockSkew(60);
 constexpr std::int64_t kLastWholeSecond = 9'223'372'036;
 constexpr double kLastSecond = 9'223'372'036;
 
-Error unfit(std::string message) {
+Error rejected(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
@@ -43,15 +43,15 @@ Result<std::optional<TimePoint>> numeric_date(const json::Value& claims, std::st
   if (value == nullptr) return std::optional<TimePoint>();
   const json::Number* number = value->number();
   if (number == nullptr) {
-    return unfit("the token's " + in_quotes(name) + " claim is " + std::string(value->kind()) +
-                 ", not a number");
+    return rejected("the token's " + in_quotes(name) + " claim is " + std::string(value->kind()) +
+                    ", not a number");
   }
   if (const std::optional<std::int64_t> whole = plain_seconds(number->text)) {
     return std::optional(TimePoint(seconds(*whole)));
   }
   const double exact = std::strtod(number->text.c_str(), nullptr);
   if (!std::isfinite(exact)) {
-    return unfit("the token's " + in_quotes(name) + " claim is a number that is too large");
+    return rejected("the token's " + in_quotes(name) + " claim is a number that is too large");
   }
   // Cut downwards to whole seconds, without libm: the loader would map it for this alone.
   const double bounded = std::clamp(exact, -kLastSecond, kLastSecond);
@@ -80,10 +80,10 @@ Result<UnverifiedClaims> read_claims(const json::Value& document) {
 
 Result<UnverifiedClaims> parse_claims(std::string_view encoded) {
   const std::optional<std::string> payload = decode_base64url(encoded);
-  if (!payload) return unfit("the token's claims are not base64url");
+  if (!payload) return rejected("the token's claims are not base64url");
   const Result<json::Value> document = json::parse(*payload);
-  if (!document) return unfit("the JSON of the token's claims " + document.error().message);
-  if (document->object() == nullptr) return unfit("the token's claims are no JSON object");
+  if (!document) return rejected("the JSON of the token's claims " + document.error().message);
+  if (document->object() == nullptr) return rejected("the token's claims are no JSON object");
   return read_claims(*document);
 }
 
@@ -97,7 +97,7 @@ Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& to
   const Result<json::Value> document = json::parse(*header);
   Result<UnverifiedClaims> claims =
       document ? parse_claims(parts[1])
-               : unfit("the JSON of the token's header " + document.error().message);
+               : rejected("the JSON of the token's header " + document.error().message);
   if (claims) {
     claims->key_id = text_or_empty(*document, "kid");
     claims->algorithm = text_or_empty(*document, "alg");

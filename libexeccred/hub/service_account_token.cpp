@@ -23,7 +23,7 @@ Error wrong(std::string message) {
   return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
 }
 
-Error unfit(std::string message) {
+Error rejected(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
@@ -54,11 +54,11 @@ json::Value request_for(std::string_view audience) {
 
 Result<UnverifiedClaims> claims_for(const SecretString& token, std::string_view audience) {
   std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
-  if (!claims) return unfit("the hub's token is no JWT");
+  if (!claims) return rejected("the hub's token is no JWT");
   const std::vector<std::string>& audiences = claims->audiences;
   if (std::find(audiences.begin(), audiences.end(), audience) == audiences.end()) {
-    return unfit("the hub's token is not for the audience " + in_quotes(audience) + ", but for " +
-                 (audiences.empty() ? "none" : in_quotes(join(audiences, ", "))));
+    return rejected("the hub's token is not for the audience " + in_quotes(audience) +
+                    ", but for " + (audiences.empty() ? "none" : in_quotes(join(audiences, ", "))));
   }
   return *std::move(claims);
 }
@@ -66,13 +66,13 @@ Result<UnverifiedClaims> claims_for(const SecretString& token, std::string_view 
 Result<ServiceAccountToken> read_token(const json::Value& reply, std::string_view audience) {
   const json::ObjectReader reader = TRY(json::ObjectReader::open(reply, ""));
   const std::string kind = TRY(reader.required_string("kind"));
-  if (kind != kKind) return unfit("it is a " + in_quotes(kind) + ", no " + std::string(kKind));
+  if (kind != kKind) return rejected("it is a " + in_quotes(kind) + ", no " + std::string(kKind));
   const json::ObjectReader status = TRY(reader.required_object("status"));
   std::string text = TRY(status.required_string("token"));
   const SecretString content(text);
   wipe(text);
   // Trimming would hide that it is not one word.
-  if (!is_visible_ascii(content.reveal())) return unfit("its token is not one word");
+  if (!is_visible_ascii(content.reveal())) return rejected("its token is not one word");
   ServiceAccountToken found;
   found.token = TRY(bearer_token(content));
   const std::optional<std::string> end = TRY(status.optional_string("expirationTimestamp"));

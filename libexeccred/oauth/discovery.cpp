@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kWellKnown = "/.well-known/openid-configuration";
 constexpr std::size_t kMaxDocument = 1024 * 1024;
 
-Error unfit(std::string message, std::string hint = {}) {
+Error rejected(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
@@ -39,9 +39,9 @@ Result<DiscoveryDocument> read_document(const json::Value& value, std::string_vi
   DiscoveryDocument document;
   document.issuer = TRY(reader.required_string("issuer"));
   if (document.issuer != issuer) {
-    return unfit("the discovery document is of the issuer " + in_quotes(document.issuer) +
-                     ", not of " + in_quotes(issuer),
-                 "write the issuer exactly as the server does, with or without '/' at its end");
+    return rejected("the discovery document is of the issuer " + in_quotes(document.issuer) +
+                        ", not of " + in_quotes(issuer),
+                    "write the issuer exactly as the server does, with or without '/' at its end");
   }
   document.token_endpoint = TRY(reader.required_string("token_endpoint"));
   TRY(check_endpoint(document.token_endpoint, "token_endpoint"));
@@ -74,11 +74,11 @@ Result<std::string> discovery_url(std::string_view issuer) {
 
 Result<DiscoveryDocument> parse_discovery(std::string_view document, std::string_view issuer) {
   Result<json::Value> parsed = json::parse(document, {.bytes = kMaxDocument});
-  if (!parsed) return unfit("the JSON of the discovery document " + parsed.error().message);
+  if (!parsed) return rejected("the JSON of the discovery document " + parsed.error().message);
   Result<DiscoveryDocument> read = read_document(*parsed, issuer);
   // It is the server's mistake, and nobody's here.
   if (!read && read.error().kind == Error::Kind::configuration) {
-    return unfit("in the discovery document, " + read.error().message);
+    return rejected("in the discovery document, " + read.error().message);
   }
   return read;
 }

@@ -70,11 +70,11 @@ std::string_view grant_type(Grant grant) {
 }
 
 Status check_secret(const SecretString& secret, const std::string& what) {
-  const auto unfit = [&what](std::string_view problem) {
+  const auto rejected = [&what](std::string_view problem) {
     return Error{.kind = Error::Kind::no_credential, .message = what + " " + std::string(problem)};
   };
-  if (secret.empty()) return unfit("is missing or empty");
-  if (has_control_character(secret.reveal())) return unfit("has a control character");
+  if (secret.empty()) return rejected("is missing or empty");
+  if (has_control_character(secret.reveal())) return rejected("has a control character");
   return {};
 }
 

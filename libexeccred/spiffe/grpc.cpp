@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 17> kNames = {
     "Aborted",  "OutOfRange",     "Unimplemented",    "Internal",          "Unavailable",
     "DataLoss", "Unauthenticated"};
 
-Error unfit(std::string message) {
+Error rejected(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
@@ -135,12 +135,12 @@ Status GrpcMessageReader::take_from(std::string_view& piece) {
 }
 
 Status GrpcMessageReader::read_header() {
-  if (header_[0] == 1) return unfit("the reply is compressed, which nobody asked for");
-  if (header_[0] != 0) return unfit("the reply's message has unknown flags");
+  if (header_[0] == 1) return rejected("the reply is compressed, which nobody asked for");
+  if (header_[0] != 0) return rejected("the reply's message has unknown flags");
   for (std::size_t i = 1; i < kHeaderSize; ++i) size_ = size_ << 8 | header_.at(i);
   if (size_ <= max_size_) return {};
-  return unfit("the reply announces a message of " + std::to_string(size_) + " bytes; at most " +
-               std::to_string(max_size_) + " are accepted");
+  return rejected("the reply announces a message of " + std::to_string(size_) + " bytes; at most " +
+                  std::to_string(max_size_) + " are accepted");
 }
 
 namespace {

@@ -16,7 +16,7 @@
 namespace execcred {
 namespace {
 
-Error unfit(std::string message, std::string hint = {}) {
+Error rejected(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
@@ -26,22 +26,22 @@ Status check_header(const UnverifiedClaims& claims) {
   constexpr std::array<std::string_view, 9> kAlgorithms = {
       "RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"};
   if (std::find(kAlgorithms.begin(), kAlgorithms.end(), claims.algorithm) == kAlgorithms.end()) {
-    return unfit("the JWT-SVID's algorithm " + in_quotes(claims.algorithm) +
-                     " is none that JWT-SVIDs may have",
-                 "these are RS, ES and PS with 256, 384 or 512");
+    return rejected("the JWT-SVID's algorithm " + in_quotes(claims.algorithm) +
+                        " is none that JWT-SVIDs may have",
+                    "these are RS, ES and PS with 256, 384 or 512");
   }
   if (!claims.type || *claims.type == "JWT" || *claims.type == "JOSE") return {};
-  return unfit("the JWT-SVID's 'typ' " + in_quotes(*claims.type) + " is neither JWT nor JOSE");
+  return rejected("the JWT-SVID's 'typ' " + in_quotes(*claims.type) + " is neither JWT nor JOSE");
 }
 
 Status check_subject(const UnverifiedClaims& claims, const std::string& spiffe_id) {
   Result<SpiffeId> subject = SpiffeId::parse(claims.subject);
   if (!subject) {
-    return unfit("the JWT-SVID's 'sub' is no SPIFFE ID: " + subject.error().message);
+    return rejected("the JWT-SVID's 'sub' is no SPIFFE ID: " + subject.error().message);
   }
   if (subject->text() == spiffe_id) return {};
-  return unfit("the JWT-SVID is of " + in_quotes(claims.subject) + ", but the agent calls it " +
-               in_quotes(spiffe_id));
+  return rejected("the JWT-SVID is of " + in_quotes(claims.subject) + ", but the agent calls it " +
+                  in_quotes(spiffe_id));
 }
 
 Status check_audiences(const UnverifiedClaims& claims, const std::vector<std::string>& audiences) {
@@ -50,8 +50,8 @@ Status check_audiences(const UnverifiedClaims& claims, const std::vector<std::st
         claims.audiences.end()) {
       continue;
     }
-    return unfit("the JWT-SVID is not for the audience " + in_quotes(audience) + " but for " +
-                 (claims.audiences.empty() ? "none" : in_quotes(join(claims.audiences, ", "))));
+    return rejected("the JWT-SVID is not for the audience " + in_quotes(audience) + " but for " +
+                    (claims.audiences.empty() ? "none" : in_quotes(join(claims.audiences, ", "))));
   }
   return {};
 }
@@ -62,7 +62,7 @@ Result<UnverifiedClaims> read_claims(const SecretString& token) {
   const std::string_view text = token.reveal();
   const std::string_view signature = text.substr(text.rfind('.') + 1);
   if (!claims || signature.empty() || !decode_base64url(signature)) {
-    return unfit("what the agent gave is no JWT in compact form");
+    return rejected("what the agent gave is no JWT in compact form");
   }
   return std::move(*claims);
 }
@@ -73,7 +73,7 @@ Result<JwtSvid> check(JwtSvidMessage message, const std::vector<std::string>& au
   TRY(check_header(claims));
   TRY(check_subject(claims, message.spiffe_id));
   TRY(check_audiences(claims, audiences));
-  if (!claims.expires_at) return unfit("the JWT-SVID has no 'exp'");
+  if (!claims.expires_at) return rejected("the JWT-SVID has no 'exp'");
   TRY(check_lifetime(claims, now));
   return JwtSvid{.token = std::move(message.svid),
                  .spiffe_id = std::move(message.spiffe_id),

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kMaxSvids = 1000;
 
-Error unfit(std::string message) {
+Error rejected(std::string message) {
   return Error{.kind = Error::Kind::no_credential,
                .message = std::move(message),
                .hint = "is this a SPIFFE Workload API? its agent's version may not fit"};
@@ -116,13 +116,13 @@ Result<std::vector<Svid>> read_svids(std::string_view message) {
       reader.skip();
       continue;
     }
-    if (svids.size() == kMaxSvids) return unfit("the agent's answer holds more than 1000 SVIDs");
+    if (svids.size() == kMaxSvids) return rejected("the agent's answer holds more than 1000 SVIDs");
     svids.push_back(read_svid<Svid>(reader.get_message()));
     if (const std::string_view field = missing_field(svids.back()); !field.empty()) {
-      return unfit("an SVID in the agent's answer has no '" + std::string(field) + "'");
+      return rejected("an SVID in the agent's answer has no '" + std::string(field) + "'");
     }
   }
-  if (svids.empty()) return unfit("the agent's answer holds no SVID");
+  if (svids.empty()) return rejected("the agent's answer holds no SVID");
   return svids;
 }
 
@@ -131,7 +131,7 @@ Result<std::vector<Svid>> decode(std::string_view message) {
   try {
     return read_svids<Svid>(message);
   } catch (const protozero::exception&) {
-    return unfit("the agent's answer is no Protocol Buffers message");
+    return rejected("the agent's answer is no Protocol Buffers message");
   }
 }
 

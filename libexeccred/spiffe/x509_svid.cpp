@@ -31,7 +31,7 @@ constexpr int kDigitalSignature = 0;
 constexpr int kKeyCertSign = 5;
 constexpr int kCrlSign = 6;
 
-Error unfit(std::string message, std::string hint = {}) {
+Error rejected(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
@@ -41,16 +41,16 @@ Result<std::vector<Certificate>> read_certificates(std::string_view der, std::si
   std::vector<Certificate> found;
   while (!der.empty()) {
     if (found.size() == max) {
-      return unfit(part + " has more than " + std::to_string(max) + " certificates");
+      return rejected(part + " has more than " + std::to_string(max) + " certificates");
     }
     std::optional<Certificate> certificate = take_certificate(der);
     if (!certificate) {
-      return unfit(part + " has no certificate in place " + std::to_string(found.size() + 1) +
-                   ", but " + std::to_string(der.size()) + " other bytes");
+      return rejected(part + " has no certificate in place " + std::to_string(found.size() + 1) +
+                      ", but " + std::to_string(der.size()) + " other bytes");
     }
     found.push_back(std::move(*certificate));
   }
-  if (found.empty()) return unfit(part + " is empty");
+  if (found.empty()) return rejected(part + " is empty");
   return found;
 }
 
@@ -105,27 +105,27 @@ Result<std::string> find_uri(const X509& leaf) {
     ++count;
   }
   if (count == 1) return uri;
-  return unfit("has " + (count == 0 ? "no" : std::to_string(count)) +
-               " URIs among its alternative names, where an X.509-SVID has one");
+  return rejected("has " + (count == 0 ? "no" : std::to_string(count)) +
+                  " URIs among its alternative names, where an X.509-SVID has one");
 }
 
 Status check_id(const X509& leaf, const std::string& spiffe_id) {
   const std::string uri = TRY(find_uri(leaf));
   const Result<SpiffeId> id = SpiffeId::parse(uri);
-  if (!id) return unfit("is of no SPIFFE ID: " + id.error().message);
+  if (!id) return rejected("is of no SPIFFE ID: " + id.error().message);
   if (uri == spiffe_id) return {};
-  return unfit("is of " + in_quotes(uri) + ", but the agent calls it " + in_quotes(spiffe_id));
+  return rejected("is of " + in_quotes(uri) + ", but the agent calls it " + in_quotes(spiffe_id));
 }
 
 // X509-SVID section 4.3, of a leaf.
 Status check_key_usage(const X509& leaf) {
   const BitsOwner usage = TRY(find_extension<BitsOwner>(leaf, NID_key_usage));
   if (!usage || ASN1_BIT_STRING_get_bit(usage.get(), kDigitalSignature) == 0) {
-    return unfit("has no key usage digitalSignature, so it authenticates nobody");
+    return rejected("has no key usage digitalSignature, so it authenticates nobody");
   }
   if (ASN1_BIT_STRING_get_bit(usage.get(), kKeyCertSign) != 0 ||
       ASN1_BIT_STRING_get_bit(usage.get(), kCrlSign) != 0) {
-    return unfit("has a CA's key usage, keyCertSign or cRLSign");
+    return rejected("has a CA's key usage, keyCertSign or cRLSign");
   }
   return {};
 }
@@ -133,7 +133,7 @@ Status check_key_usage(const X509& leaf) {
 Status check_leaf(const X509& leaf, const std::string& spiffe_id, TimePoint now,
                   ClientCertificate& checked) {
   const bool is_ca = TRY(is_authority(leaf));
-  if (is_ca) return unfit("is a CA's, and a CA's key must never leave");
+  if (is_ca) return rejected("is a CA's, and a CA's key must never leave");
   TRY(check_id(leaf, spiffe_id));
   TRY(check_key_usage(leaf));
   TRY(check_is_for_clients(leaf));
@@ -142,24 +142,24 @@ Status check_leaf(const X509& leaf, const std::string& spiffe_id, TimePoint now,
 
 Status check_issuer(const X509& issuer) {
   const bool is_ca = TRY(is_authority(issuer));
-  if (!is_ca) return unfit("is no CA's");
+  if (!is_ca) return rejected("is no CA's");
   const BitsOwner usage = TRY(find_extension<BitsOwner>(issuer, NID_key_usage));
   if (usage && ASN1_BIT_STRING_get_bit(usage.get(), kKeyCertSign) != 0) return {};
-  return unfit("has no key usage keyCertSign");
+  return rejected("has no key usage keyCertSign");
 }
 
 Status check_key(const X509& leaf, std::string_view der) {
   const KeyOwner key = read_pkcs8_key(der);
   if (!key) {
-    return unfit(
+    return rejected(
         "the X.509-SVID's private key is no PKCS#8 in DER, or encrypted, damaged or of an "
         "unknown algorithm");
   }
   const bool belongs = X509_check_private_key(&leaf, key.get()) == 1;
   ERR_clear_error();
   if (belongs) return {};
-  return unfit("the X.509-SVID's private key does not belong to its certificate " +
-               subject_of(leaf));
+  return rejected("the X.509-SVID's private key does not belong to its certificate " +
+                  subject_of(leaf));
 }
 
 Result<X509Svid> check(const X509SvidMessage& message, TimePoint now) {

@@ -29,7 +29,7 @@ constexpr seconds kClockSkew(60);
 // The last whole second that a TimePoint can hold, and the first.
 constexpr seconds kLastSecond(9'223'372'036);
 
-Error unfit(std::string problem, std::string hint = {}) {
+Error rejected(std::string problem, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::no_credential, .message = std::move(problem), .hint = std::move(hint)};
 }
@@ -47,7 +47,7 @@ Result<sys_seconds> read_time(const ASN1_TIME* time) {
   std::tm parts = {};
   const bool is_good = time != nullptr && ASN1_TIME_to_tm(time, &parts) == 1;
   ERR_clear_error();
-  if (!is_good) return unfit("has a malformed time");
+  if (!is_good) return rejected("has a malformed time");
   const std::chrono::year_month_day day(std::chrono::year(parts.tm_year + 1900),
                                         std::chrono::month(static_cast<unsigned>(parts.tm_mon + 1)),
                                         std::chrono::day(static_cast<unsigned>(parts.tm_mday)));
@@ -102,7 +102,7 @@ Status name_certificate(Status status, std::string_view role, const X509& certif
 }
 
 Error malformed_extension(int nid) {
-  return unfit(std::string("has a malformed extension ") + OBJ_nid2sn(nid));
+  return rejected(std::string("has a malformed extension ") + OBJ_nid2sn(nid));
 }
 
 Result<bool> is_authority(const X509& certificate) {
@@ -122,8 +122,8 @@ Status check_is_for_clients(const X509& leaf) {
     if (nid == NID_client_auth || nid == NID_anyExtendedKeyUsage) return {};
     if (names.size() < 10) names.push_back(name_of(*usage));
   }
-  return unfit("is not for clients: its extended key usage is " +
-               (names.empty() ? "empty" : join(names, ", ")) + ", without clientAuth");
+  return rejected("is not for clients: its extended key usage is " +
+                  (names.empty() ? "empty" : join(names, ", ")) + ", without clientAuth");
 }
 
 Status check_validity(const X509& leaf, TimePoint now, ClientCertificate& checked) {
@@ -132,14 +132,15 @@ Status check_validity(const X509& leaf, TimePoint now, ClientCertificate& checke
   checked.not_before = bounded(begin);
   checked.not_after = bounded(end);
   if (checked.not_after <= now) {
-    Error error = unfit("has expired: it ended at " + format_rfc3339(end),
-                        "check that whatever renews it is still running, and this machine's clock");
+    Error error =
+        rejected("has expired: it ended at " + format_rfc3339(end),
+                 "check that whatever renews it is still running, and this machine's clock");
     error.cause = cause::kSourceExpired;
     return error;
   }
   if (checked.not_before > now && checked.not_before - now > kClockSkew) {
-    Error error = unfit("is not valid yet: it begins at " + format_rfc3339(begin),
-                        "check this machine's clock");
+    Error error = rejected("is not valid yet: it begins at " + format_rfc3339(begin),
+                           "check this machine's clock");
     error.cause = cause::kCredentialNotYetValid;
     return error;
   }

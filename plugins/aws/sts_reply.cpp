@@ -69,7 +69,7 @@ const KnownError* find_error(std::string_view code) {
   return found == kErrors.end() ? nullptr : found;
 }
 
-Error unfit(std::string message, std::string hint = {}) {
+Error rejected(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
@@ -129,11 +129,11 @@ Result<RoleSession> session_in(const json::Value& document, const std::string& a
   const std::string response = action + "Response";
   const std::string result = action + "Result";
   const json::Value* const found = find_at(document, {response, result, "Credentials"});
-  if (found == nullptr) return unfit("it has no credentials of " + action);
+  if (found == nullptr) return rejected("it has no credentials of " + action);
   RoleSession session;
   session.credentials = TRY(aws_credentials_of_json(*found, "SessionToken"));
   if (session.credentials.session_token.empty() || !session.credentials.expires_at) {
-    return unfit("its credentials lack a session token, or an end");
+    return rejected("its credentials lack a session token, or an end");
   }
   const std::string arn = text_at(document, {response, result, "AssumedRoleUser", "Arn"});
   if (is_visible_ascii(arn)) session.arn = arn.substr(0, kMaxMessage);
@@ -161,7 +161,7 @@ Result<RoleSession> read_sts_reply(const HttpResponse& reply, const std::string&
   Result<json::Value> document = document_of(reply);
   if (!document) {
     if (reply.status != 200) return status_failure(reply, server);
-    return unfit(
+    return rejected(
         "what " + server + " answered is neither JSON nor XML of STS: " + document.error().message,
         "check that the URL is the one that is meant");
   }

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMaxReply = 1024 * 1024;
 constexpr std::size_t kMaxTold = 300;  // of what a failing endpoint says
 
-Error unfit(std::string message, std::string hint = {}) {
+Error rejected(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
@@ -65,7 +65,7 @@ std::string told_by(const HttpResponse& reply) {
 
 // Seconds since 1970, as a number or in a string, or a date (RFC 3339).
 Result<TimePoint> parse_expires_on(const json::Value& value) {
-  const auto no_time = [] { return unfit("the reply's 'expires_on' is no time"); };
+  const auto no_time = [] { return rejected("the reply's 'expires_on' is no time"); };
   const std::string* const text = value.string();
   const Result<json::Value> quoted = text != nullptr ? json::parse(*text) : Result(value);
   const json::Number* const number = quoted ? quoted->number() : nullptr;
@@ -84,8 +84,8 @@ Status bound_end(const json::Value& document, TimePoint now, TokenReply& reply) 
   if (value == nullptr || value->is_null()) return {};
   const TimePoint end = TRY(parse_expires_on(*value));
   if (end <= now) {
-    return unfit("the reply's token has ended already, by its 'expires_on'",
-                 "check this machine's clock");
+    return rejected("the reply's token has ended already, by its 'expires_on'",
+                    "check this machine's clock");
   }
   constexpr std::chrono::hours kLongest(24);  // as much as parse_token_reply() believes
   reply.expires_at = std::min({reply.expires_at.value_or(end), end, now + kLongest});
@@ -98,10 +98,10 @@ Status check_identity(const json::Value& document, const ManagedReplyRules& rule
   const json::Value* const value = asked.name.empty() ? nullptr : document.find(asked.name);
   if (value == nullptr || value->string() == nullptr || value->string()->empty()) return {};
   if (ascii_lower(*value->string()) == ascii_lower(asked.value)) return {};
-  return unfit("the reply's token is for the " + asked.name + " '" +
-                   shown_text(*value->string(), rules.secrets, kMaxTold) + "', not for " +
-                   in_quotes(asked.value),
-               "the endpoint gave another identity's token, which is not handed on");
+  return rejected("the reply's token is for the " + asked.name + " '" +
+                      shown_text(*value->string(), rules.secrets, kMaxTold) + "', not for " +
+                      in_quotes(asked.value),
+                  "the endpoint gave another identity's token, which is not handed on");
 }
 
 Result<TokenReply> read_reply(const json::Value& document, const HttpResponse& response,

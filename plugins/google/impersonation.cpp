@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMaxMessage = 400;
 constexpr std::size_t kMaxStatus = 60;
 
-Error unfit(std::string message) {
+Error rejected(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
@@ -73,12 +73,12 @@ Result<AccessToken> read_reply(const json::Value& document, TimePoint now) {
   std::string text = text_of(document, "accessToken");
   const SecretString secret{std::string_view(text)};
   wipe(text);
-  if (secret.empty()) return unfit("the reply has no string 'accessToken'");
+  if (secret.empty()) return rejected("the reply has no string 'accessToken'");
   AccessToken token;
   token.token = TRY(bearer_token(secret));
   const Result<TimePoint> end = parse_rfc3339(text_of(document, "expireTime"));
-  if (!end) return unfit("the reply has no time 'expireTime'");
-  if (*end <= now) return unfit("the reply's token has ended already, by its 'expireTime'");
+  if (!end) return rejected("the reply has no time 'expireTime'");
+  if (*end <= now) return rejected("the reply's token has ended already, by its 'expireTime'");
   token.expires_at = *end;
   return token;
 }

@@ -12,7 +12,7 @@
 namespace execcred::oidc_federation {
 namespace {
 
-Error unfit(std::string message, std::string hint = {}) {
+Error rejected(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
@@ -28,16 +28,16 @@ Status check_audience(const std::optional<UnverifiedClaims>& claims, std::string
                       const std::vector<std::string>& wanted) {
   if (wanted.empty()) return {};
   if (!claims) {
-    return unfit(std::string(option) + " cannot be checked: the token is no JWT",
-                 "leave " + std::string(option) + " out for opaque tokens");
+    return rejected(std::string(option) + " cannot be checked: the token is no JWT",
+                    "leave " + std::string(option) + " out for opaque tokens");
   }
   const auto is_meant = [&](const std::string& audience) {
     return std::find(claims->audiences.begin(), claims->audiences.end(), audience) !=
            claims->audiences.end();
   };
   if (std::any_of(wanted.begin(), wanted.end(), is_meant)) return {};
-  return unfit("the token is for " + quoted(claims->audiences) + ", not for " + quoted(wanted),
-               std::string(option) + " demands it");
+  return rejected("the token is for " + quoted(claims->audiences) + ", not for " + quoted(wanted),
+                  std::string(option) + " demands it");
 }
 
 }  // namespace
@@ -46,9 +46,10 @@ Result<Credential> pass_through(SecretString token, const std::vector<std::strin
                                 const std::vector<std::string>& expected, TimePoint now) {
   const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
   if (!claims) {
-    return unfit("the subject token is no JWT",
-                 "a cluster's structured authentication takes JWTs alone; for another token there "
-                 "is execcred-token-file");
+    return rejected(
+        "the subject token is no JWT",
+        "a cluster's structured authentication takes JWTs alone; for another token there "
+        "is execcred-token-file");
   }
   TRY(check_lifetime(*claims, now));
   TRY(check_audience(claims, "--audience", audiences));

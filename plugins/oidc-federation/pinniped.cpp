@@ -27,7 +27,7 @@ struct Concierge {
   HttpSettings http = {};
 };
 
-Error unfit(std::string message, std::string hint = {}) {
+Error rejected(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
@@ -49,7 +49,7 @@ Result<Concierge> find_concierge(const ConciergeOptions& options, const Credenti
     if (!cluster.proxy_url.empty()) concierge.http.proxy = {.url = cluster.proxy_url};
     if (!cluster.certificate_authority_data.empty()) {
       std::optional<std::string> ca = decode_base64(cluster.certificate_authority_data);
-      if (!ca) return unfit("the cluster's certificate-authority-data is no base64");
+      if (!ca) return rejected("the cluster's certificate-authority-data is no base64");
       concierge.http.tls.ca_certificates = *std::move(ca);
     }
   }
@@ -111,7 +111,7 @@ Result<Credential> take_credential(const json::Value& found, TimePoint now) {
   if (text.empty()) return credential;
   const TimePoint end =
       TRY(parse_rfc3339(text).context("reading the credential's expirationTimestamp"));
-  if (end <= now) return unfit("the Concierge's credential has ended at " + text);
+  if (end <= now) return rejected("the Concierge's credential has ended at " + text);
   if (!credential.expires_at || end < *credential.expires_at) credential.expires_at = end;
   return credential;
 }
@@ -133,9 +133,9 @@ Result<Credential> read_reply(const HttpResponse& reply, const std::string& serv
   const std::string message = status == nullptr ? std::string() : text_of(*status, "message");
   Result<Credential> credential =
       found == nullptr || found->object() == nullptr
-          ? unfit("the Concierge gives no credential" +
-                      (message.empty() ? "" : ": " + shown_text(message, secrets, kMaxShown)),
-                  "does its authenticator accept the subject token?")
+          ? rejected("the Concierge gives no credential" +
+                         (message.empty() ? "" : ": " + shown_text(message, secrets, kMaxShown)),
+                     "does its authenticator accept the subject token?")
           : take_credential(*found, now);
   json::wipe(document);
   if (credential) return credential;

@@ -15,13 +15,13 @@ namespace {
 constexpr std::size_t kPageOfMatches = 2;
 constexpr std::size_t kPageOfCandidates = 20;
 
-Error unfit(std::string message, std::string hint = {}) {
+Error rejected(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
 
 Error missing(std::string message, std::string hint) {
-  Error error = unfit(std::move(message), std::move(hint));
+  Error error = rejected(std::move(message), std::move(hint));
   error.cause = cause::kSourceMissing;
   return error;
 }
@@ -39,18 +39,18 @@ std::string called(const StoredSecret& secret) { return "Secret " + in_quotes(se
 Status check_identity(const StoredSecret& secret, const Plan& plan, const std::string& name) {
   const bool is_named = name.empty() || secret.name == name;
   if (is_named && secret.name_space == plan.name_space) return {};
-  return unfit("the hub answered with another object, " + called(secret));
+  return rejected("the hub answered with another object, " + called(secret));
 }
 
 Status check_labels(const StoredSecret& secret, const Plan& plan, const Options& options) {
   if (!plan.selector.matches(secret.labels)) {
-    return unfit(called(secret) + " does not have the labels " + in_quotes(plan.selector.text()),
-                 "only a Secret with them is meant for this; label it if it is");
+    return rejected(called(secret) + " does not have the labels " + in_quotes(plan.selector.text()),
+                    "only a Secret with them is meant for this; label it if it is");
   }
   for (const RequiredLabel& label : options.require_labels) {
     const auto found = secret.labels.find(label.key);
     if (found == secret.labels.end() || found->second != label.value) {
-      return unfit(
+      return rejected(
           called(secret) + " does not have the label " + in_quotes(label.key + "=" + label.value),
           "--require-label demands it");
     }
@@ -60,8 +60,8 @@ Status check_labels(const StoredSecret& secret, const Plan& plan, const Options&
 
 Status check_type(const StoredSecret& secret, const Plan& plan) {
   if (plan.type.empty() || secret.type == plan.type) return {};
-  return unfit(called(secret) + " is of type " + in_quotes(secret.type) + ", not " +
-               in_quotes(plan.type));
+  return rejected(called(secret) + " is of type " + in_quotes(secret.type) + ", not " +
+                  in_quotes(plan.type));
 }
 
 Result<std::optional<StoredSecret>> get_secret(HubClient& hub, const Plan& plan) {
@@ -97,9 +97,9 @@ Result<StoredSecret> only_one(HubClient& hub, const Plan& plan, std::size_t page
     TRY(check_identity(secret, plan, ""));
     if (!plan.selector.matches(secret.labels) || !is_meant(secret)) return true;
     if (found) {
-      return unfit(called(*found) + " and " + called(secret) + " both are " + what,
-                   "exactly one may be; remove one, or name labels that only one of them has "
-                   "with --selector");
+      return rejected(called(*found) + " and " + called(secret) + " both are " + what,
+                      "exactly one may be; remove one, or name labels that only one of them has "
+                      "with --selector");
     }
     found = std::move(secret);
     return true;
