@@ -44,7 +44,7 @@ Result<std::string> cluster_name(const ClusterProfile& profile, const Access& ac
   if (configured != nullptr && !configured->is_null()) {
     if (configured->string() == nullptr) {
       return unusable(access, "spec.cluster.config.clusterName is no string",
-                      "whoever writes the ClusterProfile must mend it");
+                      "the author of the ClusterProfile must correct it");
     }
     name = *configured->string();
   }

@@ -23,9 +23,8 @@ namespace {
 using json::ObjectReader;
 
 constexpr std::string_view kFormat =
-    "the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1 or v1alpha2; whoever writes "
-    "the "
-    "object must mend it";
+    "the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1 or v1alpha2; the author of the "
+    "object must correct it";
 
 // The items of a ClusterProfileList may have none; then it is `version`.
 ProfileVersion check_version(const Scope& scope, const ObjectReader& document, ProfileOf source,

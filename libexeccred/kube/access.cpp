@@ -257,7 +257,7 @@ Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfi
   }();
   if (!resolved) {
     return Result<Access>(resolved.error())
-        .hint("whoever writes the ClusterProfile must mend it")
+        .hint("the author of the ClusterProfile must correct it")
         .context(doing);
   }
   return access;

@@ -59,7 +59,7 @@ void read_profiles(std::string_view text, const std::string& source,
     receive(std::move(profile)
                 .context("reading " + source)
                 .hint("the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1 or v1alpha2, "
-                      "in YAML or JSON; whoever writes the object must mend it"),
+                      "in YAML or JSON; the author of the object must correct it"),
             name);
     return {};
   };
