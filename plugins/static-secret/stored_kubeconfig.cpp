@@ -12,7 +12,7 @@
 namespace execcred::static_secret {
 namespace {
 
-Error unfit(std::string message, std::string hint = {}) {
+Error rejected(std::string message, std::string hint = {}) {
   return Error{
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
@@ -23,7 +23,7 @@ Result<SecretString> data_or_file(std::string_view data, const std::string& path
   if (data.empty())
     return path.empty() ? Result<SecretString>(SecretString()) : read_secret_file(path);
   std::optional<std::string> decoded = decode_base64(data);
-  if (!decoded) return unfit("the stored kubeconfig's " + std::string(field) + " is no base64");
+  if (!decoded) return rejected("the stored kubeconfig's " + std::string(field) + " is no base64");
   SecretString text(*decoded);
   wipe(*decoded);
   return text;
@@ -62,11 +62,11 @@ Status add_user(const KubeconfigUser& user, const Options& options, TimePoint no
   TRY(add_user_token(user, now, credential));
   if (credential.token.empty() || options.both) TRY(add_user_pair(user, now, credential));
   if (!credential.token.empty() || !credential.client_certificate.empty()) return {};
-  return unfit("user " + in_quotes(user.name) +
-                   " of the stored kubeconfig has neither a token nor a client certificate",
-               user.auth_provider.empty()
-                   ? ""
-                   : "its auth-provider has no id-token; execcred-oidc-federation gets one");
+  return rejected("user " + in_quotes(user.name) +
+                      " of the stored kubeconfig has neither a token nor a client certificate",
+                  user.auth_provider.empty()
+                      ? ""
+                      : "its auth-provider has no id-token; execcred-oidc-federation gets one");
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ Result<StoredCredential> read_stored_kubeconfig(std::string_view text, const Opt
   const std::string& authority = cluster.certificate_authority_data;
   if (!authority.empty()) {
     std::optional<std::string> pem = decode_base64(authority);
-    if (!pem) return unfit("the stored kubeconfig's certificate-authority-data is no base64");
+    if (!pem) return rejected("the stored kubeconfig's certificate-authority-data is no base64");
     server.certificate_authority = *std::move(pem);
   }
   stored.servers.push_back(std::move(server));

@@ -68,8 +68,8 @@ execcred get --na => --name --namespace
 execcred get -m a-f => a-file.yaml a-folder
 execcred get --clusterprofile-provider-file a-f => a-file.yaml a-folder
 execcred get --clusterprofile-provider-file=a-f => a-file.yaml a-folder
-execcred get -o  => exec-credential header json token
-execcred get --output= => exec-credential header json token
+execcred get -o  => exec-credential header json name text token wide yaml
+execcred get --output= => exec-credential header json name text token wide yaml
 execcred resolve --output=ar => argocd-secret
 execcred lint  => a-file.yaml a-folder
 execcred lint --plugin-dir= => a-folder
