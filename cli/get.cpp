@@ -13,7 +13,9 @@
 #include <execcred/os/deadline.hpp>
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace execcred::cli {
@@ -21,8 +23,8 @@ namespace {
 
 using std::chrono::sys_seconds;
 
-const std::vector<std::string_view> kFormats = {"exec-credential", "token", "header", "json"};
-const std::vector<std::string_view> kFleetFormats = {"text", "json", "yaml", "name", "wide"};
+constexpr std::array<std::string_view, 4> kFormats = {"exec-credential", "token", "header", "json"};
+constexpr std::array<std::string_view, 5> kFleetFormats = {"text", "json", "yaml", "name", "wide"};
 
 std::optional<sys_seconds> expiration(const Credential& credential) {
   if (!credential.expires_at) return std::nullopt;
@@ -143,12 +145,11 @@ Result<SecretString> Get::credential_text(const ProviderMapping& mapping,
 }
 
 Status Get::check() {
-  const std::vector<std::string_view>& formats = is_for_all_ ? kFleetFormats : kFormats;
+  using Formats = std::span<const std::string_view>;
+  const Formats formats = is_for_all_ ? Formats(kFleetFormats) : Formats(kFormats);
   if (output_.empty()) output_ = formats.front();
   if (std::find(formats.begin(), formats.end(), output_) != formats.end()) return {};
-  const auto list = [](const std::vector<std::string_view>& words) {
-    return join({words.begin(), words.end()}, ", ");
-  };
+  const auto list = [](Formats words) { return join({words.begin(), words.end()}, ", "); };
   return Error{
       .kind = Error::Kind::configuration,
       .message = "--output: " + in_quotes(output_) + " is no output format " +
@@ -193,7 +194,8 @@ Result<Outcome> Get::get_every() const {
          .message = access_.title() + " holds no ClusterProfile with a provider of the mapping",
          .hint = "execcred resolve says what each ClusterProfile lists"});
   }
-  if (outcome.exit_code == 2) return outcome;
+  const bool is_nothing_left = targets.empty() && outcome.exit_code != 0;
+  if (outcome.exit_code == 2 || is_nothing_left) return outcome;
   FleetCredentials done = get_all(std::move(targets), timeout_, fleet_);
   outcome.text = SecretString(fleet_text(done.items, output_, Paint::of(color_)));
   const DebugLog debug{std::string(kProgram), debug_};

@@ -202,8 +202,8 @@ void check_text(const Scope& scope, std::string_view text) {
 namespace {
 
 std::size_t check_documents(const Scope& scope, std::string_view text) {
-  constexpr std::string_view kHint = "it must be JSON or YAML";
-  const auto refuse = [&scope, kHint](std::string_view message) -> std::size_t {
+  static constexpr std::string_view kHint = "it must be JSON or YAML";
+  const auto refuse = [&scope](std::string_view message) -> std::size_t {
     scope.error({}, message, kHint);
     return 0;
   };
@@ -221,7 +221,10 @@ std::size_t check_documents(const Scope& scope, std::string_view text) {
       check_document(scope.inside("document" + step(i)), *document, json::to_text(*document));
     } else {
       scope.add(Severity::error, document.error(), {}, kHint);
-      scope.run().findings.back().place = place_in(document.error().message);
+      // Inside of a field, the lines are not the file's.
+      if (scope.texts() == 0) {
+        scope.run().findings.back().place = place_in(document.error().message);
+      }
     }
   }
   return documents.size();
