@@ -6,12 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include <unistd.h>
-
-#include <chrono>
-#include <csignal>
-#include <filesystem>
-
 using namespace blackbox;
 
 namespace {
@@ -29,9 +23,12 @@ class Fleet {
                        profile("d", {provider("good", "https://d.example.com")})) {
     remember_secret(kToken);
   }
-  Outcome get(std::vector<std::string> arguments = {}) const {
+  Command command(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "--all");
-    return inventory_.run("get", std::move(arguments));
+    return inventory_.command("get", std::move(arguments));
+  }
+  Outcome get(std::vector<std::string> arguments = {}) const {
+    return run(command(std::move(arguments)));
   }
 
  private:
@@ -115,6 +112,32 @@ TEST_CASE("get --all: --parallel programs run at a time") {
   const Outcome outcome = inventory.run("get", {"--all", "--parallel=3"});
   CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
   CHECK(outcome.output.ends_with("\n3 clusters: 3 ok, 0 fail, 0 skipped\n"));
+}
+
+TEST_CASE("get --all: a reader that has gone is no error, and no token was shown") {
+  const Fleet fleet;
+  Command command = fleet.command({"--provider=good"});
+  Pipe gone;
+  gone.close_read_end();
+  command.before_exec = [&gone] { replace_descriptor(1, gone.write_end()); };
+  const Outcome outcome = run(command);
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(outcome.error_output == "");
+}
+
+// script(1) gives the command a terminal.
+TEST_CASE("get --all: verdicts are coloured on a terminal, unless NO_COLOR is set") {
+  const Fleet fleet;
+  const auto on_terminal = [&](const std::string& variable) {
+    std::string line;
+    for (const std::string& word : fleet.command({"--provider=good"}).arguments) line += word + " ";
+    return run({.arguments = {"/usr/bin/script", "-qec", line, "/dev/null"},
+                .environment = {"PATH=/usr/bin:/bin", "TERM=xterm", variable}})
+        .output;
+  };
+  CHECK(on_terminal("NO_COLOR=").find("\x1b[32mok\x1b[0m") != std::string::npos);
+  CHECK(on_terminal("NO_COLOR=1").find("  ok  ") != std::string::npos);
+  CHECK(on_terminal("NO_COLOR=1").find('\x1b') == std::string::npos);
 }
 
 TEST_SUITE_END();
