@@ -56,9 +56,8 @@ TEST_CASE("region: from behind --from-profile as well") {
   CHECK(verdict.region == "eu-west-1");
   CHECK_REFUSAL(rig.run({.arguments = {"--from-profile", "--region=eu-west-1"}}), 2, "--region");
   for (const std::string& option :
-       {"--role-arn=" + std::string(kRole), std::string("--profile=x"),
-        std::string("--session-name=xx"), std::string("--external-id=xx"),
-        std::string("--cache-dir=/tmp")}) {
+       {std::string("--profile=x"), std::string("--session-name=xx"),
+        std::string("--external-id=xx"), std::string("--cache-dir=/tmp")}) {
     CAPTURE(option);
     CHECK_FAILURE(rig.run({.arguments = {"--from-profile", option}}), 2,
                   "stands behind --from-profile, and may not come from a");
@@ -86,7 +85,7 @@ TEST_CASE("a ClusterProfile names the cluster and its region, and nothing else")
       {.cluster = "", .arguments = {"--show-config"}, .config = R"({"clusterName":"one"})"});
   const std::string origin = "spec.cluster.config.clusterName";
   CHECK(shown.output.find(origin) != shown.output.rfind(origin));  // of --cluster and --cluster-id
-  for (const std::string field : {"roleArn", "sessionName", "externalId", "profile", "cacheDir"}) {
+  for (const std::string field : {"sessionName", "externalId", "profile", "cacheDir"}) {
     CAPTURE(field);
     CHECK_FAILURE(with(R"({"clusterId":"spoke","region":"eu-west-1",")" + field + "\":\"xx\"}"), 2,
                   "which may not come from a ClusterProfile");

@@ -188,10 +188,9 @@ TEST_CASE("nothing else of the request is a ClusterProfile's to choose") {
         cloud.run_cold({.arguments = cloud.workload_options(), .config = std::move(config)}), 2,
         field.name);
   }
-  for (const std::string& option :
-       Texts{"--client-id=" + std::string(kOtherClient), "--authority-host=" + url,
-             std::string("--server-id=api://other"), std::string("--identity=managed"),
-             std::string("--federated-token-file=/etc/passwd")}) {
+  for (const std::string& option : Texts{
+           "--authority-host=" + url, std::string("--server-id=api://other"),
+           std::string("--identity=managed"), std::string("--federated-token-file=/etc/passwd")}) {
     CAPTURE(option);
     CHECK_FAILURE(cloud.run_cold({.arguments = Texts{"--from-profile", option},
                                   .variables = cloud.workload_variables()}),

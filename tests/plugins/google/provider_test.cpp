@@ -112,15 +112,14 @@ TEST_CASE("provider: it has a use with external_account credentials alone") {
 
 TEST_CASE("provider: nothing else of a ClusterProfile decides about the token") {
   Google google;
-  for (const std::string field : {"credentialsFile", "impersonateServiceAccount", "scope", "caFile",
-                                  "allowEndpoint", "cacheDir", "noCache"}) {
+  for (const std::string field :
+       {"credentialsFile", "scope", "caFile", "allowEndpoint", "cacheDir", "noCache"}) {
     CAPTURE(field);
     CHECK_REFUSAL(google.run({.credentials = object(google.file_account()),
                               .config = object({{field, text("x")}})}),
                   2, field);
   }
-  for (const std::string option : {"--credentials-file=/x", "--scope=x",
-                                   "--impersonate-service-account=a@b.c", "--ca-file=/x"}) {
+  for (const std::string option : {"--credentials-file=/x", "--scope=x", "--ca-file=/x"}) {
     CAPTURE(option);
     CHECK_FAILURE(google.run({.credentials = object(google.file_account()),
                               .arguments = {"--from-profile", option}}),

@@ -167,7 +167,7 @@ TEST_CASE("certificate files: both options, of any folders, and the same bytes e
   CHECK_FAILURE(of_files({arguments[0]}), 2, "--client-certificate and --client-key go together");
   CHECK_FAILURE(of_files({arguments[1]}), 2, "--client-certificate and --client-key go together");
   CHECK_FAILURE(of_files({arguments[0], arguments[1], "--secret-dir=/etc"}), 2,
-                "--secret-dir, --kubeconfig-file and --client-certificate");
+                "--secret-dir, --kubeconfig-file, --client-certificate");
 }
 
 TEST_CASE("certificate files: both of Istio's sets of names are found in a folder") {
