@@ -45,9 +45,9 @@ std::vector<HttpHeader> sign_aws_request(const AwsRequest& request,
                                          const AwsCredentials& credentials, const AwsScope& scope,
                                          TimePoint now);
 
-// The https URL that whoever has it can send, with the request's headers, until `lifetime` has
-// passed (which the receiver may bound): its query is sorted, the signature last. A session's
-// token is in it.
+// The https URL that its holder can send, with the request's headers, until `lifetime` has passed
+// (which the receiver may bound): its query is sorted, the signature last. A session's token is in
+// it.
 SecretString presign_aws_request(const AwsRequest& request, const AwsCredentials& credentials,
                                  const AwsScope& scope, TimePoint now,
                                  std::chrono::seconds lifetime);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run, or one call within it, goes by: made by whoever begins it, and passed on. A part that
-// has less time gets a copy with an earlier deadline.
+// The clock, deadline, environment and log of a run, or of one call within it. The caller makes it.
+// A part that has less time gets a copy with an earlier deadline.
 #pragma once
 
 #include <execcred/base/clock.hpp>

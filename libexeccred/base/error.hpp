@@ -14,7 +14,7 @@ namespace execcred {
 
 struct Error {
   enum class Kind {
-    no_credential,  // exit 1: found unfit, expired, refused by a rule or by the other side
+    no_credential,  // exit 1: found unusable, expired, refused by a rule or by the other side
     configuration,  // exit 2: a flag, variable, mapping, path or input document is wrong
     unavailable,    // exit 3: time-out, network, provider down; trying again may work
     internal,       // exit 70: a defect, or nowhere to write the answer

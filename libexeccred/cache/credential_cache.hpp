@@ -58,7 +58,8 @@ class CredentialCache {
   // Fails as `ask` does, or did a moment ago. `ask` may be called more than once, in turn, and is
   // not called at all for a hit. A failure is told to others by its kind: unavailable is asked
   // again soon (within this run only if it is transient). Internal ones, ones of configuration and
-  // local failures are not kept: whoever mends a file must not wait, and no provider answered.
+  // local failures are not kept: after a file is corrected nobody must wait, and no provider
+  // answered.
   Result<Credential> get(const CacheKey& key, const Ask& ask) const;
 
  private:

@@ -67,7 +67,7 @@ void add_rule_options(OptionSet& options, AccessRules& rules) {
                   "Accept a matching audience from a ClusterProfile",
                   [](const std::string& text) { return AudiencePattern::parse(text); })
       .choices_besides_others(kAudienceWords)
-      .weakens("lets a ClusterProfile choose for whom a token is made", {},
+      .weakens("lets a ClusterProfile choose the audience of a token", {},
                [](std::string_view pattern) { return pattern == "any"; });
 }
 
@@ -154,7 +154,7 @@ Status Run::read_arguments(const std::vector<std::string>& arguments) {
   return std::move(read).cause(cause::kMappingInvalid);
 }
 
-// Without a log the run goes on: whoever asks for a credential needs that, and not the log.
+// Without a log the run goes on: a client needs the credential, and not the log.
 void Run::open_log(const Status& environment) {
   const Setting& setting = settings_.get("log-file");
   if (!setting.is_from_controller()) return;

@@ -172,7 +172,7 @@ Result<ClusterProfile> parse_profile_of_hub(const json::Value& document) {
       .context("reading ClusterProfile " + in_quotes(full_name_of(document)) + " of the hub")
       .hint(
           "the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1 or v1alpha2, in YAML or "
-          "JSON; whoever writes the object must mend it");
+          "JSON; the writer of the object must correct it");
 }
 
 Result<LoadedProfiles> list_cluster_profiles(const HubQuery& query,

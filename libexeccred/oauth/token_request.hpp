@@ -53,7 +53,7 @@ std::string token_type_urn(std::string_view name);
 
 // The body's fields but for those that authenticate the client. Fails (configuration): a field that
 // is empty or has a control character, a parameter that comes twice or is a field of its own, a
-// subject where the flow has none; with no_credential for a subject that is missing or unfit.
+// subject where the flow has none; with no_credential for a subject that is missing or unusable.
 Result<Form> token_form(const TokenRequest& request);
 
 // POSTs the request to the token endpoint, an https URL, by the retry policy; each attempt
