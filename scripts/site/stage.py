@@ -69,7 +69,8 @@ class Stage:
         self.staged.add(path)
         source = self.repository / path
         folder = posixpath.dirname(path)
-        if path.startswith(("config/", "tests/")) and posixpath.basename(path) == "README.md":
+        if not source.exists() or (path.startswith(("config/", "tests/"))
+                                   and posixpath.basename(path) == "README.md"):
             text = folder_page(source.parent, folder)
         else:
             text = source.read_text(encoding="utf-8")
