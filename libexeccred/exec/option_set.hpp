@@ -206,6 +206,11 @@ class OptionSet {
  public:
   OptionSet() { options_.reserve(kUsualSize); }
 
+  // The program takes nothing from a ClusterProfile: it reads no field of spec.cluster.config,
+  // which another program reads, and refuses every argument behind --from-profile.
+  void ignore_profile() { ignores_profile_ = true; }
+  bool ignores_profile() const { return ignores_profile_; }
+
   // The heading of the options that are added from now on. A literal, and not copied.
   void group(std::string_view title) { group_ = title; }
 
@@ -246,6 +251,7 @@ class OptionSet {
   OptionBuilder add(Option option);
 
   std::string_view group_ = "Options";
+  bool ignores_profile_ = false;
   std::vector<Option> options_;
 };
 

@@ -102,7 +102,8 @@ class Run {
   void open_log(const Status& environment);
   Result<SecretString> credential(const DebugLog& debug);
   Result<SecretString> show_config(const Status& environment, const DebugLog& debug);
-  Result<ExecInfo> exec_info(const DebugLog& debug) const;
+  // `document` becomes the text that it is read from.
+  Result<ExecInfo> exec_info(std::string& document, const DebugLog& debug) const;
   Result<std::string> read_exec_info() const;
   Status read_config(const ExecInfo& info, const DebugLog& debug);
   Status check_profile_audiences(const ExecInfo& info) const;
@@ -165,7 +166,7 @@ void Run::open_log(const Status& environment) {
 
 Result<SecretString> Run::credential(const DebugLog& debug) {
   CredentialRequest request;
-  request.info = TRY(exec_info(debug));
+  request.info = TRY(exec_info(request.document, debug));
   if (request.info.cluster) {
     // As messages have it, without the quotes.
     std::string server = redacted_url(request.info.cluster->server);
@@ -182,6 +183,7 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
 
   deadline::enter_phase("checking the cluster");
   Result<SecretString> document = [&]() -> Result<SecretString> {
+    TRY(provider_.check_request(request));
     TRY(check_cluster(common_.rules, request.info));
     TRY(check_profile_audiences(request.info));
     TRY(check_choices(options_, settings_));
@@ -202,7 +204,8 @@ Result<SecretString> Run::show_config(const Status& environment, const DebugLog&
   check(changed);
   if (changed) check(provider_.check(settings_));
   check(settings_.check_profile_arguments());
-  const Result<ExecInfo> info = exec_info(debug);
+  std::string document;
+  const Result<ExecInfo> info = exec_info(document, debug);
   check(info);
   if (info) check(read_config(*info, debug));
   check(settings_.read_variables(environment_));
@@ -239,21 +242,20 @@ Result<std::string> Run::read_exec_info() const {
   return read_file(common_.exec_info, kMaxExecInfo);
 }
 
-Result<ExecInfo> Run::exec_info(const DebugLog& debug) const {
+Result<ExecInfo> Run::exec_info(std::string& document, const DebugLog& debug) const {
   deadline::enter_phase("reading the client's document");
-  std::string_view text = environment_.get("KUBERNETES_EXEC_INFO").value_or("");
-  std::string read;
-  if (!common_.exec_info.empty()) {
-    read = TRY(read_exec_info());
-    text = read;
+  if (common_.exec_info.empty()) {
+    document = environment_.get("KUBERNETES_EXEC_INFO").value_or("");
+    if (document.empty()) return ExecInfo{.version = common_.api_version};
+  } else {
+    document = TRY(read_exec_info());
   }
-  if (text.empty() && common_.exec_info.empty()) return ExecInfo{.version = common_.api_version};
   const std::string source = common_.exec_info.empty() ? "KUBERNETES_EXEC_INFO"
                              : common_.exec_info == "-"
                                  ? "--exec-info from standard input"
                                  : "--exec-info " + in_quotes(common_.exec_info);
   ExecInfo info =
-      TRY(parse_exec_info(text, common_.api_version)
+      TRY(parse_exec_info(document, common_.api_version)
               .context("reading " + source)
               .hint("it must be an ExecCredential of client.authentication.k8s.io/v1 or v1beta1"));
   debug((info.cluster ? "asked for " + redacted_url(info.cluster->server) : std::string("asked")) +
@@ -331,9 +333,12 @@ void add_common_options(OptionSet& options, CommonOptions& common) {
       .default_text(format_duration(common.max_age));
   add_rule_options(options, common.rules);
   options.group(kCommonGroup);
-  options.add("cluster", common.cluster_name, "NAME", "The cluster's name, for templates")
-      .from_profile(Option::Profile::config, {"clusterName"})
-      .form(kSubdomainForm);
+  OptionBuilder cluster =
+      options.add("cluster", common.cluster_name, "NAME", "The cluster's name, for templates")
+          .form(kSubdomainForm);
+  if (!options.ignores_profile()) {
+    cluster.from_profile(Option::Profile::config, {"clusterName"});
+  }
   options
       .add(kBoundaryFlag, common.from_profile,
            "Boundary: arguments after it come from a ClusterProfile")

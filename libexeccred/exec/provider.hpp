@@ -33,6 +33,7 @@ class DebugLog {
 // What is asked for: the client's document, and what the common options say about it.
 struct CredentialRequest {
   ExecInfo info;
+  std::string document;      // of the client, as it came; empty where there is none
   std::string cluster_name;  // --cluster, or spec.cluster.config.clusterName; may be empty
   AccessRules rules;         // which the cluster has passed
   const Settings* settings = nullptr;  // for messages
@@ -95,6 +96,10 @@ class Provider {
   // Called after change_options: whether the options can be used together. Fails (configuration).
   // Asks nobody and reads no file.
   virtual Status check(const Settings& /*settings*/) const { return {}; }
+
+  // Called once, when the client's document was read, and before the access rules judge its
+  // cluster: for what must be in it. Fails (configuration).
+  virtual Status check_request(const CredentialRequest& /*request*/) const { return {}; }
 
   // What `check` cannot refuse and a run may, or what makes a configuration weaker than it looks.
   virtual std::vector<Advice> advise(const GivenOptions& /*given*/) const { return {}; }

@@ -179,6 +179,10 @@ Status Settings::add_value(const Option& option, std::string value) {
 }
 
 Status Settings::add_profile_value(const Option& option, Setting& setting, std::string value) {
+  if (options_.ignores_profile()) {
+    return wrong(option.flag() + " stands behind --from-profile, where this plugin takes no option",
+                 "set it in the mapping's args, before --from-profile");
+  }
   if (option.profile != Option::Profile::config_and_arguments) {
     return not_from_arguments(option);
   }
@@ -227,7 +231,7 @@ Status Settings::take_variable(const Option& option, const std::string& name,
 }
 
 Status Settings::read_config(const json::Value& config) {
-  if (config.object() == nullptr) return {};
+  if (config.object() == nullptr || options_.ignores_profile()) return {};
   Status first;
   for (const json::Member& member : *config.object()) {
     Status taken = take_field(member);
