@@ -40,16 +40,25 @@ std::string path_of(const HubResource& resource) {
   return path;
 }
 
-Error unusable(const std::string& why) {
-  return Error{.kind = Error::Kind::no_credential, .message = "the hub's reply " + why};
+Error unusable(const Hub& hub, const std::string& why) {
+  return Error{.kind = Error::Kind::no_credential,
+               .message = std::string(hub.noun) + "'s reply " + why};
+}
+
+// "the hub 'https://hub.example.com'".
+std::string shown(const Hub& hub) { return std::string(hub.noun) + " " + redacted_url(hub.server); }
+
+bool is_created(const HttpResponse& response) {
+  return response.status == 200 || response.status == 201;
 }
 
 Result<json::Value> parse_reply(const HttpResponse& response, std::size_t max_bytes,
                                 const Hub& hub) {
   Result<json::Value> document = json::parse(response.body.reveal(), {.bytes = max_bytes});
   // Which quotes a key that comes twice.
-  if (!document) return unusable("is no JSON: it " + shown_text_of(document.error().message, hub));
-  if (document->object() == nullptr) return unusable("is no JSON object");
+  if (!document)
+    return unusable(hub, "is no JSON: it " + shown_text_of(document.error().message, hub));
+  if (document->object() == nullptr) return unusable(hub, "is no JSON object");
   return document;
 }
 
@@ -119,8 +128,7 @@ Result<std::optional<json::Value>> HubClient::find(const HubResource& resource) 
     json::Value object = TRY(parse_reply(response, kMaxObject, hub_));
     return std::optional(std::move(object));
   };
-  return answer().context("reading " + subject(resource) + " from the hub " +
-                          redacted_url(hub_.server));
+  return answer().context("reading " + subject(resource) + " from " + shown(hub_));
 }
 
 Result<std::optional<json::Value>> HubClient::discover(const std::string& path,
@@ -142,14 +150,13 @@ Result<std::optional<json::Value>> HubClient::discover(const std::string& path,
     }
     json::Value object = TRY(parse_reply(response, kMaxObject, hub_));
     if (text_of(object.find("kind")) != kind) {
-      Error error = unusable("is no " + std::string(kind));
+      Error error = unusable(hub_, "is no " + std::string(kind));
       error.hint = "is this a Kubernetes API server?";
       return error;
     }
     return std::optional(std::move(object));
   };
-  return answer().context("asking the hub " + redacted_url(hub_.server) + " what it serves under " +
-                          path);
+  return answer().context("asking " + shown(hub_) + " what it serves under " + path);
 }
 
 Result<std::optional<std::vector<std::string>>> HubClient::versions(const std::string& group) {
@@ -166,21 +173,33 @@ Result<bool> HubClient::serves(const HubResource& resource) {
   return std::find(names.begin(), names.end(), resource.resource) != names.end();
 }
 
+Result<HttpResponse> HubClient::post(const HubResource& resource, const json::Value& body) {
+  HttpRequest request{.method = "POST",
+                      .url = hub_.server + path_of(resource),
+                      .body = SecretString(json::to_text(body)),
+                      .max_reply_bytes = kMaxObject};
+  request.add_header("Content-Type", "application/json");
+  return send(std::move(request));
+}
+
 Result<json::Value> HubClient::create(const HubResource& resource, const json::Value& body) {
   const auto answer = [&]() -> Result<json::Value> {
-    HttpRequest request{.method = "POST",
-                        .url = hub_.server + path_of(resource),
-                        .body = SecretString(json::to_text(body)),
-                        .max_reply_bytes = kMaxObject};
-    request.add_header("Content-Type", "application/json");
-    const HttpResponse response = TRY(send(std::move(request)));
-    if (response.status != 200 && response.status != 201) {
-      return hub_refusal(response, resource, "create", hub_);
-    }
+    const HttpResponse response = TRY(post(resource, body));
+    if (!is_created(response)) return hub_refusal(response, resource, "create", hub_);
     return parse_reply(response, kMaxObject, hub_);
   };
-  return answer().context("creating " + subject(resource) + " on the hub " +
-                          redacted_url(hub_.server));
+  return answer().context("creating " + subject(resource) + " on " + shown(hub_));
+}
+
+Result<bool> HubClient::create_named(const HubResource& resource, const json::Value& body) {
+  constexpr int kConflict = 409;
+  const auto answer = [&]() -> Result<bool> {
+    const HttpResponse response = TRY(post(resource, body));
+    if (response.status == kConflict) return false;
+    if (!is_created(response)) return hub_refusal(response, resource, "create", hub_);
+    return true;
+  };
+  return answer().context("creating one of the " + full_name(resource) + " of " + shown(hub_));
 }
 
 Status HubClient::list(const HubResource& resource, std::string_view label_selector,
@@ -203,7 +222,7 @@ Status HubClient::list(const HubResource& resource, std::string_view label_selec
       if (response.status != 200) return hub_refusal(response, resource, "list", hub_);
       page = TRY(parse_reply(response, kMaxPage, hub_));
     }
-    if (!text_of(page->find("kind")).ends_with("List")) return unusable("is no list");
+    if (!text_of(page->find("kind")).ends_with("List")) return unusable(hub_, "is no list");
     const json::Value* metadata = page->find("metadata");
     token = metadata == nullptr ? std::string() : text_of(metadata->find("continue"));
     for (json::Value& item : take_items(*page)) {
@@ -213,12 +232,12 @@ Status HubClient::list(const HubResource& resource, std::string_view label_selec
     return !token.empty();
   };
   for (int pages = 0; pages < kMaxPages; ++pages) {
-    Result<bool> goes_on = one_page().context("listing " + subject(resource) + " of the hub " +
-                                              redacted_url(hub_.server));
+    Result<bool> goes_on =
+        one_page().context("listing " + subject(resource) + " of " + shown(hub_));
     if (!goes_on) return std::move(goes_on).error();
     if (!*goes_on) return {};
   }
-  return unusable("to a list does not end");
+  return unusable(hub_, "to a list does not end");
 }
 
 }  // namespace execcred

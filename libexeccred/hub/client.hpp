@@ -29,7 +29,8 @@ struct Hub {
   std::string name_space = {};  // this identity's own; empty where it has none
   SecretString token = {};      // empty for a client certificate
   HttpSettings http = {};
-  std::string origin = {};  // "--kubeconfig '/x'", for messages
+  std::string origin = {};            // "--kubeconfig '/x'", for messages
+  std::string_view noun = "the hub";  // what messages call it; a literal, and not copied
 };
 
 // The kubeconfig that the flag names, else those of KUBECONFIG, else the Pod's service account. A
@@ -67,6 +68,8 @@ class HubClient {
   HubClient(Hub hub, std::unique_ptr<HttpClient> http, CallContext call, RetryPolicy retries = {});
 
   const Hub& hub() const { return hub_; }
+  // Of the last failing reply: how long the hub wants to be left alone.
+  std::optional<Duration> retry_after() const { return call_.retry_after; }
 
   // One object; nullopt where the hub says that there is none of this name. Fails as send() does,
   // and with no_credential for what the hub refuses: the message of its Status, and as the hint the
@@ -87,6 +90,10 @@ class HubClient {
   // reviews and tokens, of which it stores nothing.
   Result<json::Value> create(const HubResource& resource, const json::Value& body);
 
+  // The same for an object that the hub keeps, under the name that `body` has; without the object.
+  // False where there is one of that name, as after an answer that was lost.
+  Result<bool> create_named(const HubResource& resource, const json::Value& body);
+
   // What matches the label selector (may be empty), a page of `page_size` at a time, never two
   // pages at once. `receive` returns false to stop.
   using Receive = std::function<Result<bool>(json::Value item)>;
@@ -95,6 +102,7 @@ class HubClient {
 
  private:
   Result<HttpResponse> send(HttpRequest request);
+  Result<HttpResponse> post(const HubResource& resource, const json::Value& body);
   // An object of the discovery API; nullopt where the hub has nothing there.
   Result<std::optional<json::Value>> discover(const std::string& path, std::string_view kind);
 

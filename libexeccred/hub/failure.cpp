@@ -72,12 +72,13 @@ std::string missing_rule(const HubResource& resource, std::string_view verb) {
 
 std::string hint_of(int status, const HubResource& resource, std::string_view verb,
                     const Hub& hub) {
-  if (status == 401) return "the hub does not know this identity, of " + hub.origin;
+  const std::string noun(hub.noun);
+  if (status == 401) return noun + " does not know this identity, of " + hub.origin;
   if (status == 403) return missing_rule(resource, verb);
-  if (status == 404) return "is this the hub, and does it serve " + full_name(resource) + "?";
-  if (status == 410) return "the hub no longer has what the list began with; try again";
+  if (status == 404) return "is this " + noun + ", and does it serve " + full_name(resource) + "?";
+  if (status == 410) return noun + " no longer has what the list began with; try again";
   if (status >= 300 && status < 400) return "name the server itself; redirects are not followed";
-  if (status == 429 || status >= 500) return "the hub may be overloaded or starting; try again";
+  if (status == 429 || status >= 500) return noun + " may be overloaded or starting; try again";
   return {};
 }
 
@@ -109,11 +110,11 @@ Error hub_refusal(const HttpResponse& response, const HubResource& resource, std
                   const Hub& hub) {
   const HubStatus status = status_of(response);
   const bool may_pass = response.status == 429 || response.status >= 500;
-  std::string message = "the hub answered " + with_reason(response.status);
+  std::string message = std::string(hub.noun) + " answered " + with_reason(response.status);
   // What the API server says starts with the resource and ends with the reason.
   if (!status.message.empty()) message += ": " + shown_text_of(status.message, hub);
   std::string hint = is_absent(response.status, status, resource)
-                         ? "name one that is there, or make it on the hub"
+                         ? "name one that is there, or make it on " + std::string(hub.noun)
                          : hint_of(response.status, resource, verb, hub);
   return Error{.kind = may_pass ? Error::Kind::unavailable : Error::Kind::no_credential,
                .message = std::move(message),

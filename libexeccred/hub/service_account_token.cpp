@@ -5,7 +5,6 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/bearer_token.hpp>
-#include <execcred/exec/jwt.hpp>
 #include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
@@ -17,7 +16,6 @@ namespace {
 
 constexpr std::string_view kVersion = "authentication.k8s.io/v1";
 constexpr std::string_view kKind = "TokenRequest";
-constexpr std::string_view kLifetime = "3600";  // seconds; the API allows no less than 600
 
 Error wrong(std::string message) {
   return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
@@ -27,24 +25,29 @@ Error rejected(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
-Status check_names(std::string_view name_space, std::string_view name, std::string_view audience) {
-  if (!is_dns1123_label(name_space)) {
-    return wrong(in_quotes(name_space) + " cannot be the namespace of a service account");
+Status check_names(const ServiceAccountTokenRequest& request) {
+  if (!is_dns1123_label(request.name_space)) {
+    return wrong(in_quotes(request.name_space) + " cannot be the namespace of a service account");
   }
-  if (!is_dns1123_subdomain(name)) {
-    return wrong(in_quotes(name) + " cannot be the name of a service account");
+  if (!is_dns1123_subdomain(request.name)) {
+    return wrong(in_quotes(request.name) + " cannot be the name of a service account");
   }
-  if (audience.empty()) return wrong("a service account's token needs an audience");
-  if (has_control_character(audience)) {
-    return wrong("the audience " + in_quotes(audience) + " has a control character");
+  for (const std::string& audience : request.audiences) {
+    if (audience.empty()) return wrong("a service account's token needs an audience");
+    if (has_control_character(audience)) {
+      return wrong("the audience " + in_quotes(audience) + " has a control character");
+    }
   }
   return {};
 }
 
-json::Value request_for(std::string_view audience) {
+json::Value body_of(const ServiceAccountTokenRequest& wish) {
   json::Value spec;
-  spec.add("audiences", json::Value(json::Array{json::Value(audience)}));
-  spec.add("expirationSeconds", json::Value(json::Number{.text = std::string(kLifetime)}));
+  json::Array audiences;
+  for (const std::string& audience : wish.audiences) audiences.emplace_back(audience);
+  if (!audiences.empty()) spec.add("audiences", json::Value(std::move(audiences)));
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(wish.lifetime).count();
+  spec.add("expirationSeconds", json::Value(json::Number{.text = std::to_string(seconds)}));
   json::Value request;
   request.add("apiVersion", json::Value(kVersion));
   request.add("kind", json::Value(kKind));
@@ -52,18 +55,23 @@ json::Value request_for(std::string_view audience) {
   return request;
 }
 
-Result<UnverifiedClaims> claims_for(const SecretString& token, std::string_view audience) {
+Result<UnverifiedClaims> claims_for(const SecretString& token,
+                                    const std::vector<std::string>& audiences,
+                                    const std::string& noun) {
   std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
-  if (!claims) return rejected("the hub's token is no JWT");
-  const std::vector<std::string>& audiences = claims->audiences;
-  if (std::find(audiences.begin(), audiences.end(), audience) == audiences.end()) {
-    return rejected("the hub's token is not for the audience " + in_quotes(audience) +
-                    ", but for " + (audiences.empty() ? "none" : in_quotes(join(audiences, ", "))));
+  if (!claims) return rejected(noun + "'s token is no JWT");
+  const std::vector<std::string>& given = claims->audiences;
+  for (const std::string& audience : audiences) {
+    if (std::find(given.begin(), given.end(), audience) != given.end()) continue;
+    return rejected(noun + "'s token is not for the audience " + in_quotes(audience) +
+                    ", but for " + (given.empty() ? "none" : in_quotes(join(given, ", "))));
   }
   return *std::move(claims);
 }
 
-Result<ServiceAccountToken> read_token(const json::Value& reply, std::string_view audience) {
+Result<ServiceAccountToken> read_token(const json::Value& reply,
+                                       const std::vector<std::string>& audiences,
+                                       const std::string& noun) {
   const json::ObjectReader reader = TRY(json::ObjectReader::open(reply, ""));
   const std::string kind = TRY(reader.required_string("kind"));
   if (kind != kKind) return rejected("it is a " + in_quotes(kind) + ", no " + std::string(kKind));
@@ -79,32 +87,30 @@ Result<ServiceAccountToken> read_token(const json::Value& reply, std::string_vie
   if (end) {
     found.expires_at = TRY(parse_rfc3339(*end).context("reading status.expirationTimestamp"));
   }
-  const UnverifiedClaims claims = TRY(claims_for(found.token, audience));
-  if (claims.expires_at && (!found.expires_at || *claims.expires_at < *found.expires_at)) {
-    found.expires_at = claims.expires_at;
-  }
+  found.claims = TRY(claims_for(found.token, audiences, noun));
+  const std::optional<TimePoint>& exp = found.claims.expires_at;
+  if (exp && (!found.expires_at || *exp < *found.expires_at)) found.expires_at = exp;
   return found;
 }
 
 }  // namespace
 
-Result<ServiceAccountToken> request_service_account_token(HubClient& hub,
-                                                          std::string_view name_space,
-                                                          std::string_view name,
-                                                          std::string_view audience) {
-  TRY(check_names(name_space, name, audience));
+Result<ServiceAccountToken> request_service_account_token(
+    HubClient& hub, const ServiceAccountTokenRequest& request) {
+  TRY(check_names(request));
+  const std::string noun(hub.hub().noun);
   json::Value reply = TRY(hub.create({.version = "v1",
                                       .resource = "serviceaccounts",
-                                      .name_space = std::string(name_space),
-                                      .name = std::string(name),
+                                      .name_space = request.name_space,
+                                      .name = request.name,
                                       .subresource = "token"},
-                                     request_for(audience)));
-  Result<ServiceAccountToken> token = read_token(reply, audience);
+                                     body_of(request)));
+  Result<ServiceAccountToken> token = read_token(reply, request.audiences, noun);
   json::wipe(reply);
   // What is wrong with a reply is the hub's doing, and nobody's here.
   if (!token) token.error().kind = Error::Kind::no_credential;
-  return std::move(token).context("reading the hub's reply to a TokenRequest for " +
-                                  in_quotes(std::string(name_space) + "/" + std::string(name)));
+  return std::move(token).context("reading " + noun + "'s reply to a TokenRequest for " +
+                                  in_quotes(request.name_space + "/" + request.name));
 }
 
 }  // namespace execcred

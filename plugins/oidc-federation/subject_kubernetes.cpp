@@ -93,8 +93,10 @@ Result<SecretString> request_from_kubernetes(const Options& options, const CallC
              in_quotes(account));
   HubClient client(std::move(hub), call);
   const std::size_t slash = account.find('/');
-  ServiceAccountToken made = TRY(request_service_account_token(
-      client, account.substr(0, slash), account.substr(slash + 1), subject_audience(options)));
+  ServiceAccountToken made =
+      TRY(request_service_account_token(client, {.name_space = account.substr(0, slash),
+                                                 .name = account.substr(slash + 1),
+                                                 .audiences = {subject_audience(options)}}));
   return std::move(made.token);
 }
 

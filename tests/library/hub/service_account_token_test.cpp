@@ -22,9 +22,12 @@ using Kind = Error::Kind;
 constexpr std::string_view kAudience = "https://idp.example.com";
 
 Result<ServiceAccountToken> ask(const HubFixture& hub, std::string_view name = "default",
-                                std::string_view audience = kAudience) {
+                                std::string_view audience = kAudience,
+                                const std::string& name_space = "kube-system") {
   HubClient client = hub.client();
-  return request_service_account_token(client, "kube-system", name, audience);
+  return request_service_account_token(
+      client,
+      {.name_space = name_space, .name = std::string(name), .audiences = {std::string(audience)}});
 }
 
 std::string jwt(const std::string& claims) {
@@ -72,18 +75,36 @@ TEST_CASE("service account token: asked for by a TokenRequest of an hour, for on
         R"(["https://idp.example.com"],"expirationSeconds":3600}})");
 }
 
+TEST_CASE("service account token: several audiences, none, and a lifetime in whole seconds") {
+  const auto spec_of = [](const ServiceAccountTokenRequest& request, const std::string& audiences) {
+    const HubFixture hub([&](const HttpRequest&) {
+      return token_reply(jwt(R"({"aud":)" + audiences + "}"), "null");
+    });
+    HubClient client = hub.client();
+    const Result<ServiceAccountToken> token = request_service_account_token(client, request);
+    const std::string body = hub.requests().empty() ? "{}" : hub.requests().front().body;
+    return (token ? "" : token.error().message + " ") + nlohmann::json::parse(body)["spec"].dump();
+  };
+  ServiceAccountTokenRequest request{.name_space = "kube-system", .name = "default"};
+  CHECK(spec_of(request, R"(["https://k"])") == R"({"expirationSeconds":3600})");
+  request.audiences = {"a", "b"};
+  request.lifetime = 10min + 999ms;
+  const std::string spec = R"({"audiences":["a","b"],"expirationSeconds":600})";
+  CHECK(spec_of(request, R"(["b","c","a"])") == spec);
+  CHECK(spec_of(request, R"(["a"])") ==
+        "the hub's token is not for the audience 'b', but for 'a' " + spec);
+}
+
 TEST_CASE("service account token: names that Kubernetes does not allow never reach a path") {
   const HubFixture hub;
-  HubClient client = hub.client();
   for (const char* name : {"", "../../secrets", "a/b", "A", "a%2fb", "a?b", "-a", "a_b"}) {
     CAPTURE(name);
-    check_fails(request_service_account_token(client, "kube-system", name, kAudience),
-                Kind::configuration, "cannot be the name of a service account");
-    check_fails(request_service_account_token(client, name, "default", kAudience),
-                Kind::configuration, "cannot be the namespace of a service account");
+    check_fails(ask(hub, name), Kind::configuration, "cannot be the name of a service account");
+    check_fails(ask(hub, "default", kAudience, name), Kind::configuration,
+                "cannot be the namespace of a service account");
   }
-  check_fails(request_service_account_token(client, "a.b", "default", kAudience),
-              Kind::configuration, "'a.b' cannot be the namespace");
+  check_fails(ask(hub, "default", kAudience, "a.b"), Kind::configuration,
+              "'a.b' cannot be the namespace");
   check_fails(ask(hub, "default", ""), Kind::configuration, "needs an audience");
   check_fails(ask(hub, "default", "a\nb"), Kind::configuration, "has a control character");
   CHECK(hub.requests().empty());
