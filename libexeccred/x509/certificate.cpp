@@ -36,33 +36,6 @@ Result<SecretString> unwrap(std::string_view text, const std::string& subject) {
   return plain;
 }
 
-Result<Certificate> read_certificate(std::string_view der) {
-  std::optional<Certificate> certificate = take_certificate(der);
-  if (certificate && der.empty()) return std::move(*certificate);
-  return wrong("a certificate is malformed", "it must be PEM, base64 of PEM, or DER");
-}
-
-Result<std::vector<Certificate>> read_certificates(std::string_view text) {
-  std::vector<Certificate> found;
-  if (!looks_like_pem(text)) {
-    Certificate certificate = TRY(read_certificate(text));
-    found.push_back(std::move(certificate));
-    return found;
-  }
-  Result<std::vector<PemBlock>> blocks = parse_pem_blocks(text);
-  if (!blocks) return wrong("the certificate " + blocks.error().message, blocks.error().hint);
-  for (const PemBlock& block : *blocks) {
-    if (block.label != "CERTIFICATE") continue;
-    Certificate certificate = TRY(read_certificate(block.der.reveal()));
-    found.push_back(std::move(certificate));
-  }
-  if (found.empty()) {
-    return wrong("the certificate is missing: there is PEM, but of " +
-                 (blocks->empty() ? "nothing" : in_quotes(blocks->front().label)));
-  }
-  return found;
-}
-
 // The leaf to the front, once.
 Status sort_chain(std::vector<Certificate>& certificates, const EVP_PKEY& key) {
   const auto leaf = std::find_if(certificates.begin(), certificates.end(), [&key](const auto& c) {

@@ -73,6 +73,37 @@ std::optional<Certificate> take_certificate(std::string_view& der) {
   return certificate;
 }
 
+namespace {
+
+Result<Certificate> read_certificate(std::string_view der) {
+  std::optional<Certificate> certificate = take_certificate(der);
+  if (certificate && der.empty()) return std::move(*certificate);
+  return rejected("a certificate is malformed", "it must be PEM, base64 of PEM, or DER");
+}
+
+}  // namespace
+
+Result<std::vector<Certificate>> read_certificates(std::string_view text) {
+  std::vector<Certificate> found;
+  if (!looks_like_pem(text)) {
+    Certificate certificate = TRY(read_certificate(text));
+    found.push_back(std::move(certificate));
+    return found;
+  }
+  Result<std::vector<PemBlock>> blocks = parse_pem_blocks(text);
+  if (!blocks) return rejected("the certificate " + blocks.error().message, blocks.error().hint);
+  for (const PemBlock& block : *blocks) {
+    if (block.label != "CERTIFICATE") continue;
+    Certificate certificate = TRY(read_certificate(block.der.reveal()));
+    found.push_back(std::move(certificate));
+  }
+  if (found.empty()) {
+    return rejected("the certificate is missing: there is PEM, but of " +
+                    (blocks->empty() ? "nothing" : in_quotes(blocks->front().label)));
+  }
+  return found;
+}
+
 std::string write_pem(const std::vector<Certificate>& certificates) {
   SecretString pem;
   for (const Certificate& certificate : certificates) {

@@ -25,6 +25,10 @@ struct Certificate {
 // The certificate that `der` starts with, which is taken off it.
 std::optional<Certificate> take_certificate(std::string_view& der);
 
+// At least one: PEM, whose blocks of another kind are passed over, or one in DER. The caller bounds
+// the text. Fails (no_credential).
+Result<std::vector<Certificate>> read_certificates(std::string_view text);
+
 // PEM, one after the other.
 std::string write_pem(const std::vector<Certificate>& certificates);
 
