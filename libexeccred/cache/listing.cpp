@@ -58,7 +58,8 @@ std::size_t clear_cache(const CacheDirectory& directory) {
   for (const std::string& name : names_of(directory)) {
     const bool is_entry = name.ends_with(kCredentialEnding) || name.ends_with(kFailureEnding);
     const bool is_other = name.ends_with(kDiscoveryEnding) || name.ends_with(kMarkEnding) ||
-                          name.ends_with(kNewEnding) || name == kPositionName;
+                          name.ends_with(kSigningRequestEnding) || name.ends_with(kNewEnding) ||
+                          name == kPositionName;
     if (!is_entry && !is_other) continue;
     directory.remove(name);
     if (is_entry) ++count;

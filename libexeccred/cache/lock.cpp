@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/cache/lock.hpp>
 
+#include <execcred/base/duration.hpp>
+#include <execcred/base/pause.hpp>
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -62,6 +66,17 @@ CacheLock::Attempt CacheLock::try_lock() {
     open();
   }
   return Attempt::busy;
+}
+
+CacheLock::Attempt CacheLock::lock_until(std::chrono::steady_clock::time_point deadline) {
+  constexpr Duration kLongestPause = std::chrono::milliseconds(32);
+  for (Duration pause = std::chrono::milliseconds(1);; pause = std::min(2 * pause, kLongestPause)) {
+    const Attempt attempt = try_lock();
+    if (attempt != Attempt::busy) return attempt;
+    const Duration left = deadline - std::chrono::steady_clock::now();
+    if (left <= Duration::zero()) return attempt;
+    pause_for(std::min(pause, left));
+  }
 }
 
 void CacheLock::unlock() const { flock(file_.get(), LOCK_UN); }

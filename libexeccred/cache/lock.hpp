@@ -7,6 +7,7 @@
 
 #include <execcred/cache/directory.hpp>
 
+#include <chrono>
 #include <string>
 
 namespace execcred {
@@ -20,6 +21,8 @@ class CacheLock {
 
   // Does not wait. Makes the file again where its holder has removed it.
   Attempt try_lock();
+  // Waits for its holders; busy where there is one at the deadline too.
+  Attempt lock_until(std::chrono::steady_clock::time_point deadline);
   void unlock() const;
   // Removes the file. Only while the lock is held.
   void remove() const;

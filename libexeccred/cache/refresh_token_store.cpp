@@ -2,7 +2,6 @@
 #include <execcred/cache/refresh_token_store.hpp>
 
 #include <execcred/base/digest.hpp>
-#include <execcred/base/pause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/cache/entry.hpp>
@@ -10,7 +9,6 @@
 #include <execcred/cache/lock.hpp>
 #include <execcred/cache/tidy.hpp>
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -43,19 +41,15 @@ Error local(Error error) {
 }
 
 Status wait_for(CacheLock& lock, steady_clock::time_point deadline) {
-  constexpr Duration kLongestPause = std::chrono::milliseconds(32);
-  for (Duration pause = std::chrono::milliseconds(1);; pause = std::min(2 * pause, kLongestPause)) {
-    const CacheLock::Attempt attempt = lock.try_lock();
-    if (attempt == CacheLock::Attempt::locked) return {};
-    if (attempt == CacheLock::Attempt::impossible) {
-      return local(unavailable("no lock can be made for the refresh token"));
-    }
-    const Duration left = deadline - steady_clock::now();
-    if (left <= Duration::zero()) {
+  switch (lock.lock_until(deadline)) {
+    case CacheLock::Attempt::locked:
+      return {};
+    case CacheLock::Attempt::busy:
       return unavailable("another process uses the refresh token all the time");
-    }
-    pause_for(std::min(pause, left));
+    case CacheLock::Attempt::impossible:
+      break;
   }
+  return local(unavailable("no lock can be made for the refresh token"));
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ bool has_file(const CacheDirectory& directory, std::string_view key, std::string
 // Without them, nothing of the key's is written under its lock, or read.
 bool has_content(const CacheDirectory& directory, std::string_view key) {
   return has_file(directory, key, kCredentialEnding) || has_file(directory, key, kFailureEnding) ||
-         has_file(directory, key, kRefreshTokenEnding);
+         has_file(directory, key, kRefreshTokenEnding) ||
+         has_file(directory, key, kSigningRequestEnding);
 }
 
 // A directory of more names than are looked at is gone through by one run after the other: a file
@@ -75,7 +76,7 @@ bool is_needless(const CacheDirectory& directory, const std::string& name, TimeP
   const std::optional<Times> times = times_of(directory, name);
   if (!times) return false;
   const bool ends = name.ends_with(kCredentialEnding) || name.ends_with(kDiscoveryEnding) ||
-                    name.ends_with(kRefreshTokenEnding);
+                    name.ends_with(kRefreshTokenEnding) || name.ends_with(kSigningRequestEnding);
   if (ends) return times->modified <= now;
   // The next failure's window depends on it for a while.
   if (name.ends_with(kFailureEnding)) return times->modified + hours(1) <= now;

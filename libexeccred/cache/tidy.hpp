@@ -16,6 +16,7 @@ inline constexpr std::string_view kCredentialEnding = ".credential";
 inline constexpr std::string_view kFailureEnding = ".failure";
 inline constexpr std::string_view kDiscoveryEnding = ".discovery";
 inline constexpr std::string_view kRefreshTokenEnding = ".refresh";
+inline constexpr std::string_view kSigningRequestEnding = ".request";
 inline constexpr std::string_view kLockEnding = ".lock";
 inline constexpr std::string_view kMarkEnding = ".seen";
 inline constexpr std::string_view kNewEnding = ".new";

@@ -20,13 +20,6 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// Ended by us, and not by the end of the run, so that its descendants end too.
-Duration limit_of(const CallContext& call) {
-  const Duration left = call.deadline - std::chrono::steady_clock::now();
-  return std::max<Duration>(left - std::min<Duration>(left / 10, std::chrono::milliseconds(100)),
-                            std::chrono::milliseconds(1));
-}
-
 Error failed(const Finished& finished, const std::string& program) {
   const std::string how = finished.signal != 0
                               ? "was ended by signal " + std::to_string(finished.signal)
@@ -38,6 +31,12 @@ Error failed(const Finished& finished, const std::string& program) {
 }
 
 }  // namespace
+
+Duration limit_of_command(const CallContext& call) {
+  const Duration left = call.deadline - std::chrono::steady_clock::now();
+  return std::max<Duration>(left - std::min<Duration>(left / 10, std::chrono::milliseconds(100)),
+                            std::chrono::milliseconds(1));
+}
 
 Result<TokenCommand> parse_token_command(const std::string& text) {
   const Result<json::Value> parsed = json::parse(text);
@@ -91,7 +90,7 @@ Result<SecretString> run_token_command(const TokenCommand& command,
   Finished finished = TRY(run_command({.path = command.program,
                                        .arguments = command.arguments,
                                        .environment = std::move(environment),
-                                       .limit = limit_of(call),
+                                       .limit = limit_of_command(call),
                                        .max_output = kMaxSecretFile,
                                        .ends_with_signals = true}));
   if (finished.signal != 0 || finished.exit_code != 0) return failed(finished, command.program);

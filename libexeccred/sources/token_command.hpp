@@ -20,6 +20,10 @@ struct TokenCommand {
 // A JSON array of strings, the first an absolute path. Fails (configuration).
 Result<TokenCommand> parse_token_command(const std::string& text);
 
+// How long a program of the call may run: it is ended by us, and not by the end of the run, so that
+// its descendants end too.
+Duration limit_of_command(const CallContext& call);
+
 // What a program gets of our environment: all but KUBERNETES_EXEC_INFO, which a ClusterProfile's
 // writer fills, and EXECCRED_*.
 std::vector<std::string> environment_of_command(const Environment& environment);
