@@ -39,11 +39,13 @@ Duration limit_of_command(const CallContext& call) {
 }
 
 Result<TokenCommand> parse_token_command(const std::string& text) {
+  constexpr const char* kHint = R"(like ["/usr/local/bin/get-token", "--cluster"])";
   const Result<json::Value> parsed = json::parse(text);
-  if (!parsed) return wrong("the command, a JSON array of strings, " + parsed.error().message);
+  if (!parsed) {
+    return wrong("the command, a JSON array of strings, " + parsed.error().message, kHint);
+  }
   if (parsed->array() == nullptr || parsed->array()->empty()) {
-    return wrong("the command must be a JSON array of strings",
-                 R"(like ["/usr/local/bin/get-token", "--cluster"])");
+    return wrong("the command must be a JSON array of strings", kHint);
   }
   TokenCommand command;
   for (const json::Value& part : *parsed->array()) {

@@ -111,6 +111,11 @@ void ScriptedServer::on(const std::string& path, std::string reply) {
   on(path, [reply = std::move(reply)](Stream& stream, const Received&) { stream.write(reply); });
 }
 
+void ScriptedServer::otherwise(Answer answer) {
+  const std::scoped_lock lock(mutex_);
+  otherwise_ = std::move(answer);
+}
+
 void ScriptedServer::converse(Stream& stream) {
   for (std::string text = stream.read_request(); !text.empty(); text = stream.read_request()) {
     const Received request = parse_request(text, stream.has_peer_certificate());
@@ -123,6 +128,7 @@ ScriptedServer::Answer ScriptedServer::answer_to(const Received& request) {
   requests_.push_back(request);
   const auto found = answers_.find(request.path());
   if (found != answers_.end()) return found->second;
+  if (otherwise_) return otherwise_;
   return [](Stream& stream, const Received&) { stream.write(reply(404, "{}")); };
 }
 

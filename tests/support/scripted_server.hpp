@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server on loopback, with TLS or without, that gives each path the answer that a case scripted,
-// byte for byte or slowly, and keeps what it was asked. Unknown paths get 404.
+// byte for byte or slowly, and keeps what it was asked. Unknown paths get 404, or what the case says
+// of all of them.
 #pragma once
 
 #include "stream_server.hpp"
@@ -46,6 +47,9 @@ class ScriptedServer {
   // The same bytes each time.
   void on(const std::string& path, std::string reply);
 
+  // For paths that no answer is scripted for.
+  void otherwise(Answer answer);
+
   std::string url(std::string_view path = "") const { return server_.url(path); }
   std::string authority() const { return "127.0.0.1:" + std::to_string(server_.port()); }
   const std::string& ca_pem() const { return ca_.pem; }
@@ -64,6 +68,7 @@ class ScriptedServer {
 
   mutable std::mutex mutex_;
   std::map<std::string, Answer, std::less<>> answers_;  // under mutex_
+  Answer otherwise_;                                    // likewise
   std::vector<Received> requests_;                      // likewise
   Identity ca_;
   Identity identity_;

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose credential the cache keeps.
+#pragma once
+
+#include "options.hpp"
+
+#include <execcred/base/environment.hpp>
+#include <execcred/cache/key.hpp>
+#include <execcred/exec/provider.hpp>
+
+namespace execcred::bootstrap {
+
+// What is asked for, of which cluster, and all that decides whom the inner plugin says that we are:
+// its command, the client's whole description of the cluster, and each variable that a plugin of
+// ours reads. The inner plugin is not run for it.
+CacheKey credential_key(const Options& options, const CredentialRequest& request,
+                        const Environment& environment);
+
+}  // namespace execcred::bootstrap

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plugin that gives the bootstrap credential.
+#pragma once
+
+#include <execcred/base/call_context.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/exec/exec_credential.hpp>
+#include <execcred/exec/provider.hpp>
+#include <execcred/sources/token_command.hpp>
+
+namespace execcred::bootstrap {
+
+// Runs it with our environment, the client's document and an empty standard input. What it says on
+// standard error goes to the debug log, and of a failure the error into ours. What it gives is
+// checked before it is used: its version, its end, and that certificate and key belong together.
+//
+// Fails as the program does: exit codes 1, 2, 3 and 70 are those of our kinds, any other and a
+// signal is no_credential. Also with configuration (it cannot be started), unavailable (still
+// running at the end of the call) and no_credential (what it printed is no such credential).
+Result<Credential> run_inner_plugin(const TokenCommand& command, const CredentialRequest& request,
+                                    const CallContext& call);
+
+}  // namespace execcred::bootstrap

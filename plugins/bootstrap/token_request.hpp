@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// A token of one of the cluster's service accounts.
+#pragma once
+
+#include "options.hpp"
+
+#include <execcred/base/call_context.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/cache/credential_cache.hpp>
+#include <execcred/hub/client.hpp>
+
+namespace execcred::bootstrap {
+
+// Fails as request_service_account_token() does, and with no_credential for a token of another
+// account, or one that has ended or begins later.
+Result<FreshCredential> request_token(const Options& options, HubClient& cluster,
+                                      const CallContext& call);
+
+}  // namespace execcred::bootstrap

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the cluster issued, shared by processes: whose it is, how it is refreshed, and that one
+// request is made.
+#include "bootstrap.hpp"
+#include "support/processes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace execcred::test {
+namespace {
+
+constexpr int kCount = 50;
+
+struct Storm {
+  std::vector<int> codes;
+  std::set<std::string> outputs;
+};
+
+// Releases them at once; each writes to a file of its own.
+Storm let_loose(const Bootstrap& rig, const Ask& ask) {
+  blackbox::Command command = rig.command(ask);
+  std::vector<char*> arguments;
+  std::vector<char*> environment;
+  for (std::string& text : command.arguments) arguments.push_back(text.data());
+  for (std::string& text : command.environment) environment.push_back(text.data());
+  arguments.push_back(nullptr);
+  environment.push_back(nullptr);
+  Texts outputs;
+  for (int i = 0; i < kCount; ++i) outputs.push_back(rig.sandbox.at("out-" + std::to_string(i)));
+  Storm storm;
+  storm.codes = run_at_once(kCount, [&](int number) {
+    blackbox::open_descriptor(STDOUT_FILENO, outputs[static_cast<std::size_t>(number)].c_str(),
+                              O_WRONLY | O_CREAT | O_TRUNC);
+    blackbox::open_descriptor(STDERR_FILENO, "/dev/null", O_WRONLY);
+    execve(arguments[0], arguments.data(), environment.data());
+    return 126;
+  });
+  for (const std::string& output : outputs) {
+    const blackbox::Answer answer = blackbox::read_answer(blackbox::read_text(output));
+    if (answer.problem.empty()) storm.outputs.insert(answer.token + answer.certificate);
+  }
+  return storm;
+}
+
+long count_of(const Storm& storm, int code) {
+  return std::count(storm.codes.begin(), storm.codes.end(), code);
+}
+
+// A pair that lives for half a minute, of which the first tenth is not in the refresh window.
+const Ask kShortLived = csr({.arguments = {"--refresh-before=29s"}});
+
+}  // namespace
+
+TEST_CASE("cache: a hit runs no inner plugin, and asks nobody") {
+  const Bootstrap rig;
+  for (const Ask& ask : {Ask{}, csr()}) {
+    const std::size_t before = rig.inner_runs();
+    const Outcome first = rig.run(ask);
+    CHECK_SUCCESS(first);
+    CHECK(rig.inner_runs() == before + 1);
+    const std::size_t requests = rig.api.server.requests().size();
+    rig.set_inner("exit 1");
+    const Outcome second = rig.run(ask);
+    CHECK(second.output == first.output);
+    CHECK(rig.inner_runs() == before + 1);
+    CHECK(rig.api.server.requests().size() == requests);
+    rig.set_inner_output(exec_credential(R"({"token":"t0ken"})"));
+  }
+}
+
+TEST_CASE("cache: each input that decides whose credential it is tells two apart") {
+  const Bootstrap rig;
+  const auto runs_for = [&rig](const Ask& ask) {
+    const std::size_t before = rig.inner_runs();
+    CHECK_SUCCESS(rig.run(ask));
+    return rig.inner_runs() - before;
+  };
+  CHECK(runs_for({}) == 1);
+  CHECK(runs_for({}) == 0);
+  for (const char* name :
+       {"EXECCRED_AUDIENCE", "EXECCRED_ANYTHING", "KUBECONFIG", "HOME", "POD_NAMESPACE",
+        "KUBERNETES_SERVICE_HOST", "AWS_REGION", "AWS_WHATEVER", "AZURE_CLIENT_ID",
+        "GOOGLE_APPLICATION_CREDENTIALS", "IDENTITY_ENDPOINT", "MSI_ENDPOINT",
+        "ACTIONS_ID_TOKEN_REQUEST_URL", "SPIFFE_ENDPOINT_SOCKET"}) {
+    CAPTURE(name);
+    const std::string variable = std::string(name) + "=";
+    CHECK(runs_for({.variables = {variable + "one"}}) == 1);
+    CHECK(runs_for({.variables = {variable + "two"}}) == 1);
+    CHECK(runs_for({.variables = {variable + "one"}}) == 0);
+  }
+  CHECK(runs_for({.variables = {"PATH=/elsewhere", "LANG=C", "FOREIGN=x"}}) == 0);
+  for (const Ask& ask :
+       {Ask{.arguments = {"--lifetime=2h"}}, Ask{.arguments = {"--audience=a"}},
+        Ask{.arguments = {"--audience=b"}}, Ask{.config = R"({"clusterName":"a"})"},
+        Ask{.config = R"({"clusterName":"b"})"}, Ask{.more_of_cluster = R"(,"unknown":1)"},
+        Ask{.more_of_cluster = R"(,"disable-compression":true)"},
+        Ask{.more_of_cluster = R"(,"tls-server-name":"localhost")"}, csr(),
+        csr({.arguments = {"--group=green"}}), csr({.arguments = {"--key-type=ed25519"}}),
+        csr({.arguments = {"--signer=example.com/client"}})}) {
+    CHECK(runs_for(ask) == 1);
+    CHECK(runs_for(ask) == 0);
+  }
+  const Ask with_argument{.arguments = {"--credential=" + command_json({rig.inner_path, "--x"})},
+                          .has_credential = false};
+  CHECK(runs_for(with_argument) == 1);
+  CHECK(runs_for(with_argument) == 0);
+}
+
+TEST_CASE("cache: the variable that --subject-token-env names counts, and no value is kept") {
+  const Bootstrap rig;
+  const std::string secret = new_secret();
+  for (const Texts& command : {Texts{rig.inner_path, "--subject-token-env=MY_TOKEN"},
+                               Texts{rig.inner_path, "--subject-token-env", "MY_TOKEN"},
+                               Texts{rig.inner_path, "-subject-token-env=MY_TOKEN"}}) {
+    const auto runs_for = [&](const std::string& value) {
+      const std::size_t before = rig.inner_runs();
+      CHECK_SUCCESS(rig.run({.arguments = {"--credential=" + command_json(command)},
+                             .variables = {"MY_TOKEN=" + value},
+                             .has_credential = false}));
+      return rig.inner_runs() - before;
+    };
+    CHECK(runs_for(secret) == 1);
+    CHECK(runs_for(secret) == 0);
+    CHECK(runs_for("another") == 1);
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(rig.cache_path)) {
+    CHECK(blackbox::read_text(entry.path()).find(secret) == std::string::npos);
+  }
+}
+
+TEST_CASE("cache: in the refresh window the old pair is served, and the request is resumed") {
+  Bootstrap rig;
+  rig.api.issue.ends = 30;
+  const std::string first = blackbox::read_answer(rig.run(kShortLived).output).certificate;
+  rig.api.decide(Approver::waits);
+  REQUIRE(blackbox::wait_until([&] {
+    CHECK(blackbox::read_answer(rig.run(kShortLived).output).certificate == first);
+    return rig.api.made() == 2;
+  }));
+  // It stays, and is not asked for again.
+  for (int run = 0; run < 2; ++run) {
+    CHECK(blackbox::read_answer(rig.run(kShortLived).output).certificate == first);
+  }
+  CHECK(rig.api.made() == 2);
+  rig.api.decide(Approver::approves);
+  const std::string second = blackbox::read_answer(rig.run(kShortLived).output).certificate;
+  CHECK(second != first);
+  CHECK(rig.api.made() == 2);
+}
+
+TEST_CASE("cache: a denial in the refresh window costs nobody the pair that is good") {
+  Bootstrap rig;
+  rig.api.issue.ends = 30;
+  const std::string first = blackbox::read_answer(rig.run(kShortLived).output).certificate;
+  rig.api.decide(Approver::denies);
+  REQUIRE(blackbox::wait_until([&] {
+    CHECK(blackbox::read_answer(rig.run(kShortLived).output).certificate == first);
+    return rig.api.made() == 2;
+  }));
+  CHECK(blackbox::read_answer(rig.run(kShortLived).output).certificate == first);
+  CHECK(rig.api.made() == 2);
+}
+
+TEST_CASE("cache: an unsafe directory is none, and costs nobody the credential") {
+  const Bootstrap rig;
+  std::filesystem::create_directory(rig.cache_path);
+  std::filesystem::permissions(rig.cache_path, std::filesystem::perms::all);
+  for (const Ask& ask : {Ask{}, csr()}) {
+    CHECK_SUCCESS(rig.run(ask));
+    CHECK_SUCCESS(rig.run(ask));
+  }
+  CHECK(rig.inner_runs() == 4);
+  CHECK(std::filesystem::is_empty(rig.cache_path));
+}
+
+TEST_CASE("storm: processes at once make one TokenRequest, and share its token") {
+  const Bootstrap rig;
+  const Storm storm = let_loose(rig, {.arguments = {"--timeout=30s"}});
+  CHECK(count_of(storm, 0) == kCount);
+  CHECK(storm.outputs.size() == 1);
+  CHECK(rig.api.server.count(kTokenPath) == 1);
+}
+
+TEST_CASE("storm: processes at once create one CertificateSigningRequest, and share its pair") {
+  const Bootstrap rig;
+  const Storm storm = let_loose(rig, csr({.arguments = {"--timeout=30s"}}));
+  CHECK(count_of(storm, 0) == kCount);
+  CHECK(storm.outputs.size() == 1);
+  CHECK(rig.api.posts() == 1);
+}
+
+TEST_CASE("storm: while nobody approves, there is one request, and all run out of time") {
+  Bootstrap rig;
+  rig.api.decide(Approver::waits);
+  const Storm storm = let_loose(rig, csr({.arguments = {"--timeout=6s"}}));
+  CHECK(count_of(storm, 3) == kCount);
+  CHECK(rig.api.posts() == 1);
+  rig.api.decide(Approver::approves);
+  CHECK_SUCCESS(rig.run(csr()));
+  CHECK(rig.api.posts() == 1);
+}
+
+}  // namespace execcred::test

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The API server of a cluster, as far as execcred-bootstrap sees it: TokenRequests, and
+// CertificateSigningRequests with an approver and a signer that do what the case says.
+#pragma once
+
+#include "support/issuer.hpp"
+#include "support/scripted_server.hpp"
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::test {
+
+inline constexpr const char* kTokenPath =
+    "/api/v1/namespaces/fleet/serviceaccounts/controller/token";
+inline constexpr const char* kSigningPath =
+    "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+
+// What a token differs in from what was asked for.
+struct TokenWish {
+  std::optional<std::int64_t> seconds = {};  // its lifetime, by status.expirationTimestamp
+  std::optional<std::int64_t> exp_seconds = {};
+  std::string subject = "system:serviceaccount:fleet:controller";
+  std::optional<std::string> audiences = {};  // JSON
+  std::string more_claims = {};
+  bool is_opaque = false;
+};
+
+// What a certificate differs in from what was asked for.
+struct IssueWish {
+  std::string usage = "clientAuth";  // empty: no such extension
+  long begins = -60;                 // seconds from now
+  long ends = 3600;
+  bool has_other_key = false;
+  bool is_ca = false;
+  std::optional<std::string> user = {};
+  std::optional<std::vector<std::string>> groups = {};
+  std::string unit = {};         // an organizational unit beside them
+  int chain = 1;                 // certificates
+  bool is_chain_broken = false;  // the first is not signed by the second
+  std::string instead = {};      // this text and no certificate
+};
+
+// What becomes of a request that is made.
+enum class Approver { approves, waits, denies, fails, only_approves };
+
+class ClusterApi {
+ public:
+  explicit ClusterApi(const Identity* client_ca = nullptr);
+
+  // All requests from now on, and those that are there.
+  void decide(Approver approver);
+  // The requests that are there are no more; as when the cluster's garbage collector came.
+  void vanish();
+  // Each vanishes as soon as it is made.
+  void set_vanishing(bool is_vanishing);
+  // A request of somebody else's for each name that is asked for, `count` times.
+  void set_taken(int count);
+  // So many requests for signing are acted on, and get no answer.
+  void lose_answers(int count);
+  // Answers with 403 as RBAC does.
+  void forbid(const std::string& method);
+  void allow_all();
+
+  // How many requests were made, and how many POSTs came for that.
+  int made() const;
+  std::size_t posts() const { return server.count(kSigningPath); }
+  std::vector<std::string> names() const;
+  // spec of the request that was made last.
+  std::string last_spec() const;
+
+  TokenWish token;
+  IssueWish issue;
+  ScriptedServer server;
+
+ private:
+  struct Request {
+    std::string body = {};
+    std::string status = "{}";
+  };
+
+  void answer(Stream& stream, const Received& request);
+  std::string give_token(const Received& request) const;
+  std::string create(const Received& request);
+  std::string get(const std::string& name) const;
+  std::string status_for(const std::string& body) const;
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Request> requests_;
+  std::string last_;
+  std::set<std::string> forbidden_;
+  Approver approver_ = Approver::approves;
+  bool is_vanishing_ = false;
+  int taken_ = 0;
+  int lost_ = 0;
+  int made_ = 0;
+};
+
+// An RFC 3339 time so many seconds from now.
+std::string timestamp(std::int64_t seconds);
+// As kube-apiserver refuses.
+std::string status_reply(int code, const std::string& reason, const std::string& message,
+                         const std::string& name = {});
+
+// The PKCS#10 request of a spec.
+struct RequestFacts {
+  std::string subject = {};  // "O=fleet, CN=fleet-controller", groups sorted
+  std::string key_type = {};
+  std::string public_key = {};  // DER, in base64
+  bool is_self_signed = false;
+  int extensions = 0;
+};
+RequestFacts facts_of_request(const std::string& spec);
+// Whether the key, PEM, is the one of the certificate's.
+bool is_pair(const std::string& certificate, const std::string& key);
+
+}  // namespace execcred::test

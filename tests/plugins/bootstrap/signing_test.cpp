@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// Certificate signing requests: what is asked, how long it is waited for, and what is left to the
+// next run.
+#include "bootstrap.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+namespace execcred::test {
+namespace {
+
+// With little time.
+Ask brief(Ask ask = {}) {
+  ask.arguments.emplace_back("--timeout=1500ms");
+  return csr(std::move(ask));
+}
+
+blackbox::Answer pair_of(const Outcome& outcome) {
+  CHECK_SUCCESS(outcome);
+  blackbox::Answer answer = blackbox::read_answer(outcome.output);
+  CHECK(answer.token == "");
+  CHECK(is_pair(answer.certificate, answer.key));
+  return answer;
+}
+
+// The file of the kind in the cache directory; empty where there is none.
+std::filesystem::path cache_file(const Bootstrap& rig, std::string_view ending) {
+  for (const auto& entry : std::filesystem::directory_iterator(rig.cache_path)) {
+    if (entry.path().native().ends_with(ending)) return entry.path();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "csr: the request has the subject, a key of ours, the signer, the usages and the lifetime") {
+  const Bootstrap rig;
+  const Outcome outcome = rig.run(csr({.arguments = {"--lifetime=24h"}}));
+  pair_of(outcome);
+  CHECK(is_about(claimed_seconds(outcome), claim_for(3600)));
+  const Received sent = rig.api.server.last(kSigningPath);
+  CHECK(sent.header("Authorization") == "Bearer " + rig.token);
+  CHECK(blackbox::json_at(sent.body, "kind") == "CertificateSigningRequest");
+  CHECK(blackbox::json_at(sent.body, "apiVersion") == "certificates.k8s.io/v1");
+  CHECK(blackbox::json_at(sent.body, "spec.signerName") == "kubernetes.io/kube-apiserver-client");
+  CHECK(blackbox::json_at(sent.body, "spec.expirationSeconds") == "86400");
+  CHECK(blackbox::json_at(sent.body, "spec.usages") == R"(["digital signature","client auth"])");
+  const RequestFacts facts = facts_of_request(rig.api.last_spec());
+  CHECK(facts.subject == "O=blue, O=fleet, CN=fleet-controller");
+  CHECK(facts.key_type == "EC 256");
+  CHECK(facts.is_self_signed);
+  CHECK(facts.extensions == 0);
+}
+
+TEST_CASE("csr: each type of key, another signer, a user without groups") {
+  const Bootstrap rig;
+  struct Case {
+    std::string option;
+    std::string key_type;
+  };
+  for (const Case& c : {Case{"rsa-2048", "RSA 2048"}, Case{"ed25519", "ED25519 256"},
+                        Case{"ecdsa-p256", "EC 256"}}) {
+    CAPTURE(c.option);
+    const std::string user = "system:node:" + std::string(100, 'x');
+    pair_of(rig.run_cold(csr(
+        {.arguments = {"--key-type=" + c.option, "--user=" + user, "--signer=example.com/client"},
+         .has_identity = false})));
+    const RequestFacts facts = facts_of_request(rig.api.last_spec());
+    CHECK(facts.key_type == c.key_type);
+    CHECK(facts.subject == "CN=" + user);
+    CHECK(facts.is_self_signed);
+    CHECK(blackbox::json_at(rig.api.last_spec(), "signerName") == "example.com/client");
+  }
+}
+
+TEST_CASE("csr: names are random, and so are keys") {
+  const Bootstrap rig;
+  rig.run(csr());
+  const std::string first = facts_of_request(rig.api.last_spec()).public_key;
+  rig.run_cold(csr());
+  CHECK(facts_of_request(rig.api.last_spec()).public_key != first);
+  const std::vector<std::string> names = rig.api.names();
+  REQUIRE(names.size() == 2);
+  for (const std::string& name : names) {
+    CHECK(name.starts_with("execcred-"));
+    CHECK(name.size() == 41);
+  }
+}
+
+TEST_CASE("csr: an approval while the run waits is seen") {
+  Bootstrap rig;
+  rig.api.decide(Approver::waits);
+  blackbox::Child child(rig.command(csr({.arguments = {"--timeout=30s"}})));
+  REQUIRE(blackbox::wait_until([&] { return rig.api.made() == 1; }));
+  rig.api.decide(Approver::approves);
+  pair_of(child.wait());
+  CHECK(rig.api.posts() == 1);
+}
+
+TEST_CASE("csr: pending at the deadline is 3 with its name, is resumed, and is no failure") {
+  Bootstrap rig;
+  rig.api.decide(Approver::waits);
+  for (int run = 0; run < 2; ++run) {
+    const Outcome outcome = rig.run(brief());
+    REQUIRE(rig.api.names().size() == 1);
+    const std::string name = rig.api.names().front();
+    CHECK_REFUSAL(outcome, 3, "the certificate signing request '" + name + "' is pending");
+    CHECK(says(outcome, "hint: kubectl certificate approve " + name));
+    // To the deadline, and not beyond it.
+    CHECK(outcome.elapsed >= milliseconds(1000));
+    CHECK(outcome.elapsed < milliseconds(1500));
+  }
+  const std::string key = facts_of_request(rig.api.last_spec()).public_key;
+  rig.api.decide(Approver::approves);
+  pair_of(rig.run(brief()));
+  CHECK(rig.api.made() == 1);
+  CHECK(rig.api.posts() == 1);
+  CHECK(facts_of_request(rig.api.last_spec()).public_key == key);
+}
+
+TEST_CASE("csr: approved, and not issued yet, is pending too") {
+  Bootstrap rig;
+  rig.api.decide(Approver::only_approves);
+  const Outcome outcome = rig.run(brief());
+  CHECK_REFUSAL(outcome, 3, "is approved, and its signer has issued no certificate yet");
+  CHECK(says(outcome, rig.api.names().front()));
+  rig.api.decide(Approver::approves);
+  pair_of(rig.run(brief()));
+  CHECK(rig.api.posts() == 1);
+}
+
+TEST_CASE("csr: name and key are kept with 0600, and neither is shown") {
+  Bootstrap rig;
+  rig.api.decide(Approver::waits);
+  rig.run(brief());
+  const std::filesystem::path file = cache_file(rig, ".request");
+  REQUIRE_FALSE(file.empty());
+  CHECK(std::filesystem::status(file).permissions() ==
+        (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
+  const std::string text = blackbox::read_text(file);
+  CHECK(text.find(rig.api.names().front()) != std::string::npos);
+  CHECK(text.find("BEGIN PRIVATE KEY") != std::string::npos);
+  // One that is damaged counts as none.
+  std::ofstream(file) << text.substr(0, text.size() / 2);
+  rig.api.decide(Approver::approves);
+  pair_of(rig.run(brief()));
+  CHECK(rig.api.made() == 2);
+}
+
+TEST_CASE("csr: one that has vanished is made again with the same key") {
+  Bootstrap rig;
+  rig.api.decide(Approver::waits);
+  rig.run(brief());
+  const std::string key = facts_of_request(rig.api.last_spec()).public_key;
+  rig.api.vanish();
+  rig.api.decide(Approver::approves);
+  pair_of(rig.run(brief()));
+  CHECK(rig.api.made() == 2);
+  CHECK(facts_of_request(rig.api.last_spec()).public_key == key);
+}
+
+TEST_CASE("csr: vanishing each time ends, in one run") {
+  Bootstrap rig;
+  rig.api.set_vanishing(true);
+  CHECK_REFUSAL(rig.run(csr()), 3, "vanished each time that it was made");
+  CHECK(rig.api.made() == 3);
+}
+
+TEST_CASE("csr: denied and failed are 1 with reason and message, remembered, and then forgotten") {
+  Bootstrap rig;
+  struct Case {
+    Approver approver;
+    std::string_view part;
+  };
+  for (const Case& c :
+       {Case{Approver::denies, "' was denied: WrongFleet: not on my watch\\x0a\\x1b[1m"},
+        Case{Approver::fails, "' failed: SignerValidationFailure: usages: invalid"}}) {
+    CAPTURE(c.part);
+    rig.clear_cache();
+    rig.api.decide(c.approver);
+    const int before = rig.api.made();
+    for (int run = 0; run < 2; ++run) {
+      const Outcome outcome = rig.run(csr());
+      CHECK_FAILURE(outcome, 1);
+      CHECK(says(outcome, c.part));
+    }
+    CHECK(rig.api.made() == before + 1);
+    const std::string key = facts_of_request(rig.api.last_spec()).public_key;
+    // As when its ten seconds are over.
+    std::filesystem::remove(cache_file(rig, ".failure"));
+    rig.api.decide(Approver::approves);
+    pair_of(rig.run(csr()));
+    CHECK(rig.api.made() == before + 2);
+    CHECK(facts_of_request(rig.api.last_spec()).public_key != key);
+  }
+}
+
+TEST_CASE("csr: another's request of our name is never used") {
+  Bootstrap rig;
+  rig.api.set_taken(2);
+  pair_of(rig.run(csr()));
+  CHECK(rig.api.made() == 1);
+  CHECK(rig.api.posts() == 3);
+  CHECK(rig.api.names().size() == 3);
+  rig.api.set_taken(100);
+  CHECK_REFUSAL(rig.run_cold(csr()), 3,
+                "each name for a certificate signing request was another's");
+}
+
+TEST_CASE("csr: a lost answer makes no second request") {
+  Bootstrap rig;
+  // The request arrives, and its answer does not.
+  rig.api.lose_answers(1);
+  pair_of(rig.run(csr()));
+  CHECK(rig.api.made() == 1);
+  CHECK(rig.api.posts() == 1);
+  // Nor is there one when the cluster is away right after.
+  rig.clear_cache();
+  rig.api.lose_answers(2);
+  CHECK_FAILURE(rig.run(brief()), 3);
+  std::filesystem::remove(cache_file(rig, ".failure"));
+  rig.api.lose_answers(0);
+  pair_of(rig.run(csr()));
+  CHECK(rig.api.made() == 2);
+}
+
+TEST_CASE("csr: a kill while the answer is on its way makes no second request") {
+  Bootstrap rig;
+  rig.api.decide(Approver::waits);
+  {
+    const blackbox::Child child(rig.command(csr({.arguments = {"--timeout=30s"}})));
+    REQUIRE(blackbox::wait_until([&] { return rig.api.made() == 1; }));
+  }
+  rig.api.decide(Approver::approves);
+  pair_of(rig.run(csr()));
+  CHECK(rig.api.made() == 1);
+}
+
+TEST_CASE("csr: a 403 names the RBAC rule, for making and for reading") {
+  Bootstrap rig;
+  const std::string rule =
+      "verbs [create, get] on resources [certificatesigningrequests] of apiGroups "
+      "[certificates.k8s.io]";
+  rig.api.forbid("POST");
+  CHECK_REFUSAL(rig.run(csr()), 1, rule);
+  rig.api.allow_all();
+  rig.api.forbid("GET");
+  CHECK_REFUSAL(rig.run_cold(csr()), 1, rule);
+  CHECK(says(rig.run(csr()), "403 Forbidden"));
+}
+
+TEST_CASE(
+    "csr: a cluster that is down is unavailable, one that has no such API is not the cluster") {
+  Bootstrap rig;
+  rig.api.server.on(kSigningPath, reply(503, "{}"));
+  CHECK_FAILURE(rig.run(brief()), 3);
+  rig.api.server.on(kSigningPath, reply(404, "{}"));
+  CHECK_REFUSAL(rig.run_cold(csr()), 1, "does it serve certificatesigningrequests?");
+  rig.api.server.on(kSigningPath, status_reply(422, "Invalid", "spec.usages: required"));
+  const Outcome invalid = rig.run_cold(csr());
+  CHECK_FAILURE(invalid, 1);
+  CHECK(says(invalid, "the cluster answered 422: spec.usages: required"));
+}
+
+TEST_CASE("csr: without a cache, each run makes a request of its own") {
+  Bootstrap rig;
+  pair_of(rig.run(csr({.arguments = {"--no-cache"}})));
+  pair_of(rig.run(csr({.arguments = {"--no-cache"}})));
+  CHECK(rig.api.made() == 2);
+  rig.api.decide(Approver::waits);
+  const Outcome outcome = rig.run(brief({.arguments = {"--no-cache"}}));
+  CHECK_REFUSAL(outcome, 3, "without a cache, the next run makes another one");
+  CHECK_FALSE(std::filesystem::exists(rig.cache_path));
+}
+
+TEST_CASE("certificate: one that is not what was asked for") {
+  Bootstrap rig;
+  const std::vector<std::string> groups = {"fleet", "blue"};
+  struct Case {
+    IssueWish wish;
+    std::string_view part;
+  };
+  for (const Case& c : {
+           Case{{.has_other_key = true}, "is of another key than the request"},
+           Case{{.user = "admin"}, "has another subject than the request"},
+           Case{{.user = ""}, "has another subject"},
+           Case{{.groups = std::vector<std::string>{"fleet"}}, "has another subject"},
+           Case{{.groups = std::vector<std::string>{"fleet", "blue", "system:masters"}},
+                "has another subject"},
+           Case{{.unit = "x"}, "has another subject"},
+           Case{{.usage = "serverAuth"}, "is not for clients"},
+           Case{{.usage = ""}, "is not for clients"},
+           Case{{.usage = "anyExtendedKeyUsage"}, "is not for clients"},
+           Case{{.begins = 3600, .ends = 7200}, "is not valid yet"},
+           Case{{.begins = -7200, .ends = -60}, "has expired"},
+           Case{{.is_ca = true}, "is a CA's"},
+           Case{{.chain = 17}, "the chain has 17 certificates, and may have 16"},
+           Case{{.chain = 100}, "the chain has 100 certificates"},
+           Case{{.chain = 2, .is_chain_broken = true}, "is not signed by the next one"},
+           Case{{.instead = "no certificate"}, "a certificate is malformed"},
+           Case{{.instead = "-----BEGIN CERTIFICATE-----\n"}, "the certificate"},
+       }) {
+    CAPTURE(c.part);
+    rig.api.issue = c.wish;
+    const int before = rig.api.made();
+    const Outcome outcome = rig.run_cold(csr());
+    CHECK_FAILURE(outcome, 1);
+    CHECK(says(outcome, c.part));
+    CHECK(says(outcome, "while reading the certificate of the certificate signing request '"));
+    // It is not found again.
+    std::filesystem::remove(cache_file(rig, ".failure"));
+    rig.api.issue = {};
+    pair_of(rig.run(csr()));
+    CHECK(rig.api.made() == before + 2);
+  }
+}
+
+TEST_CASE("certificate: groups are a set, and a chain of sixteen is given whole") {
+  Bootstrap rig;
+  rig.api.issue.groups = std::vector<std::string>{"blue", "fleet", "blue"};
+  pair_of(rig.run_cold(csr()));
+  rig.api.issue = {.usage = "serverAuth,clientAuth", .chain = 16};
+  const blackbox::Answer answer = pair_of(rig.run_cold(csr()));
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = answer.certificate.find("BEGIN CERT", at)) != std::string::npos;
+       ++at) {
+    ++count;
+  }
+  CHECK(count == 16);
+}
+
+}  // namespace execcred::test
