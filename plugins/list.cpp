@@ -3,6 +3,7 @@
 
 #include <aws/plugin.hpp>
 #include <azure/plugin.hpp>
+#include <bootstrap/plugin.hpp>
 #include <google/plugin.hpp>
 #include <oidc-federation/plugin.hpp>
 #include <spiffe/plugin.hpp>
@@ -16,7 +17,7 @@ namespace execcred {
 std::span<const PluginDefinition> all_plugins() {
   static const std::array kPlugins = {
       token_file::plugin(), static_secret::plugin(), oidc_federation::plugin(), google::plugin(),
-      azure::plugin(),      aws::plugin(),           spiffe::plugin(),
+      azure::plugin(),      aws::plugin(),           spiffe::plugin(),          bootstrap::plugin(),
   };
   return kPlugins;
 }

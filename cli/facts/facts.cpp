@@ -160,6 +160,7 @@ json::Value facts_of(const PluginDefinition& plugin, const SharedOptions& shared
   return Facts()
       .text("name", plugin.info.name)
       .text("summary", plugin.info.summary)
+      .flag("ignoresProfile", known.set().ignores_profile())
       .member("options", json::Value(std::move(options)))
       .take();
 }

@@ -2,6 +2,10 @@
 """JSON Schemas of spec.cluster.config: which fields a ClusterProfile may set for a plugin."""
 import json
 
+DESCRIPTION_OF_ANY = (
+    "The value of the cluster's extension client.authentication.k8s.io/exec, in a ClusterProfile or a "
+    "kubeconfig. This plugin reads no field of it and refuses none: they are another plugin's, which "
+    "it runs.")
 DESCRIPTION = (
     "The value of the cluster's extension client.authentication.k8s.io/exec, in a ClusterProfile or a"
     " kubeconfig. Fields that are null here are options that only the mapping may set. Fields that are"
@@ -60,7 +64,13 @@ def fallback(option, properties):
         "then": {"properties": {shared: {"anyOf": value_of(option)}}}}
 
 
+SCHEMA = "https://json-schema.org/draft/2020-12/schema"
+
+
 def schema_of(plugin):
+    if plugin.ignores_profile:
+        return {"$schema": SCHEMA, "title": "spec.cluster.config of " + plugin.name,
+                "description": DESCRIPTION_OF_ANY}
     properties, conditions = {}, {}
     for option in plugin.options:
         if option.fields:
@@ -71,7 +81,7 @@ def schema_of(plugin):
     for option in plugin.options:
         properties.setdefault(camel_case(option.name), reference("refused"))
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": SCHEMA,
         "title": "spec.cluster.config of " + plugin.name,
         "description": DESCRIPTION,
         "type": "object",

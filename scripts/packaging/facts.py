@@ -53,6 +53,7 @@ class Command:
     operands: str = ""  # "FILE..."; empty for none
     operand_choices: list = dataclasses.field(default_factory=list)
     examples: list = dataclasses.field(default_factory=list)  # (purpose, command)
+    ignores_profile: bool = False  # takes nothing from a ClusterProfile, and refuses nothing there
 
     @property
     def name(self):
@@ -91,7 +92,8 @@ def read(program):
     execcred = facts["execcred"]
     return Facts(
         facts["version"], options_of({"options": facts["shared"]}),
-        [Command([plugin["name"]], plugin["summary"], options_of(plugin))
+        [Command([plugin["name"]], plugin["summary"], options_of(plugin),
+                 ignores_profile=plugin.get("ignoresProfile", False))
          for plugin in facts["plugins"]],
         execcred["summary"],
         [command_of(execcred["name"], command) for command in execcred["commands"]])

@@ -5,6 +5,7 @@ plugin itself makes of one.
 A plugin "takes" a config that does not make it end with 2, usage or configuration. Each is run in
 such a way that it then ends without asking anybody.
 """
+import base64
 import json
 import os
 import tempfile
@@ -140,6 +141,18 @@ def aws_takes(config):
     return is_taken(ran, config, 3 if "roleArn" in fields else 0)
 
 
+def bootstrap_takes(config):
+    """With an inner plugin that fails. Any CA will do: nobody is asked."""
+    document = json.loads(exec_info(config))
+    authority = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+    document["spec"]["cluster"]["certificate-authority-data"] = base64.b64encode(
+        authority.encode()).decode()
+    ran = run("execcred-bootstrap", "--via=csr", "--user=x", '--credential=["/bin/false"]',
+              "--allow-server=https://*.example.com", "--no-cache", "--exec-info=-",
+              text=json.dumps(document))
+    return is_taken(ran, config, 1)
+
+
 def spiffe_takes(config):
     """Without an agent."""
     audience = [] if "audience" in given(config) else ["--audience=x"]
@@ -257,6 +270,14 @@ PLUGINS = {
            {"sessionName": "xx"}, {"externalId": "xx"}, {"profile": "xx"}, {"cacheDir": "/tmp"},
            {"noCache": True}, {"refreshBefore": "1s"}, {"allowServer": ["https://evil"]},
            {"cluster": "xx"}, {"debug": True}, {"timeout": "60s"}],
+    },
+    "execcred-bootstrap": {
+        "takes": bootstrap_takes,
+        "examples": 'bootstrap',
+        "good": [{}, None, "text", 7, [1], {"clusterName": 7}, {"clusterName": "NO NAME"},
+             {"via": "csr"}, {"lifetime": 7}, {"audience": ["x", 1]}, {"user": "admin"},
+             {"credential": ["/bin/false"]}, {"allowServer": ["https://evil"]}, {"debug": True}],
+        "bad": [],
     },
     "execcred-spiffe": {
         "takes": spiffe_takes,
