@@ -334,10 +334,9 @@ void add_common_options(OptionSet& options, CommonOptions& common) {
   add_rule_options(options, common.rules);
   options.group(kCommonGroup);
   OptionBuilder cluster =
-      options.add("cluster", common.cluster_name, "NAME", "The cluster's name, for templates")
-          .form(kSubdomainForm);
+      options.add("cluster", common.cluster_name, "NAME", "The cluster's name, for templates");
   if (!options.ignores_profile()) {
-    cluster.from_profile(Option::Profile::config, {"clusterName"});
+    cluster.from_profile(Option::Profile::config, {"clusterName"}).form(kSubdomainForm);
   }
   options
       .add(kBoundaryFlag, common.from_profile,

@@ -149,20 +149,21 @@ void add_options(OptionSet& set, Options& options) {
   set.add_parsed("lifetime", options.lifetime, "DURATION",
                  "How long the credential is to live, from 10m to 24h", parse_lifetime)
       .default_text(format_duration(options.lifetime));
-  set.group("With --via=token-request");
   set.add("service-account", options.service_account, "NAMESPACE/NAME",
-          "Service account whose token it is")
+          "With --via=token-request: service account whose token it is")
       .example("fleet/controller");
-  set.add("audience", options.audiences, "AUDIENCE", "Audience of the token")
+  set.add("audience", options.audiences, "AUDIENCE",
+          "With --via=token-request: audience of the token")
       .default_text("the API server's");
-  set.group("With --via=csr");
-  set.add("user", options.user, "NAME", "User of the certificate, its common name")
+  set.add("user", options.user, "NAME", "With --via=csr: user of the certificate, its common name")
       .example("fleet-controller");
-  set.add("group", options.groups, "NAME", "Group of the user, an organization");
-  set.add("signer", options.signer, "DOMAIN/NAME", "Signer that is to issue the certificate")
+  set.add("group", options.groups, "NAME", "With --via=csr: group of the user, an organization");
+  set.add("signer", options.signer, "DOMAIN/NAME",
+          "With --via=csr: signer that is to issue the certificate")
       .default_text(options.signer);
-  set.add("key-type", options.key_type, "ecdsa-p256|rsa-2048|ed25519", "Type of the private key")
-      .choices(kKeyTypeNames)
+  set.add("key-type", options.key_type, "ecdsa-p256|rsa-2048|ed25519",
+          "With --via=csr: type of the private key")
+      .choices_besides_others(kKeyTypeNames)  // refused by check_options()
       .default_text(options.key_type);
   add_cache_options(set, options.cache);
 }
