@@ -49,8 +49,8 @@ Status check_can_be_asked(const CredentialRequest& request) {
                "it must be https://HOST[:PORT][/PATH]");
 }
 
-Result<Hub> cluster_of(const CredentialRequest& request, const Credential& bootstrap,
-                       std::string origin) {
+Result<HubClient> open_cluster(const CredentialRequest& request, const Credential& bootstrap,
+                               std::string origin, const CallContext& call) {
   const Cluster& cluster = *request.info.cluster;
   Hub hub{.server = cluster.server, .token = bootstrap.token.copy()};
   while (hub.server.ends_with('/')) hub.server.pop_back();
@@ -61,7 +61,8 @@ Result<Hub> cluster_of(const CredentialRequest& request, const Credential& boots
   hub.http.tls.client_certificate = bootstrap.client_certificate;
   hub.http.tls.client_key = bootstrap.client_key.copy();
   if (!cluster.proxy_url.empty()) hub.http.proxy = {.url = cluster.proxy_url};
-  return hub;
+  hub.http.deadline = call.deadline;
+  return HubClient(std::move(hub), call);
 }
 
 }  // namespace execcred::bootstrap

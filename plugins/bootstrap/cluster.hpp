@@ -2,10 +2,13 @@
 // The cluster as the server that is asked: spec.cluster, and who we are there.
 #pragma once
 
+#include <execcred/base/call_context.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/exec/exec_credential.hpp>
 #include <execcred/exec/provider.hpp>
 #include <execcred/hub/client.hpp>
+
+#include <string>
 
 namespace execcred::bootstrap {
 
@@ -14,9 +17,10 @@ namespace execcred::bootstrap {
 // (configuration).
 Status check_can_be_asked(const CredentialRequest& request);
 
-// Of a request that was checked. Proxies come from spec.cluster alone, where the access rules have
-// allowed that. `origin` says for messages where the credential is from.
-Result<Hub> cluster_of(const CredentialRequest& request, const Credential& bootstrap,
-                       std::string origin);
+// Of a request that was checked, for one call. Proxies come from spec.cluster alone, where the
+// access rules have allowed that. `origin` says for messages where the credential is from. What
+// `call` refers to must outlive it.
+Result<HubClient> open_cluster(const CredentialRequest& request, const Credential& bootstrap,
+                               std::string origin, const CallContext& call);
 
 }  // namespace execcred::bootstrap

@@ -11,19 +11,14 @@
 #include "cluster.hpp"
 #include "inner_plugin.hpp"
 #include "options.hpp"
-#include "pending_request.hpp"
-#include "signing_request.hpp"
+#include "signing_run.hpp"
 #include "token_request.hpp"
 
-#include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/cache/credential_cache.hpp>
 #include <execcred/cache/options.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <memory>
-#include <optional>
 #include <utility>
 
 namespace execcred::bootstrap {
@@ -50,16 +45,10 @@ class Bootstrap final : public Provider {
   Result<Credential> get_credential(const CredentialRequest& request,
                                     const CallContext& run) override {
     const CacheKey key = credential_key(options_, request, run.environment);
-    return options_.via == Via::csr ? get_certificate(request, key, run)
-                                    : get_token(request, key, run);
-  }
-
- private:
-  Result<Credential> get_token(const CredentialRequest& request, const CacheKey& key,
-                               const CallContext& run) const {
+    if (options_.via == Via::csr) return SigningRun(options_, request, key, run).get();
     const auto ask = [&](CallContext& call) -> Result<FreshCredential> {
       const Credential bootstrap = TRY(run_inner_plugin(options_.credential, request, call));
-      HubClient cluster = TRY(open_cluster(request, bootstrap, call));
+      HubClient cluster = TRY(open_cluster(request, bootstrap, options_.credential.program, call));
       Result<FreshCredential> fresh = request_token(options_, cluster, call);
       call.retry_after = cluster.retry_after();
       return fresh;
@@ -67,53 +56,7 @@ class Bootstrap final : public Provider {
     return CredentialCache(cache_of_run(options_.cache, request), run).get(key, ask);
   }
 
-  // A run waits to its end, where the cache gives each call a part of that: so it calls again.
-  Result<Credential> get_certificate(const CredentialRequest& request, const CacheKey& key,
-                                     const CallContext& run) const {
-    constexpr Duration kShortestCall = std::chrono::milliseconds(100);
-    const TimePoint began = run.clock.now();
-    CallContext own = run;
-    own.deadline -= time_to_report(run);
-    std::optional<PendingRequestStore> store;
-    std::optional<CertificateSigning> signing;
-    std::optional<Credential> bootstrap;
-    bool is_waiting = false;
-    const auto ask = [&](CallContext& call) -> Result<FreshCredential> {
-      if (!bootstrap) bootstrap = TRY(run_inner_plugin(options_.credential, request, call));
-      if (!signing) {
-        store.emplace(open_cache(options_.cache, run), key, run.clock);
-        signing.emplace(options_, *store, began);
-      }
-      HubClient cluster = TRY(open_cluster(request, *bootstrap, call));
-      Result<FreshCredential> fresh = signing->obtain(cluster, call);
-      is_waiting = signing->is_waiting();
-      call.retry_after = cluster.retry_after();
-      return fresh;
-    };
-    for (;;) {
-      is_waiting = false;
-      Result<Credential> credential =
-          CredentialCache(cache_of_run(options_.cache, request), own).get(key, ask);
-      if (credential && signing) signing->finish();
-      const bool goes_on = !credential && is_waiting &&
-                           own.deadline - std::chrono::steady_clock::now() > kShortestCall;
-      if (!goes_on) return credential;
-    }
-  }
-
-  // The timer that ends the run knows no request's name.
-  static Duration time_to_report(const CallContext& run) {
-    const Duration left = run.deadline - std::chrono::steady_clock::now();
-    return std::min<Duration>(left / 10, std::chrono::milliseconds(500));
-  }
-
-  Result<HubClient> open_cluster(const CredentialRequest& request, const Credential& bootstrap,
-                                 const CallContext& call) const {
-    Hub hub = TRY(cluster_of(request, bootstrap, in_quotes(options_.credential.program)));
-    hub.http.deadline = call.deadline;
-    return HubClient(std::move(hub), call);
-  }
-
+ private:
   Options options_;
 };
 

@@ -27,8 +27,9 @@ using std::chrono::steady_clock;
 
 constexpr std::string_view kGroup = "certificates.k8s.io";
 constexpr std::string_view kResource = "certificatesigningrequests";
-constexpr int kMostMade = 3;   // in one run, where each vanishes
-constexpr int kMostNames = 5;  // that are another's
+constexpr int kMostMade = 3;                       // in one run, where each vanishes
+constexpr int kMostNames = 5;                      // that are another's
+constexpr Duration kLastLook = milliseconds(100);  // before a call's end
 
 Error unfit(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
@@ -153,13 +154,18 @@ CertificateSubject CertificateSigning::subject() const {
 
 Result<FreshCredential> CertificateSigning::obtain(HubClient& cluster, const CallContext& call) {
   constexpr Duration kLongestPause = std::chrono::seconds(1);
-  constexpr Duration kLastLook = milliseconds(100);  // before the deadline
   deadline::enter_phase("waiting for a certificate signing request's decision");
   is_waiting_ = false;
   std::optional<PendingRequest> pending = kept(call);
   for (Duration pause = milliseconds(50);; pause = std::min(2 * pause, kLongestPause)) {
     Found found;
-    if (pending) found = TRY(find(cluster, *pending));
+    if (pending) {
+      Result<Found> looked = find(cluster, *pending);
+      if (!looked && is_out_of_time(looked.error(), *pending, call)) {
+        return waiting(pending->name, false);
+      }
+      found = TRY(std::move(looked));
+    }
     if (!found.ours) {
       pending = TRY(make(cluster, call));
       found = TRY(find(cluster, *pending));
@@ -168,6 +174,7 @@ Result<FreshCredential> CertificateSigning::obtain(HubClient& cluster, const Cal
     if (found.ours) {
       std::optional<FreshCredential> fresh = TRY(outcome(*found.ours, *pending, cluster, call));
       if (fresh) return *std::move(fresh);
+      seen_ = pending->name;
       const json::Value* const status = found.ours->find("status");
       is_approved = status != nullptr && find_condition(*status, "Approved") != nullptr;
     }
@@ -175,6 +182,19 @@ Result<FreshCredential> CertificateSigning::obtain(HubClient& cluster, const Cal
     if (!call.is_needed || left <= kLastLook) return waiting(pending->name, is_approved);
     pause_for(std::min(jittered(pause), left - kLastLook + milliseconds(1)));
   }
+}
+
+// A look that ended with the call says nothing of the cluster where the one before went well.
+bool CertificateSigning::is_out_of_time(const Error& error, const PendingRequest& pending,
+                                        const CallContext& call) const {
+  return error.kind == Error::Kind::unavailable && seen_ == pending.name &&
+         call.deadline - steady_clock::now() <= kLastLook;
+}
+
+std::optional<Error> CertificateSigning::still_waiting(const CallContext& call) {
+  const std::optional<PendingRequest> pending = kept(call);
+  if (!pending || pending->closed) return std::nullopt;
+  return waiting(pending->name, false);
 }
 
 void CertificateSigning::finish() {

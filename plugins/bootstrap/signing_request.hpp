@@ -34,6 +34,10 @@ class CertificateSigning {
   // or with unavailable.
   Result<FreshCredential> obtain(HubClient& cluster, const CallContext& call);
 
+  // For a run that leaves the looking to another one: that a request is there, and nothing is
+  // decided, as that one would have shared the outcome. The cluster is not asked.
+  std::optional<Error> still_waiting(const CallContext& call);
+
   // The last failure was that nothing is decided yet. No cache remembers that.
   bool is_waiting() const { return is_waiting_; }
   // To be called when what obtain() gave is kept: the next run makes a request of its own.
@@ -50,6 +54,8 @@ class CertificateSigning {
   Result<PendingRequest> make(HubClient& cluster, const CallContext& call);
   Result<PendingRequest> make_locked(HubClient& cluster, const CallContext& call);
   Result<Found> find(HubClient& cluster, const PendingRequest& pending) const;
+  bool is_out_of_time(const Error& error, const PendingRequest& pending,
+                      const CallContext& call) const;
   // nullopt: there is none yet.
   Result<std::optional<FreshCredential>> outcome(const json::Value& object,
                                                  const PendingRequest& pending,
@@ -62,6 +68,7 @@ class CertificateSigning {
   const Options& options_;
   PendingRequestStore& store_;
   TimePoint began_;
+  std::string seen_;    // the name of the request that was last seen, without a decision
   std::string issued_;  // the name of the request that a certificate came of
   int made_ = 0;
   bool is_waiting_ = false;
