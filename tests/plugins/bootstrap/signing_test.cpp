@@ -2,10 +2,14 @@
 // Certificate signing requests: what is asked, how long it is waited for, and what is left to the
 // next run.
 #include "bootstrap.hpp"
+#include "support/processes.hpp"
 
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -239,6 +243,34 @@ TEST_CASE("csr: a kill while the answer is on its way makes no second request") 
   rig.api.decide(Approver::approves);
   pair_of(rig.run(csr()));
   CHECK(rig.api.made() == 1);
+}
+
+TEST_CASE("csr: killed at any system call, the next run succeeds, and there is one request") {
+  Bootstrap rig;
+  blackbox::Command command = rig.command(csr({.arguments = {"--timeout=30s"}}));
+  std::vector<char*> arguments;
+  std::vector<char*> environment;
+  for (std::string& text : command.arguments) arguments.push_back(text.data());
+  for (std::string& text : command.environment) environment.push_back(text.data());
+  arguments.push_back(nullptr);
+  environment.push_back(nullptr);
+  int points = 0;
+  constexpr int kStep = 37;
+  for (int call = 1;; call += kStep) {
+    CAPTURE(call);
+    rig.clear_cache();
+    const int before = rig.api.made();
+    const bool is_killed = is_killed_at(call, [&] {
+      blackbox::open_descriptor(STDOUT_FILENO, "/dev/null", O_WRONLY);
+      execve(arguments[0], arguments.data(), environment.data());
+    });
+    pair_of(rig.run(csr()));
+    CHECK(rig.api.made() == before + 1);
+    if (!is_killed) break;
+    ++points;
+  }
+  MESSAGE("killed at " << points << " points");
+  CHECK(points > 10);
 }
 
 TEST_CASE("csr: a 403 names the RBAC rule, for making and for reading") {
