@@ -23,7 +23,7 @@ constexpr const char* kByHand = "run it by hand, as this user, to see why";
 constexpr std::size_t kMaxShown = 500;  // of what the program says
 constexpr std::string_view kExecInfo = "KUBERNETES_EXEC_INFO=";
 
-Error unfit(std::string message) {
+Error rejected(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
@@ -65,7 +65,7 @@ Error failure(const Finished& finished, const std::string& program) {
   return error;
 }
 
-void tell(const std::string& said, const CallContext& call) {
+void report(const std::string& said, const CallContext& call) {
   for (const std::string_view line : split(said, '\n')) {
     if (!trim(line).empty()) call.debug("the inner plugin: " + shown(line));
   }
@@ -90,8 +90,8 @@ Result<Credential> read_output(const SecretString& output, ApiVersion asked, Tim
   Credential credential = TRY(parse_exec_credential(output.reveal(), asked));
   if (credential.expires_at && *credential.expires_at <= now) {
     Error error =
-        unfit("status.expirationTimestamp is over: it ended at " +
-              format_rfc3339(std::chrono::floor<std::chrono::seconds>(*credential.expires_at)));
+        rejected("status.expirationTimestamp is over: it ended at " +
+                 format_rfc3339(std::chrono::floor<std::chrono::seconds>(*credential.expires_at)));
     error.cause = cause::kSourceExpired;
     return error;
   }
@@ -116,7 +116,7 @@ Result<Credential> run_inner_plugin(const TokenCommand& command, const Credentia
                         .ends_with_signals = true});
   };
   const Result<Finished> finished = run();
-  tell(said, call);
+  report(said, call);
   const std::string doing = "getting the bootstrap credential";
   if (!finished) {
     Error error = finished.error();

@@ -88,7 +88,7 @@ Status check_key_type(const std::string& text) {
                "there are: " + join({kKeyTypeNames.begin(), kKeyTypeNames.end()}, ", "));
 }
 
-// `status` of an option's value, as reading the option would tell it.
+// `status` of an option's value, as reading the option would report it.
 Status of_option(Status status, std::string_view option, const Settings& settings) {
   if (status) return status;
   std::string& message = status.error().message;

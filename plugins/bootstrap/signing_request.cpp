@@ -31,7 +31,7 @@ constexpr int kMostMade = 3;                       // in one run, where each van
 constexpr int kMostNames = 5;                      // that are another's
 constexpr Duration kLastLook = milliseconds(100);  // before a call's end
 
-Error unfit(std::string message) {
+Error rejected(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
@@ -281,8 +281,8 @@ Result<std::optional<FreshCredential>> CertificateSigning::outcome(const json::V
   if (status == nullptr || status->object() == nullptr) return std::optional<FreshCredential>();
   const auto refused = [&](const json::Value& condition, std::string_view how) {
     store_.close(pending.name);
-    Error error = unfit(shown_subject(pending.name) + std::string(how) +
-                        reasons_of(condition, cluster.hub()));
+    Error error = rejected(shown_subject(pending.name) + std::string(how) +
+                           reasons_of(condition, cluster.hub()));
     error.cause = cause::kSourceRefused;
     return error;
   };
@@ -309,7 +309,7 @@ Result<FreshCredential> CertificateSigning::read_certificate(const json::Value& 
                                                              const HubClient& cluster,
                                                              TimePoint now) const {
   const std::optional<std::string> chain = decode_base64(text_of(status.find("certificate")));
-  if (!chain) return unfit("status.certificate is no base64");
+  if (!chain) return rejected("status.certificate is no base64");
   ClientCertificate pair =
       TRY(check_issued_certificate(*chain, pending.private_key, subject(), now));
   FreshCredential fresh{.identity = options_.user, .target = cluster.hub().server};

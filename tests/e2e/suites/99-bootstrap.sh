@@ -146,7 +146,7 @@ revoked_rights_name_the_rule() {
     "apiGroups [certificates.k8s.io]"
 }
 
-an_unknown_identity_is_told() {
+an_unknown_identity_is_reported() {
   kubeconfig_json "$(token_user "$(forged_token "$(request_token reader)")")" >stored.json
   chmod 600 stored.json
   ask "${TOKEN[@]}"
@@ -220,7 +220,7 @@ check "a token of a ServiceAccount is accepted by kubectl and client-go" a_token
 check "a token's lifetime and audience are those that were asked for" a_token_lives_as_long_as_asked
 check "the rule of the example is for one ServiceAccount" another_account_is_forbidden
 check "without rights, the rule that is missing is named" revoked_rights_name_the_rule
-check "an identity that the cluster does not know is told" an_unknown_identity_is_told
+check "an identity that the cluster does not know is reported" an_unknown_identity_is_reported
 for key_type in ecdsa-p256 rsa-2048 ed25519; do
   check "a certificate is accepted by kubectl and client-go, $key_type" \
     a_certificate_is_accepted "$key_type"

@@ -75,7 +75,7 @@ TEST_CASE("cache: a hit runs no inner plugin, and asks nobody") {
   }
 }
 
-TEST_CASE("cache: each input that decides whose credential it is tells two apart") {
+TEST_CASE("cache: each input that decides whose credential it is separates two") {
   const Bootstrap rig;
   const auto runs_for = [&rig](const Ask& ask) {
     const std::size_t before = rig.inner_runs();
