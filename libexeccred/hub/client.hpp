@@ -70,6 +70,8 @@ class HubClient {
   const Hub& hub() const { return hub_; }
   // Of the last failing reply: how long the hub wants to be left alone.
   std::optional<Duration> retry_after() const { return call_.retry_after; }
+  // Of the last reply; 0 where the last request got none.
+  std::optional<int> last_status() const { return call_.last_status; }
 
   // One object; nullopt where the hub says that there is none of this name. Fails as send() does,
   // and with no_credential for what the hub refuses: the message of its Status, and as the hint the

@@ -267,7 +267,11 @@ Result<PendingRequest> CertificateSigning::make_locked(HubClient& cluster,
 
 Result<CertificateSigning::Found> CertificateSigning::find(HubClient& cluster,
                                                            const PendingRequest& pending) const {
-  std::optional<json::Value> object = TRY(with_rule(cluster.find(resource_of(pending.name))));
+  constexpr int kNotFound = 404;
+  Result<std::optional<json::Value>> looked = with_rule(cluster.find(resource_of(pending.name)));
+  // Where the API is not served at all, making the request will fail with that.
+  if (!looked && cluster.last_status() == kNotFound) return Found();
+  std::optional<json::Value> object = TRY(std::move(looked));
   Found found{.is_there = object.has_value()};
   if (object && is_same_request(*object, pending, options_)) found.ours = std::move(object);
   return found;

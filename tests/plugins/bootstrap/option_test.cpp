@@ -55,8 +55,7 @@ TEST_CASE("options: values that are none") {
            Case{with("--key-type=dsa", true), "--key-type: 'dsa' is no type of key"},
        }) {
     CAPTURE(c.part);
-    CHECK_FAILURE(rig.run(c.ask), 2);
-    CHECK(says(rig.run(c.ask), c.part));
+    CHECK_FAILURE(rig.run(c.ask), 2, c.part);
   }
   CHECK(rig.api.server.connections() == 0);
 }
@@ -70,7 +69,7 @@ TEST_CASE("options: --credential is the command of a program, by its absolute pa
   CHECK_REFUSAL(run(R"(["./bin/plugin"])"), 2, "is no absolute path");
   CHECK_REFUSAL(run(R"(/plugins/execcred-static-secret)"), 2, "--credential: the command");
   CHECK_REFUSAL(run("[]"), 2, "must be a JSON array of strings");
-  CHECK_FAILURE(run(R"(["/bin/sh",5])"), 2);
+  CHECK_FAILURE(run(R"(["/bin/sh",5])"), 2, "has a part that is no string");
 }
 
 TEST_CASE("options: one of the other way is refused as a flag, and passed over as a variable") {
@@ -135,7 +134,7 @@ TEST_CASE("profile: nothing may stand behind --from-profile, not even what stand
     CHECK_REFUSAL(outcome, 2, option.substr(0, option.find('=')) + " stands behind --from-profile");
   }
   CHECK_REFUSAL(rig.run({.arguments = {"--from-profile", "--from-profile"}}), 2, "given twice");
-  CHECK_FAILURE(rig.run({.arguments = {"--from-profile", "--wat=1"}}), 2);
+  CHECK_FAILURE(rig.run({.arguments = {"--from-profile", "--wat=1"}}), 2, "unknown option '--wat'");
 }
 
 TEST_CASE("cluster: without its CA, or without verifying by it, nothing is sent") {
@@ -167,7 +166,8 @@ TEST_CASE("cluster: without its CA, or without verifying by it, nothing is sent"
 TEST_CASE("cluster: a server whose certificate is another CA's gets nothing") {
   const Bootstrap rig;
   const Bootstrap other;
-  CHECK_FAILURE(rig.run({.authority = blackbox::base64(other.api.server.ca_pem())}), 3);
+  CHECK_FAILURE(rig.run({.authority = blackbox::base64(other.api.server.ca_pem())}), 3,
+                "cannot verify https://127.0.0.1");
   CHECK(rig.api.server.requests().empty());
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("cluster: variables never name a proxy, and a proxy-url needs --allow-
   CHECK_FAILURE(
       rig.run_cold({.arguments = {"--allow-proxy=http://127.0.0.1:" + proxy.authority().substr(10)},
                     .more_of_cluster = more}),
-      3);
+      3, "the proxy http://127.0.0.1");
   CHECK(proxy.connections() == 1);
 }
 
@@ -197,9 +197,9 @@ TEST_CASE("cluster: a redirect is not followed") {
   for (const int status : {301, 302, 303, 307, 308}) {
     CAPTURE(status);
     rig.api.server.on(kTokenPath, redirect(status, thief.url("/")));
-    CHECK_FAILURE(rig.run_cold(), 1);
+    CHECK_FAILURE(rig.run_cold(), 1, "the cluster answered " + std::to_string(status));
     rig.api.server.on(kSigningPath, redirect(status, thief.url("/")));
-    CHECK_FAILURE(rig.run_cold(csr()), 1);
+    CHECK_FAILURE(rig.run_cold(csr()), 1, "the cluster answered " + std::to_string(status));
   }
   CHECK(thief.connections() == 0);
 }

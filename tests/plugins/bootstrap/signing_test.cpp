@@ -168,6 +168,20 @@ TEST_CASE("csr: one that has vanished is made again with the same key") {
   CHECK(facts_of_request(rig.api.last_spec()).public_key == key);
 }
 
+TEST_CASE("csr: a 404 without a name is one too, and without the API the making fails") {
+  Bootstrap rig;
+  rig.api.decide(Approver::waits);
+  rig.run(brief());
+  const std::string path = std::string(kSigningPath) + "/" + rig.api.names().front();
+  rig.api.vanish();
+  rig.api.server.on(path, status_reply(404, "NotFound", "not found"));
+  CHECK_REFUSAL(rig.run(brief()), 3, "each name for a certificate signing request was another's");
+  CHECK(rig.api.made() == 2);
+  rig.api.server.on(kSigningPath, reply(404, "404 page not found"));
+  std::filesystem::remove(cache_file(rig, ".failure"));
+  CHECK_REFUSAL(rig.run(brief()), 1, "does it serve certificatesigningrequests?");
+}
+
 TEST_CASE("csr: vanishing each time ends, in one run") {
   Bootstrap rig;
   rig.api.set_vanishing(true);
@@ -190,8 +204,7 @@ TEST_CASE("csr: denied and failed are 1 with reason and message, remembered, and
     const int before = rig.api.made();
     for (int run = 0; run < 2; ++run) {
       const Outcome outcome = rig.run(csr());
-      CHECK_FAILURE(outcome, 1);
-      CHECK(says(outcome, c.part));
+      CHECK_FAILURE(outcome, 1, c.part);
     }
     CHECK(rig.api.made() == before + 1);
     const std::string key = facts_of_request(rig.api.last_spec()).public_key;
@@ -226,7 +239,7 @@ TEST_CASE("csr: a lost answer makes no second request") {
   // Nor is there one when the cluster is away right after.
   rig.clear_cache();
   rig.api.lose_answers(2);
-  CHECK_FAILURE(rig.run(brief()), 3);
+  CHECK_FAILURE(rig.run(brief()), 3, "while creating one of the certificatesigningrequests");
   std::filesystem::remove(cache_file(rig, ".failure"));
   rig.api.lose_answers(0);
   pair_of(rig.run(csr()));
@@ -290,13 +303,11 @@ TEST_CASE(
     "csr: a cluster that is down is unavailable, one that has no such API is not the cluster") {
   Bootstrap rig;
   rig.api.server.on(kSigningPath, reply(503, "{}"));
-  CHECK_FAILURE(rig.run(brief()), 3);
+  CHECK_FAILURE(rig.run(brief()), 3, "the cluster answered 503");
   rig.api.server.on(kSigningPath, reply(404, "{}"));
   CHECK_REFUSAL(rig.run_cold(csr()), 1, "does it serve certificatesigningrequests?");
   rig.api.server.on(kSigningPath, status_reply(422, "Invalid", "spec.usages: required"));
-  const Outcome invalid = rig.run_cold(csr());
-  CHECK_FAILURE(invalid, 1);
-  CHECK(says(invalid, "the cluster answered 422: spec.usages: required"));
+  CHECK_FAILURE(rig.run_cold(csr()), 1, "the cluster answered 422: spec.usages: required");
 }
 
 TEST_CASE("csr: without a cache, each run makes a request of its own") {
@@ -341,8 +352,7 @@ TEST_CASE("certificate: one that is not what was asked for") {
     rig.api.issue = c.wish;
     const int before = rig.api.made();
     const Outcome outcome = rig.run_cold(csr());
-    CHECK_FAILURE(outcome, 1);
-    CHECK(says(outcome, c.part));
+    CHECK_FAILURE(outcome, 1, c.part);
     CHECK(says(outcome, "while reading the certificate of the certificate signing request '"));
     // It is not found again.
     std::filesystem::remove(cache_file(rig, ".failure"));

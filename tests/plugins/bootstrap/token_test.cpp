@@ -72,8 +72,7 @@ TEST_CASE("token: of another account, for another audience, ended, or none") {
     CAPTURE(c.part);
     rig.api.token = c.wish;
     const Outcome outcome = rig.run_cold({.arguments = {"--audience=a", "--audience=b"}});
-    CHECK_FAILURE(outcome, 1);
-    CHECK(says(outcome, c.part));
+    CHECK_FAILURE(outcome, 1, c.part);
     CHECK_FALSE(says(outcome, "eyJ"));
   }
 }
@@ -98,17 +97,18 @@ TEST_CASE("token: replies that are none, and a cluster that is down") {
         reply(404, "{}"), reply(422, "{}")}) {
     CAPTURE(bytes);
     rig.api.server.on(kTokenPath, bytes);
-    CHECK_FAILURE(rig.run_cold(), 1);
+    CHECK_FAILURE(rig.run_cold(), 1, "'fleet/controller'");
   }
   for (const int status : {429, 500, 503}) {
     CAPTURE(status);
     rig.api.server.on(kTokenPath, reply(status, "{}"));
-    CHECK_FAILURE(rig.run_cold({.arguments = {"--timeout=1s"}}), 3);
+    CHECK_FAILURE(rig.run_cold({.arguments = {"--timeout=1s"}}), 3,
+                  "the cluster answered " + std::to_string(status));
   }
   rig.api.server.on(kTokenPath, [](Stream& stream, const Received&) { stream.cut(); });
-  CHECK_FAILURE(rig.run_cold({.arguments = {"--timeout=1s"}}), 3);
+  CHECK_FAILURE(rig.run_cold({.arguments = {"--timeout=1s"}}), 3, "on the cluster 'https://");
   rig.api.server.on(kTokenPath, [](Stream& stream, const Received&) { stream.wait_for_close(); });
-  CHECK_FAILURE(rig.run_cold({.arguments = {"--timeout=1s"}}), 3);
+  CHECK_FAILURE(rig.run_cold({.arguments = {"--timeout=1s"}}), 3, "on the cluster 'https://");
 }
 
 }  // namespace execcred::test
