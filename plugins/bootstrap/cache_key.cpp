@@ -26,6 +26,10 @@ constexpr std::array<std::string_view, 8> kNames = {"KUBECONFIG",
 constexpr std::array<std::string_view, 8> kPrefixes = {
     "EXECCRED_", "AWS_", "AZURE_", "GOOGLE_", "IDENTITY_", "MSI_", "ACTIONS_ID_TOKEN_", "SPIFFE_"};
 
+// These say where a run is written down, and decide nothing of the credential.
+constexpr std::array<std::string_view, 3> kOfTheRun = {"EXECCRED_DEBUG", "EXECCRED_LOG_FILE",
+                                                       "EXECCRED_REPORT_FILE"};
+
 // The name that --subject-token-env has in the command, with one dash or two, attached or not.
 std::vector<std::string> subject_variables(const TokenCommand& command) {
   constexpr std::string_view kOption = "subject-token-env";
@@ -47,6 +51,7 @@ std::vector<std::string> subject_variables(const TokenCommand& command) {
 }
 
 bool is_read(std::string_view name, const std::vector<std::string>& subjects) {
+  if (std::find(kOfTheRun.begin(), kOfTheRun.end(), name) != kOfTheRun.end()) return false;
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
          std::find(subjects.begin(), subjects.end(), name) != subjects.end() ||
          std::any_of(kPrefixes.begin(), kPrefixes.end(),

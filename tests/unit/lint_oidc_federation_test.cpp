@@ -147,7 +147,7 @@ TEST_CASE("lint: variables of oidc-federation are read as its flags are") {
 
 TEST_CASE("lint: audiences of a ClusterProfile's choice, and files by a relative path") {
   check_findings(with(kExchange + R"(,"--allow-audience=any")"),
-                 {{kArgs + "[4]", "for whom a token is made", kWarning}});
+                 {{kArgs + "[4]", "choose the audience of a token", kWarning}});
   check_findings(with(kExchange + R"(,"--allow-audience=https://*","--allow-audience=server")"),
                  {});
   for (const std::string option :

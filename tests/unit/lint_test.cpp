@@ -206,11 +206,11 @@ TEST_CASE("lint: options that weaken a check") {
   check_findings(ours("execcred-google",
                       R"("--allow-server=https://[0.0.0.0/0]","--allow-audience=any")", kTold),
                  {{"providers[0].execConfig.args[0]", "every address", kWarning},
-                  {"providers[0].execConfig.args[1]", "for whom", kWarning}});
+                  {"providers[0].execConfig.args[1]", "choose the audience", kWarning}});
   check_findings(ours("execcred-google", "",
                       kTold + R"(,"env":[{"name":"EXECCRED_ALLOW_AUDIENCE","value":"a,any"},)"
                               R"({"name":"EXECCRED_ALLOW_SERVER","value":"https://[0.0.0.0/0]"}])"),
-                 {{"providers[0].execConfig.env[0].value", "for whom", kWarning},
+                 {{"providers[0].execConfig.env[0].value", "choose the audience", kWarning},
                   {"providers[0].execConfig.env[1].value", "every address", kWarning}});
   check_findings(other(R"(,"interactiveMode":"Always")"),
                  {{"providers[0].execConfig.interactiveMode", "terminal", kWarning}});

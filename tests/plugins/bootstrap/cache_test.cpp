@@ -96,6 +96,8 @@ TEST_CASE("cache: each input that decides whose credential it is separates two")
     CHECK(runs_for({.variables = {variable + "one"}}) == 0);
   }
   CHECK(runs_for({.variables = {"PATH=/elsewhere", "LANG=C", "FOREIGN=x"}}) == 0);
+  // doctor names another report file for each run.
+  CHECK(runs_for({.variables = {"EXECCRED_REPORT_FILE=" + rig.sandbox.at("report")}}) == 0);
   for (const Ask& ask :
        {Ask{.arguments = {"--lifetime=2h"}}, Ask{.arguments = {"--audience=a"}},
         Ask{.arguments = {"--audience=b"}}, Ask{.config = R"({"clusterName":"a"})"},
