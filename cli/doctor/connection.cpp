@@ -351,7 +351,8 @@ Status Connection::log_in_to_socks(TimePoint deadline) {
       has_user ? std::string_view("\x05\x02\x00\x02", 4) : std::string_view("\x05\x01\x00", 3),
       deadline));
   const std::string chosen = TRY(read_exactly(2, deadline));
-  if (!chosen.starts_with('\x05')) return socks_failure(cause::kProxyFailed, "does not speak SOCKS5");
+  if (!chosen.starts_with('\x05'))
+    return socks_failure(cause::kProxyFailed, "does not speak SOCKS5");
   if (chosen.ends_with('\x02') && has_user) {
     std::string login("\x01");
     login += static_cast<char>(route_.proxy->user.size() & 0xffU);
@@ -375,7 +376,8 @@ Status Connection::tunnel_by_socks(TimePoint deadline) {
   TRY(log_in_to_socks(deadline));
   TRY(write_all(socks_request(route_.server), deadline));
   const std::string answer = TRY(read_exactly(4, deadline));
-  if (!answer.starts_with('\x05')) return socks_failure(cause::kProxyFailed, "does not speak SOCKS5");
+  if (!answer.starts_with('\x05'))
+    return socks_failure(cause::kProxyFailed, "does not speak SOCKS5");
   constexpr char kNotAllowed = '\x02';
   if (answer[1] != '\0') {
     return socks_failure(answer[1] == kNotAllowed ? cause::kProxyRefused : cause::kProxyFailed,

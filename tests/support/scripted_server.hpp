@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server on loopback, with TLS or without, that gives each path the answer that a case scripted,
-// byte for byte or slowly, and keeps what it was asked. Unknown paths get 404, or what the case says
-// of all of them.
+// byte for byte or slowly, and keeps what it was asked. Unknown paths get 404, or what the case
+// says of all of them.
 #pragma once
 
 #include "stream_server.hpp"
