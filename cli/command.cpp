@@ -29,25 +29,30 @@ Result<std::size_t> parse_parallel(const std::string& text) {
 
 }  // namespace
 
-void add_mapping_option(CommandOptions& options, std::string& mapping) {
+void add_mapping_option(CommandOptions& options, std::string& mapping, bool is_required) {
   options.group("Input");
   options.add("clusterprofile-provider-file", mapping,
               {.letter = 'm',
                .value = "PATH",
                .help = "Mapping file: the program of each access provider",
                .takes = Takes::file,
-               .is_required = true});
+               .is_required = is_required});
+}
+
+void add_choice_options(CommandOptions& options, std::string& name, std::string& provider,
+                        bool& may_be_empty) {
+  options.group("Input");
+  options.add("name", name,
+              {.value = "[NAMESPACE/]NAME", .help = "Only the ClusterProfile of this name"});
+  options.add("provider", provider,
+              {.value = "NAME", .help = "This access provider, not the mapping's first that fits"});
+  add_allow_empty_option(options, may_be_empty);
 }
 
 void AccessOptions::add_to(CommandOptions& options) {
   add_mapping_option(options, mapping_path_);
   source_.add_to(options);
-  options.group("Input");
-  options.add("name", name_,
-              {.value = "[NAMESPACE/]NAME", .help = "Only the ClusterProfile of this name"});
-  options.add("provider", provider_,
-              {.value = "NAME", .help = "This access provider, not the mapping's first that fits"});
-  add_allow_empty_option(options, may_be_empty_);
+  add_choice_options(options, name_, provider_, may_be_empty_);
 }
 
 Result<ProviderMapping> read_mapping(const std::string& path) {

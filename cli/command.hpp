@@ -37,7 +37,12 @@ class Command {
 };
 
 // -m.
-void add_mapping_option(CommandOptions& options, std::string& mapping);
+void add_mapping_option(CommandOptions& options, std::string& mapping, bool is_required = true);
+
+// --name, --provider and --allow-empty: which ClusterProfiles of a source, and which access
+// provider.
+void add_choice_options(CommandOptions& options, std::string& name, std::string& provider,
+                        bool& may_be_empty);
 
 // -m, the ClusterProfiles' source, --name and --provider: a mapping, and what to look at.
 class AccessOptions {

@@ -52,19 +52,9 @@ void Doctor::add_options(CommandOptions& options) {
 }
 
 void Doctor::add_input_options(CommandOptions& options) {
-  options.group("Input");
-  options.add("clusterprofile-provider-file", mapping_path_,
-              {.letter = 'm',
-               .value = "PATH",
-               .help = "Mapping file: the program of each access provider",
-               .takes = Takes::file});
+  add_mapping_option(options, mapping_path_, false);
   source_.add_to(options);
-  options.group("Input");
-  options.add("name", name_,
-              {.value = "[NAMESPACE/]NAME", .help = "Only the ClusterProfile of this name"});
-  options.add("provider", provider_,
-              {.value = "NAME", .help = "This access provider, not the mapping's first that fits"});
-  add_allow_empty_option(options, may_be_empty_);
+  add_choice_options(options, name_, provider_, may_be_empty_);
   options.add("all-contexts", all_contexts_,
               {.help = "Without -m: every context of the --kubeconfig, not its current one"});
 }

@@ -183,7 +183,8 @@ FleetCredentials get_all(std::vector<FleetTarget> targets, Duration limit,
                          const FleetOptions& options) {
   const auto work = std::make_shared<Runs>(std::move(targets), limit);
   FleetEnd end = run_fleet(work, options);
-  return {.items = work->take_items(end.is_done), .end = std::move(end)};
+  std::vector<FleetItem> items = work->take_items(end.is_done);
+  return {.items = std::move(items), .end = std::move(end)};
 }
 
 std::string fleet_text(const std::vector<FleetItem>& items, std::string_view format,

@@ -21,7 +21,7 @@ bool is_mapping(std::string_view text);
 // By itself, or an item of a ClusterProfileList, which says for all of them what they are: an item
 // without an apiVersion is of the list's.
 enum class ProfileOf { document, list };
-void check_cluster_profile(const Scope& scope, const json::ObjectReader& document, ProfileOf source,
+void check_cluster_profile(const Scope& outer, const json::ObjectReader& document, ProfileOf source,
                            ProfileVersion version = ProfileVersion::v1alpha1);
 void check_kubeconfig(const Scope& scope, const json::ObjectReader& document);
 

@@ -29,7 +29,7 @@ void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& p
                 Consumer consumer);
 
 // Reads exec, tells what cannot be read, and judges the rest.
-ExecConfig inspect_exec(const Scope& scope, const json::ObjectReader& exec, Consumer consumer);
+ExecConfig inspect_exec(const Scope& outer, const json::ObjectReader& exec, Consumer consumer);
 
 // Members that are not among `fields`, spelled just so. `is_strict`: the reader refuses them.
 void check_fields(const Scope& scope, const json::ObjectReader& object,

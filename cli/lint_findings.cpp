@@ -56,7 +56,7 @@ cli::Style style_of(Severity severity) {
 }
 
 std::string file_and_place(const Finding& finding) {
-  const std::string file = printable(finding.file);
+  std::string file = printable(finding.file);
   if (!finding.place) return file;
   return file + ":" + std::to_string(finding.place->line) + ":" +
          std::to_string(finding.place->column);

@@ -69,7 +69,10 @@ class Myers {
     for (int d = static_cast<int>(trace_.size()) - 1; d > 0; --d) {
       const std::vector<int>& reached = trace_[static_cast<std::size_t>(d - 1)];
       // Of d - 1 edits: the diagonals -d to d.
-      const auto of = [&reached, d](int k) { return reached[static_cast<std::size_t>(k + d)]; };
+      const auto of = [&reached, d](int k) {
+        const int index = k + d;
+        return reached[static_cast<std::size_t>(index)];
+      };
       const int k = x - y;
       const bool is_added = k == -d || (k != d && of(k - 1) + 1 <= of(k + 1));
       const int from_x = is_added ? of(k + 1) : of(k - 1);
@@ -90,7 +93,8 @@ class Myers {
 
  private:
   static int& at(std::vector<int>& reached, int k) {
-    return reached[static_cast<std::size_t>(k + kMostEdits + 1)];
+    const int index = k + kMostEdits + 1;
+    return reached[static_cast<std::size_t>(index)];
   }
   static std::string_view line(const Lines& lines, int index) {
     return lines[static_cast<std::size_t>(index)];

@@ -40,7 +40,8 @@ FleetResult examine_all(std::vector<Target> targets, const ExaminationOptions& e
                         const cli::FleetOptions& options) {
   const auto work = std::make_shared<Examinations>(std::move(targets), examination);
   cli::FleetEnd end = run_fleet(work, options);
-  return {.items = work->take_items(end.is_done), .end = std::move(end)};
+  std::vector<Item> items = work->take_items(end.is_done);
+  return {.items = std::move(items), .end = std::move(end)};
 }
 
 }  // namespace execcred::doctor

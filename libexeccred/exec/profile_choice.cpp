@@ -28,31 +28,44 @@ bool has_plain_parts(std::string_view value, std::size_t prefix_size) {
   });
 }
 
+Error no_permission(const std::string& what, const Option& option) {
+  const std::string permission = "--" + std::string(option.permission);
+  return {.kind = Error::Kind::configuration,
+          .message = what + " is not allowed: there is no " + permission,
+          .hint = "set " + option.flag() + " in the mapping's args, or " + permission + "=PATTERN"};
+}
+
+Error no_match(const std::string& what, const Option& option,
+               const std::vector<std::string>& allowed) {
+  std::vector<std::string> patterns;
+  patterns.reserve(allowed.size());
+  for (const std::string& text : allowed) patterns.push_back(in_quotes(text));
+  return {.kind = Error::Kind::no_credential,
+          .message = what + " matches no --" + std::string(option.permission),
+          .hint = "allowed: " + join(patterns, ", "),
+          .cause = cause::kConfigRefused};
+}
+
+Result<bool> matches_any(const std::vector<std::string>& allowed, const std::string& value) {
+  bool is_allowed = false;
+  for (const std::string& text : allowed) {
+    const ChoicePattern pattern = TRY(ChoicePattern::parse(text));
+    is_allowed |= pattern.matches(value);
+  }
+  return is_allowed;
+}
+
 Status check_choice(const Option& option, const Settings& settings) {
   const Setting& chosen = settings.get(option.name);
   if (!chosen.is_from_profile()) return {};
-  const std::string permission = "--" + std::string(option.permission);
   const std::vector<std::string>& allowed = settings.get(option.permission).texts;
   const std::string subject = settings.where_from(option.name) + " ";
   for (const std::string& value : chosen.texts) {
-    if (allowed.empty()) {
-      return Error{
-          .kind = Error::Kind::configuration,
-          .message = subject + in_quotes(value) + " is not allowed: there is no " + permission,
-          .hint = "set " + option.flag() + " in the mapping's args, or " + permission + "=PATTERN"};
-    }
-    bool is_allowed = false;
-    for (const std::string& text : allowed) {
-      const ChoicePattern pattern = TRY(ChoicePattern::parse(text));
-      is_allowed |= pattern.matches(value);
-    }
-    if (is_allowed) continue;
-    std::vector<std::string> patterns;
-    for (const std::string& text : allowed) patterns.push_back(in_quotes(text));
-    return Error{.kind = Error::Kind::no_credential,
-                 .message = subject + in_quotes(value) + " matches no " + permission,
-                 .hint = "allowed: " + join(patterns, ", "),
-                 .cause = cause::kConfigRefused};
+    std::string what = subject;
+    what += in_quotes(value);
+    if (allowed.empty()) return no_permission(what, option);
+    const bool is_allowed = TRY(matches_any(allowed, value));
+    if (!is_allowed) return no_match(what, option, allowed);
   }
   return {};
 }

@@ -235,7 +235,7 @@ TEST_CASE("inventory: what cannot be read is named, and nothing hangs") {
     const Outcome outcome = run(files.command(path));
     CHECK_FAILURE(outcome, 2, "cannot read");
     CHECK(says(outcome, path));
-    CHECK(outcome.elapsed < milliseconds(3000));
+    CHECK(outcome.elapsed < blackbox::kNoWait);
     Command mapped_by = files.command(good);
     mapped_by.arguments[3] = path;
     const Outcome other = run(mapped_by);

@@ -241,7 +241,7 @@ TEST_CASE("a plugin that hangs is killed at the timeout, with all that it starte
   const Outcome outcome = inventory.run("get", {"--timeout=500ms"});
   CHECK_FAILURE(outcome, 3, "was still running after");
   CHECK(outcome.elapsed >= milliseconds(500));
-  CHECK(outcome.elapsed < milliseconds(3000));
+  CHECK(outcome.elapsed < blackbox::kNoWait);
   CHECK(ends_soon(pid_in(pids)));
 }
 
@@ -249,7 +249,7 @@ TEST_CASE("a descendant that keeps the plugin's descriptors open does not hold u
   const Outcome outcome = get_from_script("sleep 1000 & " + printing("t0ken"), {"-o", "token"});
   CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
   CHECK(outcome.output == "t0ken\n");
-  CHECK(outcome.elapsed < milliseconds(5000));
+  CHECK(outcome.elapsed < blackbox::kNoWait);
 }
 
 TEST_CASE("a plugin ends with the command that runs it, whatever ends that") {

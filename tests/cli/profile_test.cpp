@@ -194,7 +194,7 @@ TEST_CASE("YAML is bounded: depth, aliases, size, odd keys and tags") {
     const Inventory inventory(mapping({mapped("p", "/x")}), text);
     const Outcome outcome = inventory.run("resolve");
     CHECK_FAILURE(outcome, 2, said);
-    CHECK(outcome.elapsed < milliseconds(3000));
+    CHECK(outcome.elapsed < blackbox::kNoWait);
   }
 }
 

@@ -37,6 +37,13 @@ struct Outcome {
   milliseconds elapsed{0};
 };
 
+// Upper bounds of Outcome::elapsed. They measure nothing: a loaded machine keeps them by far. What
+// exceeds them has waited where it should not.
+inline constexpr milliseconds kNoWait{7000};            // below a plugin's default --timeout of 8 s
+inline constexpr milliseconds kConsumersLimit{10'000};  // after which controllers give a plugin up
+inline constexpr milliseconds kGrace{6000};             // for the end after a --timeout
+inline constexpr milliseconds kEventually{60'000};
+
 // "exit 2", "signal 9", "hanging", with what was printed: for a failed check.
 std::string describe(const Outcome& outcome);
 

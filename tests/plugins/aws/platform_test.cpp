@@ -144,7 +144,7 @@ TEST_CASE("instance: a token that cannot be had, refused or never answered, in a
   const Outcome silent = run_on(rig, instance);
   CHECK_REFUSAL(silent, 3, "timed out");
   CHECK(blackbox::says(silent, "hop-limit"));
-  CHECK(silent.elapsed < milliseconds(7000));
+  CHECK(silent.elapsed < blackbox::kNoWait);
 }
 
 TEST_CASE("instance: nobody there, or somebody else") {

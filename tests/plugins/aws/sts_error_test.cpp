@@ -189,7 +189,7 @@ TEST_CASE("a reply without end is cut off, and a silent STS ends with the run's 
   rig.sts.on("/", [](Stream& stream, const Received&) { stream.wait_for_close(); });
   const Outcome silent = rig.run_cold({.arguments = kRoleFlag + Texts{"--timeout=1s"}});
   CHECK_FAILURE(silent, 3, "did not reply within");
-  CHECK(silent.elapsed < milliseconds(3000));
+  CHECK(silent.elapsed < blackbox::kNoWait);
 }
 
 }  // namespace execcred::test

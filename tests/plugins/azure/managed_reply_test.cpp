@@ -179,7 +179,7 @@ TEST_CASE("an endpoint that stays down is left alone: six calls without the cach
   const Outcome outcome = cloud.managed({"--no-cache", "--timeout=20s"});
   CHECK_FAILURE(outcome, 3, "answered 410");
   CHECK(cloud.calls() == 6);
-  CHECK(outcome.elapsed < milliseconds(10'000));
+  CHECK(outcome.elapsed < blackbox::kEventually);
   cloud.metadata.forget();
   cloud.clear_cache();
   for (int i = 0; i < 5; ++i) {
@@ -221,7 +221,7 @@ TEST_CASE("an endpoint that is silent, refuses, or never ends, ends in time and 
   cloud.metadata.on(kImds, [](Stream& stream, const Received&) { stream.wait_for_close(); });
   const Outcome silent = cloud.managed({"--timeout=1s"});
   CHECK_FAILURE(silent, 3, "did not reply within");
-  CHECK(silent.elapsed < milliseconds(4'000));
+  CHECK(silent.elapsed < blackbox::kNoWait);
   cloud.metadata.on(kImds, [](Stream& stream, const Received&) {
     stream.write("HTTP/1.1 200 OK\r\nContent-Length: 314572800\r\n\r\n");
     const std::string block(64 * 1024, ' ');

@@ -281,7 +281,7 @@ TEST_CASE("an authority that is silent, or cut off, ends in time") {
                  [](Stream& stream, const Received&) { stream.wait_for_close(); });
   const Outcome silent = cloud.workload({"--timeout=1s"});
   CHECK_FAILURE(silent, 3, "did not reply within");
-  CHECK(silent.elapsed < milliseconds(4'000));
+  CHECK(silent.elapsed < blackbox::kNoWait);
   cloud.entra.on(token_path(kTenant), [](Stream& stream, const Received&) {
     stream.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"access_token\"");
     stream.cut();

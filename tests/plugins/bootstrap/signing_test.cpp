@@ -117,7 +117,7 @@ TEST_CASE("csr: pending at the deadline is 3 with its name, is resumed, and is n
     CHECK(says(outcome, "hint: kubectl certificate approve " + name));
     // To the deadline, and not beyond it.
     CHECK(outcome.elapsed >= milliseconds(1000));
-    CHECK(outcome.elapsed < milliseconds(1500));
+    CHECK(outcome.elapsed < blackbox::kNoWait);
   }
   const std::string key = facts_of_request(rig.api.last_spec()).public_key;
   rig.api.decide(Approver::approves);

@@ -100,7 +100,7 @@ TEST_CASE("metadata: a server that never answers costs no more than --timeout") 
   metadata.on(kTokenPath, [](Stream& stream, const Received&) { stream.wait_for_close(); });
   const Outcome outcome = google.run(at(metadata.authority(), {"--timeout=1s"}));
   CHECK_FAILURE(outcome, 3, "did not reply within");
-  CHECK(outcome.elapsed < std::chrono::seconds(5));
+  CHECK(outcome.elapsed < blackbox::kNoWait);
 }
 
 TEST_CASE("metadata: its host is judged as a host, not by how its name begins") {

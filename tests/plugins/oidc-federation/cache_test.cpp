@@ -91,7 +91,7 @@ TEST_CASE("Retry-After lengthens the time in which a failing provider is left al
   age_failure(fed.cache_path, 500s);
   const Outcome waiting = fed.run({});
   CHECK_FAILURE(waiting, 3, "answered 503");
-  CHECK(waiting.elapsed < milliseconds(3000));
+  CHECK(waiting.elapsed < blackbox::kNoWait);
   CHECK(fed.idp.calls() == 1);
   age_failure(fed.cache_path, 101s);
   fed.idp.answer(token_reply("back"));
@@ -205,11 +205,11 @@ TEST_CASE("a lock that somebody holds costs time, not the credential, and SIGTER
   // A hit needs no lock.
   const Outcome hit = fed.run({});
   CHECK_SUCCESS(hit);
-  CHECK(hit.elapsed < milliseconds(2000));
+  CHECK(hit.elapsed < blackbox::kNoWait);
   std::filesystem::remove(cache_files(fed.cache_path, ".credential").at(0));
   const Outcome miss = fed.run({.arguments = {"--timeout=2s"}});
   CHECK_SUCCESS(miss);
-  CHECK(miss.elapsed < milliseconds(2500));
+  CHECK(miss.elapsed < blackbox::kNoWait);
   CHECK(fed.idp.calls() == 2);
   std::filesystem::remove(cache_files(fed.cache_path, ".credential").at(0));
   blackbox::Child waiting(fed.command({.arguments = {"--timeout=8s"}}));
@@ -218,7 +218,7 @@ TEST_CASE("a lock that somebody holds costs time, not the credential, and SIGTER
       [&] { return blackbox::process_status(waiting.pid(), "State").starts_with("S"); }));
   kill(waiting.pid(), SIGTERM);
   const Outcome ended = waiting.wait();
-  CHECK(ended.elapsed < milliseconds(4000));
+  CHECK(ended.elapsed < blackbox::kNoWait);
   CHECK_FALSE(ended.was_hanging);
   CHECK(ended.output == "");
   CHECK(ended.exit_code != 0);

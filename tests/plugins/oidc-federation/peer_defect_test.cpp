@@ -95,7 +95,7 @@ TEST_CASE(
   fed.idp.answer(R"({"error":"invalid_client"})", 401);
   const Outcome outcome = fed.run({.arguments = {"--timeout=60s"}});
   CHECK_FAILURE(outcome, 1, "answered 401 with the error 'invalid_client'");
-  CHECK(outcome.elapsed < milliseconds(2000));
+  CHECK(outcome.elapsed < blackbox::kNoWait);
 }
 
 TEST_CASE("peer defect 7: a missing or empty token file is no assertion (Azure), here an error") {
@@ -158,7 +158,7 @@ TEST_CASE(
   REQUIRE(flock(held, LOCK_EX | LOCK_NB) == 0);
   const Outcome hit = fed.run({});
   CHECK(token_of(hit) == token);
-  CHECK(hit.elapsed < milliseconds(1000));
+  CHECK(hit.elapsed < blackbox::kNoWait);
   close(held);
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("peer defect 10: silent servers hold it for 40 s and more (all), here 
   fed.idp.on(kToken, [](Stream& stream, const Received&) { stream.wait_for_close(); });
   const Outcome outcome = fed.run({.arguments = {"--timeout=1s"}});
   CHECK_FAILURE(outcome, 3, "did not reply within");
-  CHECK(outcome.elapsed < milliseconds(1500));
+  CHECK(outcome.elapsed < blackbox::kNoWait);
 }
 
 TEST_CASE("peer defect 10: metadata goes through HTTP_PROXY (azure msi), here never") {

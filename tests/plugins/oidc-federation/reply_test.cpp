@@ -195,7 +195,7 @@ TEST_CASE("1 GB, endless bodies and endless headers end early, in bounded memory
         blackbox::run(bounded(fed.command({.arguments = {"--timeout=5s"}}), 64U << 20U));
     CHECK((outcome.exit_code == 1 || outcome.exit_code == 3));
     CHECK_FAILURE(outcome, outcome.exit_code, "the reply of https://");
-    CHECK(outcome.elapsed < milliseconds(5500));
+    CHECK(outcome.elapsed < blackbox::kNoWait);
   }
 }
 

@@ -100,7 +100,7 @@ TEST_CASE("command: one that hangs ends within the deadline, with all that it st
     const Outcome outcome =
         fed.run_cold(by({fed.sandbox.script("get-token", body)}, {"--timeout=1s"}));
     CHECK_FAILURE(outcome, 3, "was still running after");
-    CHECK(outcome.elapsed < milliseconds(1500));
+    CHECK(outcome.elapsed < blackbox::kNoWait);
     CHECK(blackbox::wait_until([&] { return sleepers(word) == 0; }, milliseconds(2000)));
   }
   CHECK(fed.idp.connections() == 0);
@@ -113,7 +113,7 @@ TEST_CASE("command: children that it leaves behind, with its output open, do not
       fed.sandbox.script("get-token", "sleep " + word + " &\necho " + fed.subject);
   const Outcome outcome = fed.run(by({script}));
   CHECK_SUCCESS(outcome);
-  CHECK(outcome.elapsed < milliseconds(3000));
+  CHECK(outcome.elapsed < blackbox::kNoWait);
   CHECK(blackbox::wait_until([&] { return sleepers(word) == 0; }, milliseconds(2000)));
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("command: SIGTERM ends the run, and with it all that the command start
     CHECK(blackbox::wait_until([&] { return sleepers(word) == 1; }));
     kill(child.pid(), SIGTERM);
     const Outcome outcome = child.wait();
-    CHECK(outcome.elapsed < milliseconds(5000));
+    CHECK(outcome.elapsed < blackbox::kNoWait);
     CHECK(outcome.output == "");
     CHECK(blackbox::wait_until([&] { return sleepers(word) == 0; }, milliseconds(2000)));
   }

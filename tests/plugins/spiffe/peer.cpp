@@ -85,13 +85,13 @@ std::string good_rest() { return h2::data(1, h2::message(good_jwt())) + grpc::tr
 void check_in_time(const Outcome& outcome, const Ask& ask) {
   CAPTURE(blackbox::describe(outcome));
   CHECK_FALSE(outcome.was_hanging);
-  CHECK(outcome.elapsed < ask.timeout + milliseconds(1000));
+  CHECK(outcome.elapsed < ask.timeout + blackbox::kGrace);
 }
 
 void check_at_once(const Outcome& outcome) {
   CAPTURE(blackbox::describe(outcome));
   CHECK_FALSE(blackbox::says(outcome, "times"));
-  CHECK(outcome.elapsed < milliseconds(1500));
+  CHECK(outcome.elapsed < blackbox::kNoWait);
 }
 
 void check_refused(const std::string& bytes, int exit_code, const std::string& told) {

@@ -113,7 +113,7 @@ TEST_CASE("hub: a Retry-After beyond the time that is left ends it at once") {
   plugin.hub.always(status_reply(429, "TooManyRequests", "slow down", {"Retry-After: 3600"}));
   const Outcome outcome = plugin.run({.arguments = kArguments});
   CHECK_FAILURE(outcome, 3, "the hub answered 429 Too Many Requests: slow down");
-  CHECK(outcome.elapsed < blackbox::milliseconds(5000));
+  CHECK(outcome.elapsed < blackbox::kNoWait);
   CHECK(plugin.hub.requests().size() == 1);
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("hub: one that never answers costs --timeout and no more") {
   CHECK_FAILURE(outcome, 3, "timed out after");
   CAPTURE(outcome.error_output);
   CHECK(says(outcome, "timed out after 1s\n  while reading the Secret from the hub\n"));
-  CHECK(outcome.elapsed < blackbox::milliseconds(5000));
+  CHECK(outcome.elapsed < blackbox::kNoWait);
 }
 
 TEST_CASE("hub: a list without an end costs --timeout and no more") {
@@ -198,7 +198,7 @@ TEST_CASE("hub: a list without an end costs --timeout and no more") {
   plugin.hub.always({.body = R"({"kind":"SecretList","metadata":{"continue":"more"},"items":[]})"});
   const Outcome outcome = plugin.run({.arguments = {"--convention=argocd", "--timeout=1s"}});
   CHECK_FAILURE(outcome, 3, "timed out after");
-  CHECK(outcome.elapsed < blackbox::milliseconds(5000));
+  CHECK(outcome.elapsed < blackbox::kNoWait);
   CHECK(plugin.hub.requests().size() > 1);
 }
 

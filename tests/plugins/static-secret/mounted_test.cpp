@@ -188,7 +188,7 @@ TEST_CASE("certificate files: both of Istio's sets of names are found in a folde
     const Outcome missing = of_files(arguments);
     CHECK_FAILURE(missing, 2, "No such file or directory");
     CHECK(says(missing, names.key));
-    CHECK(missing.elapsed < blackbox::milliseconds(3000));
+    CHECK(missing.elapsed < blackbox::kNoWait);
   }
 }
 
@@ -203,7 +203,7 @@ TEST_CASE("certificate files: while one waits for the other they are read again,
   impatient.emplace_back("--timeout=700ms");
   const Outcome given_up = of_files(impatient);
   CHECK_REFUSAL(given_up, 1, "does not belong to the certificate");
-  CHECK(given_up.elapsed < blackbox::milliseconds(5000));
+  CHECK(given_up.elapsed < blackbox::kNoWait);
 
   const std::string log = sandbox.at("log");
   blackbox::Command command = plugin_of(arguments, {"EXECCRED_DEBUG=1"});
@@ -265,7 +265,7 @@ TEST_CASE("certificate files: what waiting cannot mend is told at once") {
     const Outcome outcome =
         of_files({"--client-certificate=" + c.certificate, "--client-key=" + c.key});
     CHECK_FAILURE(outcome, c.exit_code, c.text);
-    CHECK(outcome.elapsed < blackbox::milliseconds(3000));
+    CHECK(outcome.elapsed < blackbox::kNoWait);
   }
 }
 
