@@ -15,7 +15,6 @@
 #include <execcred/base/clock.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
-#include <execcred/base/try.hpp>
 #include <execcred/cache/directory.hpp>
 
 #include <chrono>

@@ -2,9 +2,9 @@
 // The library for controllers: a mapping and a ClusterProfile give what to run, and running it
 // gives a credential.
 //
-//   const ProviderMapping mapping = TRY(parse_provider_mapping(text));
-//   const Access access = TRY(resolve_access(mapping, profile));
-//   const Credential credential = TRY(get_credential(access, Environment::copy()));
+//   const ProviderMapping mapping = EXECCRED_TRY(parse_provider_mapping(text));
+//   const Access access = EXECCRED_TRY(resolve_access(mapping, profile));
+//   const Credential credential = EXECCRED_TRY(get_credential(access, Environment::copy()));
 //
 // The semantics are those of sigs.k8s.io/cluster-inventory-api pkg/access, without its defects:
 // nothing is shared between two calls, the order of variables is always the same, a null
@@ -12,7 +12,6 @@
 #pragma once
 
 #include <execcred/base/environment.hpp>
-#include <execcred/base/try.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 #include <execcred/kube/provider_mapping.hpp>
 

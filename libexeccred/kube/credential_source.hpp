@@ -2,7 +2,7 @@
 // The credential of one cluster, for a controller that runs for long.
 //
 //   CredentialSource source(access, Environment::copy());
-//   const auto credential = TRY(source.get());   // before each request, from any thread
+//   const auto credential = EXECCRED_TRY(source.get());   // before each request, from any thread
 //   source.reject(credential);                         // the server answered 401
 //
 // The plugin runs where there is no good credential, and again in the refresh window before the end
@@ -15,7 +15,6 @@
 #include <execcred/base/duration.hpp>
 #include <execcred/base/environment.hpp>
 #include <execcred/base/result.hpp>
-#include <execcred/base/try.hpp>
 #include <execcred/exec/exec_credential.hpp>
 #include <execcred/kube/access.hpp>
 

@@ -77,13 +77,15 @@ bool add_entry(X509_NAME* name, int nid, std::string_view text) {
 }
 
 bool set_subject(X509_REQ* request, const CertificateSubject& subject) {
-  X509_NAME* const name = X509_REQ_get_subject_name(request);
+  const NameOwner name(X509_NAME_new());
   const std::vector<std::string>& groups = subject.organizations;
-  return std::all_of(groups.begin(), groups.end(),
-                     [name](const std::string& group) {
-                       return add_entry(name, NID_organizationName, group);
+  return name != nullptr &&
+         std::all_of(groups.begin(), groups.end(),
+                     [&name](const std::string& group) {
+                       return add_entry(name.get(), NID_organizationName, group);
                      }) &&
-         add_entry(name, NID_commonName, subject.common_name);
+         add_entry(name.get(), NID_commonName, subject.common_name) &&
+         X509_REQ_set_subject_name(request, name.get()) == 1;
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ MARKED = re.compile(r"(?<![\w/-])(--?[a-z][a-z0-9-]*\b)|\b(EXECCRED_[A-Z_]+)\b")
 def escape(text):
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
     text = text.replace("^", "\\(ha").replace("`", "\\(ga").replace("~", "\\(ti")
+    # A long path may be broken behind a slash, which no line would hold whole.
+    text = re.sub(r"\S{40,}", lambda word: word[0].replace("/", "/\\:"), text)
     return "\\&" + text if text.startswith(".") else text
 
 
@@ -87,7 +89,7 @@ def operands(command):
     if not command.operands:
         return []
     if command.operand_choices:
-        return ["|".join(bold(word) for word in command.operand_choices)]
+        return ["|\\:".join(bold(word) for word in command.operand_choices)]
     return [italic(command.operands.rstrip(".")) + ("..." if "..." in command.operands else "")]
 
 

@@ -87,6 +87,8 @@ all_words() {
   printf 'execcred  => %s\n' \
     "$(commands_of "$prefix" execcred | cut -d' ' -f2 | sort | paste -sd' ')"
   for program in $(programs_of "$prefix"); do
+    # kubectl completes its plugin by a program of its own (kubectl_complete-execcred).
+    [ "$program" != kubectl-execcred ] || continue
     commands_of "$prefix" "$program" | while IFS= read -r command; do
       printf '%s -- => %s\n' "$command" "$(flags_of "$prefix" "$command" | paste -sd' ')"
     done
