@@ -66,15 +66,15 @@ refused_binding() {
 }
 
 identity_binding_refused() {
-  local proxy="AZURE_KUBERNETES_TOKEN_PROXY=https://127.0.0.1" url
+  local binding="AZURE_KUBERNETES_TOKEN_PROXY=https://127.0.0.1" url
   forget_requests
   refused_binding AZURE_KUBERNETES_SNI_NAME=token.ests.aks
   refused_binding AZURE_KUBERNETES_CA_FILE="$AZURE_CA"
   refused_binding AZURE_KUBERNETES_CA_DATA=x
-  refused_binding "$proxy" AZURE_KUBERNETES_CA_FILE="$AZURE_CA" AZURE_KUBERNETES_CA_DATA=x
-  refused_binding "$proxy" AZURE_KUBERNETES_CA_FILE="$PWD/none"
+  refused_binding "$binding" AZURE_KUBERNETES_CA_FILE="$AZURE_CA" AZURE_KUBERNETES_CA_DATA=x
+  refused_binding "$binding" AZURE_KUBERNETES_CA_FILE="$PWD/none"
   : >empty
-  refused_binding "$proxy" AZURE_KUBERNETES_CA_FILE="$PWD/empty"
+  refused_binding "$binding" AZURE_KUBERNETES_CA_FILE="$PWD/empty"
   for url in http://h https://u@h https://u:p@h 'https://h?a=b' 'https://h#f'; do
     refused_binding AZURE_KUBERNETES_TOKEN_PROXY="$url"
   done
