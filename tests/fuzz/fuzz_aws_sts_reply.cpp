@@ -31,7 +31,7 @@ void check_reply(int status, std::string_view body, const std::string& action) {
   SecretTexts secrets;
   secrets.emplace_back(kSent);
   const HttpResponse reply = {.status = status, .body = SecretString(body)};
-  const bool is_passing = aws::is_passing_sts_error(reply);
+  const bool is_passing = aws::judge_sts_reply({}, reply).next == Verdict::Next::retry;
   const auto session =
       aws::read_sts_reply(reply, action, "https://sts.us-west-2.amazonaws.com:443", secrets);
   if (session) {
