@@ -188,9 +188,11 @@ void ask_the_time(Connection& connection, Item& item) {
 }  // namespace
 
 Examination::Examination(const ExaminationOptions& options, int stop)
-    : options_(options), stop_(stop), programs_(options.environment, options.timeout, stop) {}
+    : options_(options),
+      stop_(stop),
+      runner_(options.environment, {.limit = options.timeout, .stop = stop}) {}
 
-std::optional<Credential> Examination::get_credential(Target& target, std::size_t number) {
+std::optional<Credential> Examination::get_credential(Target& target) {
   Item& item = target.item;
   if (target.written) {
     for (const StepId id : {StepId::mapping, StepId::program, StepId::run}) {
@@ -200,31 +202,7 @@ std::optional<Credential> Examination::get_credential(Target& target, std::size_
   }
   const Access& access = *target.access;
   if (access.exec.command.empty()) return std::nullopt;
-  const ProgramFinding& program = programs_.look_at(access.exec.command);
-  if (program.verdict == Verdict::fail && !program.is_foreign) {
-    item.fail(StepId::program, program.cause, program.message,
-              access.exec.install_hint.empty() ? program.hint : access.exec.install_hint);
-    item.skip(StepId::run, "the program cannot be started");
-    return std::nullopt;
-  }
-  if (access.exec.interactive_mode == "Always") {
-    item.ok(StepId::program, program.message);
-    item.fail(StepId::run, cause::kInteractionNeeded,
-              "its interactiveMode is Always: clients without a terminal do not run it",
-              "a controller has no terminal: use a plugin that needs none");
-    return std::nullopt;
-  }
-  std::optional<Credential> credential =
-      run_plugin(access, options_.environment, program, {.limit = options_.timeout, .stop = stop_},
-                 reports_.path_of(number), item);
-  if (program.verdict == Verdict::warn) {
-    item.warn(StepId::program, program.cause, program.message, program.hint);
-  } else if (!program.is_foreign) {
-    item.ok(StepId::program, program.message);
-  } else if (item.step(StepId::program).verdict != Verdict::fail) {
-    item.ok(StepId::program, in_quotes(access.exec.command) + ", run by an interpreter");
-  }
-  return credential;
+  return runner_.run(access, options_.environment, item);
 }
 
 void Examination::go_to_server(const Target& target, const Route& route,
@@ -275,11 +253,11 @@ void Examination::go_to_server(const Target& target, const Route& route,
   if (credential != nullptr && options_.config) compare_with_config(*options_.config, facts, item);
 }
 
-void Examination::run(Target& target, std::size_t number) {
+void Examination::run(Target& target) {
   Item& item = target.item;
   const auto start = std::chrono::steady_clock::now();
   if (target.access) {
-    const std::optional<Credential> credential = get_credential(target, number);
+    const std::optional<Credential> credential = get_credential(target);
     const Result<Route> route = route_of(target.access->cluster, options_.environment);
     if (route) {
       go_to_server(target, *route, credential ? &*credential : nullptr, item);

@@ -7,12 +7,10 @@
 #include "authentication_config.hpp"
 #include "connection.hpp"
 #include "plugin_run.hpp"
-#include "program.hpp"
 #include "target.hpp"
 
 #include <execcred/base/environment.hpp>
 
-#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -33,18 +31,17 @@ class Examination {
   // When `stop` can be read from, each examination ends soon; -1: none.
   Examination(const ExaminationOptions& options, int stop);
 
-  // `number` is this target's alone. The target keeps its item, and nothing else.
-  void run(Target& target, std::size_t number);
+  // The target keeps its item, and nothing else.
+  void run(Target& target);
 
  private:
-  std::optional<Credential> get_credential(Target& target, std::size_t number);
+  std::optional<Credential> get_credential(Target& target);
   void go_to_server(const Target& target, const Route& route, const Credential* credential,
                     Item& item);
 
   const ExaminationOptions& options_;
   int stop_;
-  Programs programs_;
-  ReportFolder reports_;
+  PluginRunner runner_;
 };
 
 }  // namespace execcred::doctor

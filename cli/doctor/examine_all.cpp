@@ -16,7 +16,7 @@ class Examinations final : public cli::FleetWork {
         examination_(options_, stop()) {}
 
   bool run(std::size_t number) override {
-    examination_.run(targets_[number], number);
+    examination_.run(targets_[number]);
     return targets_[number].item.verdict() == Verdict::fail;
   }
 

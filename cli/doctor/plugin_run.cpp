@@ -211,4 +211,32 @@ std::optional<Credential> run_plugin(const Access& access, const Environment& en
   return std::move(credential).value();
 }
 
+std::optional<Credential> PluginRunner::run(const Access& access, const Environment& environment,
+                                            Item& item) {
+  const ProgramFinding& program = programs_.look_at(access.exec.command);
+  if (program.verdict == Verdict::fail && !program.is_foreign) {
+    item.fail(StepId::program, program.cause, program.message,
+              access.exec.install_hint.empty() ? program.hint : access.exec.install_hint);
+    item.skip(StepId::run, "the program cannot be started");
+    return std::nullopt;
+  }
+  if (access.exec.interactive_mode == "Always") {
+    item.ok(StepId::program, program.message);
+    item.fail(StepId::run, cause::kInteractionNeeded,
+              "its interactiveMode is Always: clients without a terminal do not run it",
+              "a controller has no terminal: use a plugin that needs none");
+    return std::nullopt;
+  }
+  std::optional<Credential> credential =
+      run_plugin(access, environment, program, options_, reports_.path_of(++runs_), item);
+  if (program.verdict == Verdict::warn) {
+    item.warn(StepId::program, program.cause, program.message, program.hint);
+  } else if (!program.is_foreign) {
+    item.ok(StepId::program, program.message);
+  } else if (item.step(StepId::program).verdict != Verdict::fail) {
+    item.ok(StepId::program, in_quotes(access.exec.command) + ", run by an interpreter");
+  }
+  return credential;
+}
+
 }  // namespace execcred::doctor

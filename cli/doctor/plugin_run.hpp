@@ -9,6 +9,8 @@
 #include <execcred/exec/exec_credential.hpp>
 #include <execcred/kube/access.hpp>
 
+#include <atomic>
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -45,5 +47,22 @@ std::optional<Error> take_report(const std::string& path);
 std::optional<Credential> run_plugin(const Access& access, const Environment& environment,
                                      const ProgramFinding& program, const RunOptions& options,
                                      const std::string& report_path, Item& item);
+
+// Looks at programs and runs them, for many threads at once.
+class PluginRunner {
+ public:
+  // The environment is the one in which programs are asked for their version.
+  PluginRunner(const Environment& environment, RunOptions options)
+      : options_(options), programs_(environment, options.limit, options.stop) {}
+
+  // Writes the steps `program` and `run`; nullopt where one failed. The access has a command.
+  std::optional<Credential> run(const Access& access, const Environment& environment, Item& item);
+
+ private:
+  RunOptions options_;
+  Programs programs_;
+  ReportFolder reports_;
+  std::atomic<std::size_t> runs_ = 0;
+};
 
 }  // namespace execcred::doctor
