@@ -9,6 +9,7 @@
 #include <execcred/http/request.hpp>
 #include <execcred/http/route.hpp>
 #include <execcred/http/tls.hpp>
+#include <execcred/os/stop_event.hpp>
 #include <execcred/x509/openssl.hpp>
 
 #include <curl/curl.h>
@@ -54,6 +55,12 @@ bool is_safe_to_repeat(const HttpRequest& request) {
   return (request.method == "GET" || request.method == "HEAD") && !request.is_spent_by_sending;
 }
 
+Error stopped() {
+  return Error{.kind = Error::Kind::unavailable,
+               .message = "stopped before the reply was complete",
+               .is_local = true};
+}
+
 // RFC 9110, section 7.2: the default port is left out.
 std::string host_header(const Url& url) {
   const std::string authority = authority_of(url.host, url.port);
@@ -67,6 +74,20 @@ std::size_t on_header(char* data, std::size_t /*one*/, std::size_t size, void* r
 
 std::size_t on_body(char* data, std::size_t /*one*/, std::size_t size, void* reply) {
   return static_cast<HttpReply*>(reply)->take_body({data, size}) ? size : 0;
+}
+
+// A reply whose body goes to the request's receiver.
+struct StreamedReply {
+  HttpReply& reply;
+  const std::function<bool(std::string_view)>& receive;
+  bool is_ended = false;  // by the receiver
+};
+
+std::size_t on_part(char* data, std::size_t /*one*/, std::size_t size, void* streamed) {
+  auto& stream = *static_cast<StreamedReply*>(streamed);
+  if (stream.reply.response().status != 200) return on_body(data, 1, size, &stream.reply);
+  stream.is_ended = !stream.receive({data, size});
+  return stream.is_ended ? 0 : size;
 }
 
 CURLcode on_tls_context(CURL* /*curl*/, void* context, void* tls) {
@@ -84,10 +105,11 @@ class CurlClient final : public HttpClient {
   Status start();
   Status start_tls();
   void set_transfer(CurlOptions& options, const HttpRequest& request, HttpReply& reply);
+  static void set_stream(CurlOptions& options, StreamedReply& stream);
   void set_route(CurlOptions& options, const Url& url);
   void set_tls(CurlOptions& options) const;
   void set_message(CurlOptions& options, const HttpRequest& request, HeaderLines& lines) const;
-  void transfer();
+  void transfer(const StopEvent* stop);
   bool is_cut(const HttpRequest& request, const HttpReply& reply) const;
   Error failure(const HttpRequest& request, const Url& url, HttpReply& reply);
   std::chrono::seconds retry_after() const;
@@ -108,6 +130,7 @@ class CurlClient final : public HttpClient {
   CURLcode code_ = CURLE_OK;
   CURLMcode wait_code_ = CURLM_OK;
   int last_errno_ = 0;
+  bool is_stopped_ = false;
 };
 
 Status CurlClient::start() {
@@ -136,9 +159,10 @@ Status CurlClient::start_tls() {
 
 void CurlClient::set_transfer(CurlOptions& options, const HttpRequest& request, HttpReply& reply) {
   // libcurl takes none for no limit.
-  limit_ = std::max<Duration>(
-      std::min<Duration>(settings_.timeout, settings_.deadline - std::chrono::steady_clock::now()),
-      std::chrono::milliseconds(1));
+  const auto deadline = std::min(settings_.deadline, request.deadline);
+  limit_ = std::max<Duration>(std::min<Duration>(request.timeout.value_or(settings_.timeout),
+                                                 deadline - std::chrono::steady_clock::now()),
+                              std::chrono::milliseconds(1));
   const std::int64_t timeout = std::chrono::ceil<std::chrono::milliseconds>(limit_).count();
   const auto connect_timeout =
       std::min<std::int64_t>(timeout, std::chrono::milliseconds(kConnectTimeout).count());
@@ -154,6 +178,17 @@ void CurlClient::set_transfer(CurlOptions& options, const HttpRequest& request, 
   options.set(CURLOPT_HEADERDATA, &reply);
   options.set(CURLOPT_WRITEFUNCTION, on_body);
   options.set(CURLOPT_WRITEDATA, &reply);
+}
+
+// Such a reply may be silent for long, while the other side is gone.
+void CurlClient::set_stream(CurlOptions& options, StreamedReply& stream) {
+  constexpr int kIdle = 20;  // s, as the next
+  constexpr int kInterval = 5;
+  options.set(CURLOPT_WRITEFUNCTION, on_part);
+  options.set(CURLOPT_WRITEDATA, &stream);
+  options.set(CURLOPT_TCP_KEEPALIVE, 1);
+  options.set(CURLOPT_TCP_KEEPIDLE, kIdle);
+  options.set(CURLOPT_TCP_KEEPINTVL, kInterval);
 }
 
 void CurlClient::set_route(CurlOptions& options, const Url& url) {
@@ -229,20 +264,27 @@ void CurlClient::set_message(CurlOptions& options, const HttpRequest& request,
 }
 
 // As curl_easy_perform does, which calls a wait that failed an argument that is wrong.
-void CurlClient::transfer() {
+void CurlClient::transfer(const StopEvent* stop) {
   constexpr int kLongestWait = 1000;  // ms; libcurl ends it sooner where it has a timer
+  curl_waitfd stop_socket = {
+      .fd = stop != nullptr ? stop->descriptor() : -1, .events = CURL_WAIT_POLLIN, .revents = 0};
   code_ = CURLE_OK;
+  is_stopped_ = stop != nullptr && stop->is_requested();
+  if (is_stopped_) return;
   errno = 0;
   int running = 1;
   wait_code_ = curl_multi_add_handle(multi_.get(), curl_.get());
-  while (wait_code_ == CURLM_OK && running > 0) {
-    wait_code_ = curl_multi_poll(multi_.get(), nullptr, 0, kLongestWait, nullptr);
+  while (wait_code_ == CURLM_OK && running > 0 && !is_stopped_) {
+    wait_code_ = curl_multi_poll(multi_.get(), stop != nullptr ? &stop_socket : nullptr,
+                                 stop != nullptr ? 1 : 0, kLongestWait, nullptr);
     if (wait_code_ == CURLM_OK) wait_code_ = curl_multi_perform(multi_.get(), &running);
+    is_stopped_ = running > 0 && stop_socket.revents != 0;
   }
   last_errno_ = errno;
   int left = 0;
   const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left);
-  if (wait_code_ == CURLM_OK) code_ = message != nullptr ? message->data.result : CURLE_FAILED_INIT;
+  const bool has_result = wait_code_ == CURLM_OK && !is_stopped_;
+  if (has_result) code_ = message != nullptr ? message->data.result : CURLE_FAILED_INIT;
   curl_multi_remove_handle(multi_.get(), curl_.get());
 }
 
@@ -304,6 +346,8 @@ Result<HttpResponse> CurlClient::send(const HttpRequest& request) {
   HeaderLines lines;
   CurlOptions options(curl_.get());
   set_transfer(options, request, reply);
+  StreamedReply stream{.reply = reply, .receive = request.receive};
+  if (request.receive) set_stream(options, stream);
   set_route(options, url);
   if (uses_tls_) {
     set_tls(options);
@@ -320,10 +364,15 @@ Result<HttpResponse> CurlClient::send(const HttpRequest& request) {
   options.set(CURLOPT_HTTPHEADER, lines.list());
   TRY(options.status());
 
-  transfer();
+  transfer(request.stop);
+  if (is_stopped_) {
+    curl_easy_reset(curl_.get());
+    return stopped();
+  }
   if (uses_tls_) TRY(tls_->load_roots());
+  if (stream.is_ended) code_ = CURLE_OK;
   const bool has_ended = code_ == CURLE_OK && wait_code_ == CURLM_OK;
-  if (has_ended && is_cut(request, reply)) code_ = CURLE_PARTIAL_FILE;
+  if (has_ended && !stream.is_ended && is_cut(request, reply)) code_ = CURLE_PARTIAL_FILE;
   const bool is_good = has_ended && code_ == CURLE_OK;
   reply.response().retry_after = retry_after();
   Result<HttpResponse> result = is_good ? Result<HttpResponse>(std::move(reply.response()))

@@ -15,8 +15,10 @@
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +27,8 @@
 #include <vector>
 
 namespace execcred {
+
+class StopEvent;
 
 struct HttpHeader {
   std::string name = {};
@@ -41,6 +45,16 @@ struct HttpRequest {
   // answer to it.
   bool is_spent_by_sending = false;
   std::size_t max_reply_bytes = 1024 * 1024;
+  std::optional<Duration> timeout = std::nullopt;  // of this request; else HttpSettings::timeout
+  // When it must have ended, whatever its timeout.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  // Gets the body of a 200, part by part as it arrives and without a bound, in the place of
+  // HttpResponse::body: for a reply that has no end, like a watch. False ends the request, which is
+  // no failure then.
+  std::function<bool(std::string_view)> receive = {};
+  // Ends the request at once where it is requested, as a failure (unavailable, is_local, not
+  // transient). Must outlive the request; null: nothing does.
+  const StopEvent* stop = nullptr;
 
   // Appends a header. Neither part may hold control characters; send() refuses them.
   void add_header(std::string_view name, std::string_view value);

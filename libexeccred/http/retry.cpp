@@ -3,6 +3,7 @@
 
 #include <execcred/base/pause.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/os/stop_event.hpp>
 
 #include <algorithm>
 #include <array>
@@ -84,6 +85,13 @@ int attempts_after(const Result<HttpResponse>& result, const CallContext& call,
   return is_local ? std::max(attempts, kLocalAttempts) : attempts;
 }
 
+// False: an attempt after it is not wanted.
+bool pause_unless_stopped(Duration pause, const StopEvent* stop) {
+  if (stop != nullptr) return !stop->wait_until(steady_clock::now() + pause);
+  pause_for(pause);
+  return true;
+}
+
 std::string target_of(const HttpRequest& request) {
   const Result<Url> url = parse_url(request.url);
   return url ? origin_of(*url) : std::string("the server");
@@ -104,6 +112,7 @@ Verdict judge_failure(Error failure, const HttpResponse& reply) {
 Result<HttpResponse> send_with_retries(HttpClient& client, HttpRequest request, CallContext& call,
                                        const RetryPolicy& policy) {
   Duration pause = policy.first_pause;
+  request.deadline = std::min(request.deadline, call.deadline);
   for (int count = 1;; ++count) {
     Attempt attempt = try_once(client, request, call, policy);
     const int attempts = attempts_after(attempt.result, call, policy);
@@ -121,7 +130,7 @@ Result<HttpResponse> send_with_retries(HttpClient& client, HttpRequest request, 
       return std::move(attempt.result);
     }
     call.debug(told + "; again in " + format_duration(wait));
-    pause_for(wait);
+    if (!pause_unless_stopped(wait, policy.stop)) return std::move(attempt.result);
     if (steady_clock::now() >= call.deadline) return std::move(attempt.result);  // overslept
     pause = std::min(2 * pause, policy.longest_pause);
   }

@@ -9,9 +9,9 @@
 // one later. Pauses double and are jittered; one that the server wishes for is waited in their
 // place where it fits into the time that is left, and otherwise ends the attempts. What the last
 // attempt brought is the result, so that a refused connection is reported as one and not as a
-// time-out. No attempt starts after the call's deadline, and there is one alone where the call may
-// not be tried again here. After a transient failure of this machine's there may be four attempts
-// all the same.
+// time-out. No attempt starts after the call's deadline, where also each request ends, and there is
+// one alone where the call may not be tried again here. After a transient failure of this machine's
+// there may be four attempts all the same.
 //
 // Never sent again: a request that is spent by being sent and was answered, whatever the judge
 // says.
@@ -69,6 +69,8 @@ struct RetryPolicy {
   Judge judge = judge_status;
   // Makes anew, before each attempt, what may be sent once only. Its failure is this machine's.
   std::function<Status(HttpRequest&)> renew = {};
+  // Ends the pauses where it is requested: no attempt follows. Null: nothing does.
+  const StopEvent* stop = nullptr;
 };
 
 Result<HttpResponse> send_with_retries(HttpClient& client, HttpRequest request, CallContext& call,

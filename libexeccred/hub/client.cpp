@@ -5,7 +5,9 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/exec/bearer_token.hpp>
 #include <execcred/hub/failure.hpp>
+#include <execcred/os/file.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -20,33 +22,10 @@ constexpr std::size_t kMaxPage = 64 * 1024 * 1024;
 
 constexpr int kMaxPages = 10'000;
 
-std::string subject(const HubResource& resource) {
-  if (resource.name.empty()) {
-    return full_name(resource) + " in " +
-           (resource.name_space.empty() ? "all namespaces"
-                                        : "namespace " + in_quotes(resource.name_space));
-  }
-  const std::string place = resource.name_space.empty() ? "" : resource.name_space + "/";
-  return full_name(resource) + " " + in_quotes(place + resource.name);
-}
-
-std::string path_of(const HubResource& resource) {
-  std::string path = resource.group.empty() ? "/api/" : "/apis/" + resource.group + "/";
-  path += resource.version;
-  if (!resource.name_space.empty()) path += "/namespaces/" + resource.name_space;
-  path += "/" + resource.resource;
-  if (!resource.name.empty()) path += "/" + resource.name;
-  if (!resource.subresource.empty()) path += "/" + resource.subresource;
-  return path;
-}
-
 Error unusable(const Hub& hub, const std::string& why) {
   return Error{.kind = Error::Kind::no_credential,
                .message = std::string(hub.noun) + "'s reply " + why};
 }
-
-// "the hub 'https://hub.example.com'".
-std::string shown(const Hub& hub) { return std::string(hub.noun) + " " + redacted_url(hub.server); }
 
 bool is_created(const HttpResponse& response) {
   return response.status == 200 || response.status == 201;
@@ -95,7 +74,50 @@ std::vector<std::string> members_of(const json::Value& object, std::string_view 
   return texts;
 }
 
+// In the place of the header of that name, if there is one.
+void set_header(HttpRequest& request, std::string_view name, SecretString value) {
+  for (HttpHeader& header : request.headers) {
+    if (header.name != name) continue;
+    header.value = std::move(value);
+    return;
+  }
+  request.headers.push_back({.name = std::string(name), .value = std::move(value)});
+}
+
+bool has_header(const HttpRequest& request, std::string_view name) {
+  return std::any_of(request.headers.begin(), request.headers.end(),
+                     [name](const HttpHeader& header) { return header.name == name; });
+}
+
+SecretString text_to_send(const json::Value& body) {
+  std::string text = json::to_text(body);
+  SecretString kept(text);
+  wipe(text);
+  return kept;
+}
+
 }  // namespace
+
+std::string path_of(const HubResource& resource) {
+  std::string path = resource.group.empty() ? "/api/" : "/apis/" + resource.group + "/";
+  path += resource.version;
+  if (!resource.name_space.empty()) path += "/namespaces/" + resource.name_space;
+  path += "/" + resource.resource;
+  if (!resource.name.empty()) path += "/" + resource.name;
+  if (!resource.subresource.empty()) path += "/" + resource.subresource;
+  return path;
+}
+
+Hub Hub::copy() const {
+  return {.server = server,
+          .name_space = name_space,
+          .token = token.copy(),
+          .token_file = token_file,
+          .token_age = token_age,
+          .http = http,
+          .origin = origin,
+          .noun = noun};
+}
 
 HubClient::HubClient(Hub hub, CallContext call, RetryPolicy retries)
     : hub_(std::move(hub)), call_(std::move(call)), retries_(std::move(retries)) {
@@ -109,14 +131,51 @@ HubClient::HubClient(Hub hub, std::unique_ptr<HttpClient> http, CallContext call
       call_(std::move(call)),
       retries_(std::move(retries)) {}
 
+// A file that cannot be read now, or holds no token, leaves the old one: it may do still.
+void HubClient::read_token_again() {
+  token_read_ = std::chrono::steady_clock::now();
+  const Result<SecretString> content = read_secret_file(hub_.token_file);
+  if (!content) return;
+  Result<SecretString> token = bearer_token(*content);
+  if (token) hub_.token = std::move(*token);
+}
+
+Result<HttpResponse> HubClient::send_as(HttpRequest request, const RetryPolicy& given) {
+  if (!has_header(request, "Accept")) request.add_header("Accept", "application/json");
+  RetryPolicy policy = given;
+  policy.renew = [this, &given](HttpRequest& next) -> Status {
+    const auto age = std::chrono::steady_clock::now() - token_read_;
+    if (!hub_.token_file.empty() && age >= hub_.token_age) read_token_again();
+    if (!hub_.token.empty()) {
+      SecretString authorization("Bearer ");
+      authorization.append(hub_.token.reveal());
+      set_header(next, "Authorization", std::move(authorization));
+    }
+    return given.renew ? given.renew(next) : Status();
+  };
+  // The file may have been written anew since it was read.
+  policy.judge = [this, &given](const HttpRequest& sent, const HttpResponse& reply) {
+    constexpr int kUnauthorized = 401;
+    if (reply.status == kUnauthorized && !hub_.token_file.empty()) {
+      const SecretString refused = hub_.token.copy();
+      read_token_again();
+      if (hub_.token.reveal() != refused.reveal()) return Verdict::retry();
+    }
+    return given.judge(sent, reply);
+  };
+  return send_with_retries(*http_, std::move(request), call_, policy);
+}
+
 Result<HttpResponse> HubClient::send(HttpRequest request) {
-  request.add_header("Accept", "application/json");
-  if (!hub_.token.empty()) {
-    SecretString authorization("Bearer ");
-    authorization.append(hub_.token.reveal());
-    request.headers.push_back({.name = "Authorization", .value = std::move(authorization)});
-  }
-  return send_with_retries(*http_, std::move(request), call_, retries_);
+  if (request.method == "GET") request.stop = stop_;
+  return send_as(std::move(request), retries_);
+}
+
+Result<HttpResponse> HubClient::exchange(const std::string& target, HttpRequest request,
+                                         const RetryPolicy& policy) {
+  call_.retry_after.reset();  // that of an operation before
+  request.url = hub_.server + target;
+  return send_as(std::move(request), policy);
 }
 
 Result<std::optional<json::Value>> HubClient::find(const HubResource& resource) {
@@ -128,7 +187,7 @@ Result<std::optional<json::Value>> HubClient::find(const HubResource& resource) 
     json::Value object = TRY(parse_reply(response, kMaxObject, hub_));
     return std::optional(std::move(object));
   };
-  return answer().context("reading " + subject(resource) + " from " + shown(hub_));
+  return answer().context("reading " + subject_of(resource) + " from " + shown(hub_));
 }
 
 Result<std::optional<json::Value>> HubClient::discover(const std::string& path,
@@ -176,7 +235,7 @@ Result<bool> HubClient::serves(const HubResource& resource) {
 Result<HttpResponse> HubClient::post(const HubResource& resource, const json::Value& body) {
   HttpRequest request{.method = "POST",
                       .url = hub_.server + path_of(resource),
-                      .body = SecretString(json::to_text(body)),
+                      .body = text_to_send(body),
                       .max_reply_bytes = kMaxObject};
   request.add_header("Content-Type", "application/json");
   return send(std::move(request));
@@ -188,7 +247,7 @@ Result<json::Value> HubClient::create(const HubResource& resource, const json::V
     if (!is_created(response)) return hub_refusal(response, resource, "create", hub_);
     return parse_reply(response, kMaxObject, hub_);
   };
-  return answer().context("creating " + subject(resource) + " on " + shown(hub_));
+  return answer().context("creating " + subject_of(resource) + " on " + shown(hub_));
 }
 
 Result<bool> HubClient::create_named(const HubResource& resource, const json::Value& body) {
@@ -202,30 +261,58 @@ Result<bool> HubClient::create_named(const HubResource& resource, const json::Va
   return answer().context("creating one of the " + full_name(resource) + " of " + shown(hub_));
 }
 
+struct HubClient::Page {
+  json::Array items = {};
+  std::string next = {};  // for the page after it; empty on the last
+  std::string resource_version = {};
+  std::size_t bytes = 0;
+  // The state that the list began with is forgotten: no items, and `next` goes on with that of now.
+  bool is_expired = false;
+};
+
+Result<HubClient::Page> HubClient::read_page(const HubResource& resource, const HubListQuery& query,
+                                             const std::string& token, std::size_t max_bytes) {
+  std::string target = path_of(resource) + "?limit=" + std::to_string(query.page_size);
+  if (!query.label_selector.empty()) {
+    target += "&labelSelector=" + percent_encode(query.label_selector);
+  }
+  if (!token.empty()) target += "&continue=" + percent_encode(token);
+  HttpRequest request{.url = hub_.server + target, .max_reply_bytes = max_bytes};
+  if (query.content == HubContent::metadata) {
+    request.add_header("Accept",
+                       "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
+  }
+  Page page;
+  std::optional<json::Value> list;
+  {
+    const HttpResponse response = TRY(send(std::move(request)));
+    if (std::string next = continued(response); !token.empty() && !next.empty()) {
+      page.next = std::move(next);
+      page.is_expired = true;
+      return page;
+    }
+    if (response.status != 200) return hub_refusal(response, resource, "list", hub_);
+    page.bytes = response.body.size();
+    list = TRY(parse_reply(response, max_bytes, hub_));
+  }
+  if (!text_of(list->find("kind")).ends_with("List")) return unusable(hub_, "is no list");
+  if (const json::Value* metadata = list->find("metadata"); metadata != nullptr) {
+    page.next = text_of(metadata->find("continue"));
+    page.resource_version = text_of(metadata->find("resourceVersion"));
+  }
+  page.items = take_items(*list);
+  return page;
+}
+
 Status HubClient::list(const HubResource& resource, std::string_view label_selector,
                        std::size_t page_size, const Receive& receive) {
-  const std::string base =
-      "?limit=" + std::to_string(page_size) +
-      (label_selector.empty() ? "" : "&labelSelector=" + percent_encode(label_selector));
+  const HubListQuery query = {.label_selector = std::string(label_selector),
+                              .page_size = page_size};
   std::string token;
-  // A list has a "continue" token on all pages but the last.
   const auto one_page = [&]() -> Result<bool> {
-    const std::string query = token.empty() ? base : base + "&continue=" + percent_encode(token);
-    std::optional<json::Value> page;
-    {
-      const HttpResponse response =
-          TRY(send({.url = hub_.server + path_of(resource) + query, .max_reply_bytes = kMaxPage}));
-      if (std::string next = continued(response); !token.empty() && !next.empty()) {
-        token = std::move(next);
-        return true;
-      }
-      if (response.status != 200) return hub_refusal(response, resource, "list", hub_);
-      page = TRY(parse_reply(response, kMaxPage, hub_));
-    }
-    if (!text_of(page->find("kind")).ends_with("List")) return unusable(hub_, "is no list");
-    const json::Value* metadata = page->find("metadata");
-    token = metadata == nullptr ? std::string() : text_of(metadata->find("continue"));
-    for (json::Value& item : take_items(*page)) {
+    Page page = TRY(read_page(resource, query, token, kMaxPage));
+    token = std::move(page.next);
+    for (json::Value& item : page.items) {
       const bool goes_on = TRY(receive(std::move(item)));
       if (!goes_on) return false;
     }
@@ -233,9 +320,56 @@ Status HubClient::list(const HubResource& resource, std::string_view label_selec
   };
   for (int pages = 0; pages < kMaxPages; ++pages) {
     Result<bool> goes_on =
-        one_page().context("listing " + subject(resource) + " of " + shown(hub_));
+        one_page().context("listing " + subject_of(resource) + " of " + shown(hub_));
     if (!goes_on) return std::move(goes_on).error();
     if (!*goes_on) return {};
+  }
+  return unusable(hub_, "to a list does not end");
+}
+
+Result<std::string> HubClient::list_at_once(const HubResource& resource, const HubListQuery& query,
+                                            const std::function<void()>& begin,
+                                            const Receive& receive) {
+  constexpr int kMaxBeginnings = 4;
+  int beginnings = 1;
+  std::string token;
+  std::size_t bytes = 0;
+  std::string resource_version;
+  const auto one_page = [&]() -> Result<bool> {
+    set_deadline(std::chrono::steady_clock::now() + query.timeout);
+    Page page = TRY(read_page(resource, query, token, std::min(kMaxPage, query.max_bytes)));
+    if (page.is_expired) {
+      if (++beginnings > kMaxBeginnings) {
+        return Error{.kind = Error::Kind::unavailable,
+                     .message = std::string(hub_.noun) +
+                                " forgot what the list began with before its last page was read",
+                     .hint = "it may be overloaded; try again",
+                     .is_transient = true};
+      }
+      token.clear();
+      bytes = 0;
+      begin();
+      return true;
+    }
+    bytes += page.bytes;
+    if (bytes > query.max_bytes) {
+      return unusable(
+          hub_, "to a list has more than " + std::to_string(query.max_bytes) + " bytes in all");
+    }
+    token = std::move(page.next);
+    resource_version = std::move(page.resource_version);
+    for (json::Value& item : page.items) {
+      const bool goes_on = TRY(receive(std::move(item)));
+      if (!goes_on) return false;
+    }
+    return !token.empty();
+  };
+  begin();
+  for (int pages = 0; pages < kMaxPages; ++pages) {
+    Result<bool> goes_on =
+        one_page().context("listing " + subject_of(resource) + " of " + shown(hub_));
+    if (!goes_on) return std::move(goes_on).error();
+    if (!*goes_on) return resource_version;
   }
   return unusable(hub_, "to a list does not end");
 }

@@ -14,8 +14,11 @@
 #include <execcred/http/retry.hpp>
 #include <execcred/json/json.hpp>
 
+#include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,9 +31,17 @@ struct Hub {
   std::string server = {};      // https://HOST[:PORT][/PATH], without a final slash
   std::string name_space = {};  // this identity's own; empty where it has none
   SecretString token = {};      // empty for a client certificate
+  // Where the token stands, whose file is written anew while a process lives (a Pod's service
+  // account); empty for one that stands in the kubeconfig itself.
+  std::filesystem::path token_file = {};
+  // After which the file is read again, as client-go does.
+  Duration token_age = std::chrono::minutes(1);
   HttpSettings http = {};
   std::string origin = {};            // "--kubeconfig '/x'", for messages
   std::string_view noun = "the hub";  // what messages call it; a literal, and not copied
+
+  // For another client of the same hub: one serves one thread.
+  Hub copy() const;
 };
 
 // The kubeconfig that the flag names, else those of KUBECONFIG, else the Pod's service account. A
@@ -60,6 +71,20 @@ struct HubResource {
   std::string subresource = {};  // "token", of the object of that name
 };
 
+// What of the objects a list or a watch sends.
+enum class HubContent {
+  whole,
+  metadata,  // apiVersion, kind and metadata alone (meta.k8s.io/v1 PartialObjectMetadata)
+};
+
+struct HubListQuery {
+  std::string label_selector = {};  // may be empty
+  std::size_t page_size = 500;
+  HubContent content = HubContent::whole;
+  std::size_t max_bytes = std::numeric_limits<std::size_t>::max();  // of all pages, as JSON
+  Duration timeout = std::chrono::minutes(1);  // of list_at_once(): each page with its attempts
+};
+
 class HubClient {
  public:
   // What the call refers to must outlive this. The call itself is copied, and records nothing.
@@ -68,6 +93,14 @@ class HubClient {
   HubClient(Hub hub, std::unique_ptr<HttpClient> http, CallContext call, RetryPolicy retries = {});
 
   const Hub& hub() const { return hub_; }
+  // In the place of the call's: a client that lives long gets one for each operation.
+  void set_deadline(std::chrono::steady_clock::time_point deadline) { call_.deadline = deadline; }
+  // A stop ends a reading that is on its way, and all pauses between attempts; a change that is on
+  // its way goes on, unless it says otherwise. Must outlive the client's use.
+  void stop_with(const StopEvent* stop) {
+    stop_ = stop;
+    retries_.stop = stop;
+  }
   // Of the last failing reply: how long the hub wants to be left alone.
   std::optional<Duration> retry_after() const { return call_.retry_after; }
   // Of the last reply; 0 where the last request got none.
@@ -102,8 +135,27 @@ class HubClient {
   Status list(const HubResource& resource, std::string_view label_selector, std::size_t page_size,
               const Receive& receive);
 
+  // The same as of one moment, whose resourceVersion is the result: a watch goes on from there.
+  // Where the hub has forgotten that moment before the last page, the list begins again, which
+  // begin() says. Fails also with no_credential for more than max_bytes.
+  Result<std::string> list_at_once(const HubResource& resource, const HubListQuery& query,
+                                   const std::function<void()>& begin, const Receive& receive);
+
+  // A request to the hub whose reply may be anything, with the identity of this client. `target` is
+  // its path and query. Fails as send_with_retries() does.
+  Result<HttpResponse> exchange(const std::string& target, HttpRequest request,
+                                const RetryPolicy& policy);
+  // Those that this client has.
+  const RetryPolicy& retries() const { return retries_; }
+
  private:
+  struct Page;
+
   Result<HttpResponse> send(HttpRequest request);
+  Result<HttpResponse> send_as(HttpRequest request, const RetryPolicy& policy);
+  void read_token_again();
+  Result<Page> read_page(const HubResource& resource, const HubListQuery& query,
+                         const std::string& token, std::size_t max_bytes);
   Result<HttpResponse> post(const HubResource& resource, const json::Value& body);
   // An object of the discovery API; nullopt where the hub has nothing there.
   Result<std::optional<json::Value>> discover(const std::string& path, std::string_view kind);
@@ -112,6 +164,11 @@ class HubClient {
   std::unique_ptr<HttpClient> http_;
   CallContext call_;
   RetryPolicy retries_;
+  const StopEvent* stop_ = nullptr;
+  std::chrono::steady_clock::time_point token_read_ = std::chrono::steady_clock::now();
 };
+
+// Its path on the API server.
+std::string path_of(const HubResource& resource);
 
 }  // namespace execcred

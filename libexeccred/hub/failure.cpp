@@ -3,6 +3,7 @@
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
 
 #include <array>
 #include <utility>
@@ -100,19 +101,32 @@ std::string full_name(const HubResource& resource) {
                                       : resource.resource + "/" + resource.subresource;
 }
 
-std::string shown_text_of(std::string_view text, const Hub& hub) {
+std::string subject_of(const HubResource& resource) {
+  if (resource.name.empty()) {
+    return full_name(resource) + " in " +
+           (resource.name_space.empty() ? "all namespaces"
+                                        : "namespace " + in_quotes(resource.name_space));
+  }
+  const std::string place = resource.name_space.empty() ? "" : resource.name_space + "/";
+  return full_name(resource) + " " + in_quotes(place + resource.name);
+}
+
+std::string shown(const Hub& hub) { return std::string(hub.noun) + " " + redacted_url(hub.server); }
+
+std::string shown_text_of(std::string_view text, const Hub& hub, const SecretTexts& others) {
   SecretTexts secrets;
   secrets.push_back(hub.token.copy());
+  for (const SecretString& other : others) secrets.push_back(other.copy());
   return shown_text(text, secrets, kMaxShown);
 }
 
 Error hub_refusal(const HttpResponse& response, const HubResource& resource, std::string_view verb,
-                  const Hub& hub) {
+                  const Hub& hub, const SecretTexts& secrets) {
   const HubStatus status = status_of(response);
   const bool may_pass = response.status == 429 || response.status >= 500;
   std::string message = std::string(hub.noun) + " answered " + with_reason(response.status);
   // What the API server says starts with the resource and ends with the reason.
-  if (!status.message.empty()) message += ": " + shown_text_of(status.message, hub);
+  if (!status.message.empty()) message += ": " + shown_text_of(status.message, hub, secrets);
   std::string hint = is_absent(response.status, status, resource)
                          ? "name one that is there, or make it on " + std::string(hub.noun)
                          : hint_of(response.status, resource, verb, hub);
@@ -122,6 +136,8 @@ Error hub_refusal(const HttpResponse& response, const HubResource& resource, std
                .is_transient = may_pass,
                .cause = cause_of_status(response.status, status, resource)};
 }
+
+std::string reason_of(const HttpResponse& response) { return status_of(response).reason; }
 
 bool is_absent(const HttpResponse& response, const HubResource& resource) {
   return response.status == 404 && is_absent(response.status, status_of(response), resource);

@@ -2,6 +2,7 @@
 // What the hub says when it does not do what it was asked for, and what would help.
 #pragma once
 
+#include <execcred/base/text.hpp>
 #include <execcred/hub/client.hpp>
 
 #include <string>
@@ -15,12 +16,21 @@ std::string text_of(const json::Value* value);
 // As RBAC names it: "secrets", "serviceaccounts/token".
 std::string full_name(const HubResource& resource);
 
-// What the hub says, for people: without the token that we sent.
-std::string shown_text_of(std::string_view text, const Hub& hub);
+// "secrets 'fleet/web'", "secrets in namespace 'fleet'".
+std::string subject_of(const HubResource& resource);
 
-// `verb` is RBAC's: "get", "list", "create".
+// "the hub 'https://hub.example.com'".
+std::string shown(const Hub& hub);
+
+// What the hub says, for people: without the token that we sent, and without other secrets.
+std::string shown_text_of(std::string_view text, const Hub& hub, const SecretTexts& others = {});
+
+// `verb` is RBAC's: "get", "list", "create". What is in `secrets` is not shown.
 Error hub_refusal(const HttpResponse& response, const HubResource& resource, std::string_view verb,
-                  const Hub& hub);
+                  const Hub& hub, const SecretTexts& secrets = {});
+
+// Of the Status that the hub answered with: "AlreadyExists"; empty where it is none.
+std::string reason_of(const HttpResponse& response);
 
 // The hub knows the resource, and has no object of this name.
 bool is_absent(const HttpResponse& response, const HubResource& resource);

@@ -107,6 +107,7 @@ Status take_user(const KubeconfigUser& user, Hub& hub) {
   if (!user.token_file.empty()) {
     const SecretString content = TRY(read_secret_file(user.token_file));
     hub.token = TRY(bearer_token(content));
+    hub.token_file = user.token_file;
   } else if (!user.token.empty()) {
     hub.token = TRY(bearer_token(user.token));
   }
@@ -184,6 +185,7 @@ Result<Hub> hub_of_pod(const Environment& environment) {
   hub.http.proxy = proxy_of(environment);
   hub.name_space = in_cluster_namespace(environment);
   hub.token = TRY(in_cluster_token(environment));
+  hub.token_file = directory + "token";
   hub.http.tls.ca_certificates = TRY(read_ca_file(directory + "ca.crt"));
   return hub;
 }

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objects of one resource of the hub, kept up to date: a list, then a watch with bookmarks, as
+// client-go's reflector does (KEP-956, "API concepts: efficient detection of changes").
+//
+//   HubWatch watch(std::move(hub), watch_profiles({.name_space = "fleet"}));
+//   std::thread thread([&] { watch.run(stop); });
+//   WatchView view = watch.wait_for_change(0, deadline);
+//   while (...) view = watch.wait_for_change(view.generation, deadline);
+//
+// It never gives up. What fails is tried again with a growing, jittered pause, or after the
+// Retry-After; the objects stay as they were last seen, and the view says since when. A version
+// that the hub has forgotten (410) is listed anew; only a list that is whole replaces what was
+// there. A connection on which nothing comes is renewed.
+#pragma once
+
+#include <execcred/base/duration.hpp>
+#include <execcred/base/result.hpp>
+#include <execcred/hub/client.hpp>
+#include <execcred/hub/profiles.hpp>
+#include <execcred/json/json.hpp>
+#include <execcred/kube/label_selector.hpp>
+#include <execcred/os/stop_event.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace execcred {
+
+struct WatchedObject {
+  std::string name_space = {};
+  std::string name = {};
+  std::string uid = {};
+  std::string resource_version = {};  // another one: the object has changed
+  // JSON in one line, without metadata.managedFields. Parsed by who needs it: a tree of every
+  // object would take several times the memory.
+  std::string text = {};
+  // Why it cannot be read, by WatchQuery::check. It harms no other object.
+  std::optional<Error> problem = std::nullopt;
+};
+
+// By "NAMESPACE/NAME". An object that did not change is the same pointer in the next view.
+using WatchedObjects = std::map<std::string, std::shared_ptr<const WatchedObject>, std::less<>>;
+
+// One moment of a watch. Cheap to copy; stays as it is.
+struct WatchView {
+  std::shared_ptr<const WatchedObjects> objects = std::make_shared<WatchedObjects>();
+  // Grows with each change of anything here. 0 before the first.
+  std::uint64_t generation = 0;
+  // A whole list was read since the start. Before that `objects` is empty, and means nothing.
+  bool is_complete = false;
+  // The last list or watch was accepted. If not: since when, and why. Objects may be older then.
+  bool is_in_sync = false;
+  std::chrono::steady_clock::time_point out_of_sync_since = {};
+  std::optional<Error> error = std::nullopt;
+};
+
+struct WatchQuery {
+  // Asked before each list, because what the hub serves may change.
+  std::function<Result<HubResource>(HubClient&)> resource = {};
+  LabelSelector selector = {};
+  // Of each object as it arrives; what it returns becomes WatchedObject::problem. None: no check.
+  std::function<Status(const json::Value&)> check = {};
+  // metadata alone, without what the object holds: for Secrets.
+  bool is_metadata_only = false;
+};
+
+// ClusterProfiles of the namespace (empty: all) in the newest version that the hub serves and
+// cluster_profile.hpp knows; `check` is parse_profile_of_hub().
+WatchQuery watch_profiles(const std::string& name_space, const LabelSelector& selector = {});
+
+// Secrets of the namespace (empty: all), of which the hub sends no data.
+WatchQuery watch_secret_metadata(const std::string& name_space, const LabelSelector& selector);
+
+struct WatchTimings {
+  Duration first_pause = std::chrono::milliseconds(500);
+  Duration longest_pause = std::chrono::seconds(15);
+  // Of one watch: the hub ends it after half of this to all of it, in whole seconds.
+  Duration watch_timeout = std::chrono::minutes(5);
+  Duration margin = std::chrono::seconds(15);        // after which we end it ourselves
+  Duration list_timeout = std::chrono::seconds(60);  // of one page with its attempts
+};
+
+class HubWatch {
+ public:
+  // Objects of more bytes than this, all in all, end a list with an error: they would not fit.
+  static constexpr std::size_t kMaxBytes = std::size_t{256} * 1024 * 1024;
+
+  HubWatch(HubClient hub, WatchQuery query, WatchTimings timings = {});
+
+  // Until `stop` is requested, which ends it within about 200 ms. Once, by a thread of the
+  // caller's.
+  void run(const StopEvent& stop);
+
+  // By any thread.
+  WatchView view() const;
+  // As soon as there is a generation after `seen`, and at the deadline at the latest.
+  WatchView wait_for_change(std::uint64_t seen,
+                            std::chrono::steady_clock::time_point deadline) const;
+  // Called after each change by the thread of run(), without a lock held; it must not wait. To be
+  // set before run(), for those who wait for other things too.
+  void on_change(std::function<void()> action) { on_change_ = std::move(action); }
+
+ private:
+  class Session;
+
+  HubClient hub_;
+  WatchQuery query_;
+  WatchTimings timings_;
+  std::function<void()> on_change_ = [] {};
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  WatchView view_;
+};
+
+}  // namespace execcred
