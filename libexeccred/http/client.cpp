@@ -83,6 +83,16 @@ struct StreamedReply {
   bool is_ended = false;  // by the receiver
 };
 
+std::size_t on_streamed_header(char* data, std::size_t /*one*/, std::size_t size, void* streamed) {
+  auto& stream = *static_cast<StreamedReply*>(streamed);
+  const bool was_complete = stream.reply.has_head();
+  if (!stream.reply.take_header_line({data, size})) return 0;
+  const bool is_first = !was_complete && stream.reply.has_head();
+  if (!is_first || stream.reply.response().status != 200) return size;
+  stream.is_ended = !stream.receive({});
+  return stream.is_ended ? 0 : size;
+}
+
 std::size_t on_part(char* data, std::size_t /*one*/, std::size_t size, void* streamed) {
   auto& stream = *static_cast<StreamedReply*>(streamed);
   if (stream.reply.response().status != 200) return on_body(data, 1, size, &stream.reply);
@@ -184,6 +194,8 @@ void CurlClient::set_transfer(CurlOptions& options, const HttpRequest& request, 
 void CurlClient::set_stream(CurlOptions& options, StreamedReply& stream) {
   constexpr int kIdle = 20;  // s, as the next
   constexpr int kInterval = 5;
+  options.set(CURLOPT_HEADERFUNCTION, on_streamed_header);
+  options.set(CURLOPT_HEADERDATA, &stream);
   options.set(CURLOPT_WRITEFUNCTION, on_part);
   options.set(CURLOPT_WRITEDATA, &stream);
   options.set(CURLOPT_TCP_KEEPALIVE, 1);

@@ -49,8 +49,8 @@ struct HttpRequest {
   // When it must have ended, whatever its timeout.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   // Gets the body of a 200, part by part as it arrives and without a bound, in the place of
-  // HttpResponse::body: for a reply that has no end, like a watch. False ends the request, which is
-  // no failure then.
+  // HttpResponse::body: for a reply that has no end, like a watch. The first part is empty, and
+  // comes as soon as the headers are complete. False ends the request, which is no failure then.
   std::function<bool(std::string_view)> receive = {};
   // Ends the request at once where it is requested, as a failure (unavailable, is_local, not
   // transient). Must outlive the request; null: nothing does.

@@ -13,8 +13,12 @@
 #include <execcred/json/json.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace execcred {
+
+// Under which the hub notes what we write (metadata.managedFields).
+inline constexpr std::string_view kFieldManager = "execcred-sync";
 
 struct ChangeOutcome {
   enum class Kind {

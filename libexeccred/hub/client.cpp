@@ -173,7 +173,6 @@ Result<HttpResponse> HubClient::send(HttpRequest request) {
 
 Result<HttpResponse> HubClient::exchange(const std::string& target, HttpRequest request,
                                          const RetryPolicy& policy) {
-  call_.retry_after.reset();  // that of an operation before
   request.url = hub_.server + target;
   return send_as(std::move(request), policy);
 }
@@ -328,7 +327,7 @@ Status HubClient::list(const HubResource& resource, std::string_view label_selec
 }
 
 Result<std::string> HubClient::list_at_once(const HubResource& resource, const HubListQuery& query,
-                                            const std::function<void()>& begin,
+                                            const std::function<void()>& restart,
                                             const Receive& receive) {
   constexpr int kMaxBeginnings = 4;
   int beginnings = 1;
@@ -336,7 +335,7 @@ Result<std::string> HubClient::list_at_once(const HubResource& resource, const H
   std::size_t bytes = 0;
   std::string resource_version;
   const auto one_page = [&]() -> Result<bool> {
-    set_deadline(std::chrono::steady_clock::now() + query.timeout);
+    begin(std::chrono::steady_clock::now() + query.timeout);
     Page page = TRY(read_page(resource, query, token, std::min(kMaxPage, query.max_bytes)));
     if (page.is_expired) {
       if (++beginnings > kMaxBeginnings) {
@@ -348,7 +347,7 @@ Result<std::string> HubClient::list_at_once(const HubResource& resource, const H
       }
       token.clear();
       bytes = 0;
-      begin();
+      restart();
       return true;
     }
     bytes += page.bytes;
@@ -364,7 +363,7 @@ Result<std::string> HubClient::list_at_once(const HubResource& resource, const H
     }
     return !token.empty();
   };
-  begin();
+  restart();
   for (int pages = 0; pages < kMaxPages; ++pages) {
     Result<bool> goes_on =
         one_page().context("listing " + subject_of(resource) + " of " + shown(hub_));

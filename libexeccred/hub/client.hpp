@@ -93,8 +93,12 @@ class HubClient {
   HubClient(Hub hub, std::unique_ptr<HttpClient> http, CallContext call, RetryPolicy retries = {});
 
   const Hub& hub() const { return hub_; }
-  // In the place of the call's: a client that lives long gets one for each operation.
-  void set_deadline(std::chrono::steady_clock::time_point deadline) { call_.deadline = deadline; }
+  // In the place of the call's: a client that lives long gets one for each operation. What was
+  // learnt of the one before is forgotten.
+  void begin(std::chrono::steady_clock::time_point deadline) {
+    call_.deadline = deadline;
+    call_.retry_after.reset();
+  }
   // A stop ends a reading that is on its way, and all pauses between attempts; a change that is on
   // its way goes on, unless it says otherwise. Must outlive the client's use.
   void stop_with(const StopEvent* stop) {
@@ -137,9 +141,10 @@ class HubClient {
 
   // The same as of one moment, whose resourceVersion is the result: a watch goes on from there.
   // Where the hub has forgotten that moment before the last page, the list begins again, which
-  // begin() says. Fails also with no_credential for more than max_bytes.
+  // restart() says: it is called before the first page, and then. Fails also with no_credential for
+  // more than max_bytes.
   Result<std::string> list_at_once(const HubResource& resource, const HubListQuery& query,
-                                   const std::function<void()>& begin, const Receive& receive);
+                                   const std::function<void()>& restart, const Receive& receive);
 
   // A request to the hub whose reply may be anything, with the identity of this client. `target` is
   // its path and query. Fails as send_with_retries() does.

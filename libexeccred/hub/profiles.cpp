@@ -167,6 +167,17 @@ Status for_each_profile_of(HubClient& hub, const ProfileQuery& query,
   return read_newest(hub, wanted, query.selector, receive);
 }
 
+Result<HubResource> newest_profiles(HubClient& hub, const std::string& name_space) {
+  const std::vector<ProfileVersion> versions = TRY(served_versions(hub));
+  for (const ProfileVersion version : versions) {
+    HubResource resource = resource_of({.name_space = name_space}, version);
+    // As above; the last is asked for whatever the hub says, for its refusal.
+    const bool is_served = version == versions.back() || TRY(hub.serves(resource));
+    if (is_served) return resource;
+  }
+  return resource_of({.name_space = name_space}, versions.back());
+}
+
 Result<ClusterProfile> parse_profile_of_hub(const json::Value& document) {
   return parse_cluster_profile(document)
       .context("reading ClusterProfile " + in_quotes(full_name_of(document)) + " of the hub")

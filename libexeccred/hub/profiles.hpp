@@ -27,6 +27,10 @@ using ReceiveDocument = std::function<Status(json::Value)>;
 Status for_each_profile_of(HubClient& hub, const ProfileQuery& query,
                            const ReceiveDocument& receive);
 
+// ClusterProfiles of the namespace (empty: all) in the newest version that the hub serves and
+// cluster_profile.hpp knows. Fails as for_each_profile_of() does.
+Result<HubResource> newest_profiles(HubClient& hub, const std::string& name_space);
+
 // With the object's name in the error's context.
 Result<ClusterProfile> parse_profile_of_hub(const json::Value& document);
 

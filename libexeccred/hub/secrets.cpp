@@ -4,7 +4,6 @@
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/base/url.hpp>
 #include <execcred/hub/failure.hpp>
 
 #include <utility>
@@ -81,11 +80,9 @@ std::string_view metadata_text(const json::Value& object, std::string_view field
 }
 
 HubSecrets::HubSecrets(HubClient& hub, HubSecretsSettings settings)
-    : hub_(hub), settings_(std::move(settings)) {}
+    : hub_(hub), settings_(settings) {}
 
-void HubSecrets::begin() {
-  hub_.set_deadline(std::chrono::steady_clock::now() + settings_.timeout);
-}
+void HubSecrets::begin() { hub_.begin(std::chrono::steady_clock::now() + settings_.timeout); }
 
 Result<std::vector<json::Value>> HubSecrets::list(const std::string& name_space,
                                                   const LabelSelector& selector,
@@ -129,7 +126,7 @@ ChangeOutcome HubSecrets::create(const std::string& name_space, const json::Valu
   return change(hub_, {.method = "POST",
                        .verb = "create",
                        .resource = resource_of(name_space),
-                       .query = "fieldManager=" + percent_encode(settings_.field_manager),
+                       .query = "fieldManager=" + percent_encode(kFieldManager),
                        .body = body_of(object),
                        .secrets = values_of(object)});
 }
@@ -146,7 +143,7 @@ ChangeOutcome HubSecrets::replace(const std::string& name_space, const std::stri
   return change(hub_, {.method = "PUT",
                        .verb = "update",
                        .resource = resource_of(name_space, name),
-                       .query = "fieldManager=" + percent_encode(settings_.field_manager),
+                       .query = "fieldManager=" + percent_encode(kFieldManager),
                        .body = body_of(object),
                        .secrets = values_of(object)});
 }

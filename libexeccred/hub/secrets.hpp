@@ -23,7 +23,6 @@
 namespace execcred {
 
 struct HubSecretsSettings {
-  std::string field_manager = "execcred-sync";
   // Of one operation with all its attempts; of a list, of each page.
   Duration timeout = std::chrono::seconds(30);
   // Of all objects of a list, as JSON.

@@ -26,11 +26,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace execcred {
 
@@ -46,10 +47,14 @@ struct WatchedObject {
   std::optional<Error> problem = std::nullopt;
 };
 
-// By "NAMESPACE/NAME". An object that did not change is the same pointer in the next view.
-using WatchedObjects = std::map<std::string, std::shared_ptr<const WatchedObject>, std::less<>>;
+// By namespace, then name. An object that did not change is the same pointer in the next view.
+using WatchedObjects = std::vector<std::shared_ptr<const WatchedObject>>;
 
-// One moment of a watch. Cheap to copy; stays as it is.
+// nullptr where there is none.
+const WatchedObject* find_object(const WatchedObjects& objects, std::string_view name_space,
+                                 std::string_view name);
+
+// One moment of a watch, which stays as it is. To ask for one costs a pointer for each object.
 struct WatchView {
   std::shared_ptr<const WatchedObjects> objects = std::make_shared<WatchedObjects>();
   // Grows with each change of anything here. 0 before the first.
@@ -90,7 +95,7 @@ struct WatchTimings {
 
 class HubWatch {
  public:
-  // Objects of more bytes than this, all in all, end a list with an error: they would not fit.
+  // A list of more is an error.
   static constexpr std::size_t kMaxBytes = std::size_t{256} * 1024 * 1024;
 
   HubWatch(HubClient hub, WatchQuery query, WatchTimings timings = {});
@@ -111,13 +116,17 @@ class HubWatch {
  private:
   class Session;
 
+  WatchView view_of_now(std::unique_lock<std::mutex>& lock) const;
+
   HubClient hub_;
   WatchQuery query_;
   WatchTimings timings_;
   std::function<void()> on_change_ = [] {};
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
-  WatchView view_;
+  WatchedObjects objects_;  // those of now; view_ has those that were last asked for
+  mutable WatchView view_;
+  mutable bool is_copied_ = true;
 };
 
 }  // namespace execcred

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <execcred/hub/watch.hpp>
+
+#include <execcred/base/encoding.hpp>
+#include <execcred/base/pause.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/hub/failure.hpp>
+#include <execcred/hub/secrets.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace execcred {
+namespace {
+
+using std::chrono::steady_clock;
+
+// A ClusterProfile may have as much as etcd stores in one value, and the event around it.
+constexpr std::size_t kMaxEvent = 4 * 1024 * 1024;
+constexpr int kGone = 410;
+// A hub that closes watches at once is not asked again at once.
+constexpr Duration kShortWatch = std::chrono::seconds(1);
+constexpr Duration kLongestRetryAfter = std::chrono::minutes(5);
+
+using Place = std::tuple<std::string_view, std::string_view>;
+
+Place place_of(const WatchedObject& object) { return {object.name_space, object.name}; }
+
+WatchedObjects::const_iterator lower_bound(const WatchedObjects& objects, const Place& place) {
+  return std::lower_bound(objects.begin(), objects.end(), place,
+                          [](const std::shared_ptr<const WatchedObject>& object,
+                             const Place& wanted) { return place_of(*object) < wanted; });
+}
+
+// Who wrote which field, which may be as long as all the rest.
+void drop_managed_fields(json::Value& object) {
+  for (json::Member& member : *object.object()) {
+    if (member.name != "metadata" || member.value.object() == nullptr) continue;
+    std::erase_if(*member.value.object(),
+                  [](const json::Member& field) { return field.name == "managedFields"; });
+  }
+}
+
+// The parts of a stream, as lines.
+class Lines {
+ public:
+  void append(std::string_view part) {
+    text_.erase(0, begin_);
+    searched_ -= begin_;
+    begin_ = 0;
+    text_.append(part);
+  }
+  // Good until the next append(); nullopt where none is complete.
+  std::optional<std::string_view> next() {
+    const std::size_t end = text_.find('\n', searched_);
+    if (end == std::string::npos) {
+      searched_ = text_.size();
+      return std::nullopt;
+    }
+    const std::string_view line = std::string_view(text_).substr(begin_, end - begin_);
+    begin_ = searched_ = end + 1;
+    return line;
+  }
+  // What has come of a line that is not complete.
+  std::size_t rest() const { return text_.size() - begin_; }
+
+ private:
+  std::string text_;
+  std::size_t begin_ = 0;     // of the line that is next
+  std::size_t searched_ = 0;  // for its end
+};
+
+}  // namespace
+
+// What run() does, with what it alone needs to know.
+class HubWatch::Session {
+ public:
+  Session(HubWatch& watch, const StopEvent& stop) : watch_(watch), stop_(stop) {}
+
+  void run();
+
+ private:
+  // How a step ended that did not fail.
+  enum class End { good, at_once_again, after_a_pause };
+
+  Result<End> list();
+  Result<End> follow();
+  Status take_event(std::string_view line);
+  std::string watch_target(std::chrono::seconds timeout) const;
+  std::shared_ptr<const WatchedObject> keep(json::Value object) const;
+  std::shared_ptr<const WatchedObject> same_or(std::shared_ptr<const WatchedObject> object) const;
+
+  void replace_all(WatchedObjects objects);
+  void put(std::shared_ptr<const WatchedObject> object);
+  void drop(const Place& place);
+  void set_in_sync();
+  void set_failed(const Error& error);
+  template <class Change>
+  void publish(Change change);
+  void wait(Duration pause);
+
+  HubWatch& watch_;
+  const StopEvent& stop_;
+  HubResource resource_ = {};
+  std::string version_ = {};  // to watch from; empty: to be listed
+  Duration pause_ = {};
+  bool is_expired_ = false;  // the hub has forgotten version_
+  int events_ = 0;           // of this watch
+};
+
+void HubWatch::Session::run() {
+  pause_ = watch_.timings_.first_pause;
+  while (!stop_.is_requested()) {
+    const Result<End> end = version_.empty() ? list() : follow();
+    if (stop_.is_requested()) return;
+    if (!end) {
+      set_failed(end.error());
+      const std::optional<Duration> wish = watch_.hub_.retry_after();
+      wait(wish ? std::min(*wish, kLongestRetryAfter) : jittered(pause_));
+    } else if (*end == End::after_a_pause) {
+      wait(jittered(pause_));
+    } else {
+      if (*end == End::good) pause_ = watch_.timings_.first_pause;
+      continue;
+    }
+    pause_ = std::min(2 * pause_, watch_.timings_.longest_pause);
+  }
+}
+
+void HubWatch::Session::wait(Duration pause) { stop_.wait_until(steady_clock::now() + pause); }
+
+template <class Change>
+void HubWatch::Session::publish(Change change) {
+  {
+    const std::lock_guard<std::mutex> lock(watch_.mutex_);
+    if (!change()) return;
+    ++watch_.view_.generation;
+  }
+  watch_.changed_.notify_all();
+  watch_.on_change_();
+}
+
+void HubWatch::Session::set_in_sync() {
+  publish([this] {
+    WatchView& view = watch_.view_;
+    if (view.is_in_sync) return false;
+    view.is_in_sync = true;
+    view.error.reset();
+    return true;
+  });
+}
+
+void HubWatch::Session::set_failed(const Error& error) {
+  publish([&] {
+    WatchView& view = watch_.view_;
+    if (view.is_in_sync || !view.error) view.out_of_sync_since = steady_clock::now();
+    view.is_in_sync = false;
+    view.error = error;
+    return true;
+  });
+}
+
+void HubWatch::Session::replace_all(WatchedObjects objects) {
+  publish([&] {
+    WatchView& view = watch_.view_;
+    const bool is_new = !view.is_complete || !view.is_in_sync || objects != watch_.objects_;
+    watch_.objects_ = std::move(objects);
+    watch_.is_copied_ = false;
+    view.is_complete = true;
+    view.is_in_sync = true;
+    view.error.reset();
+    return is_new;
+  });
+}
+
+void HubWatch::Session::put(std::shared_ptr<const WatchedObject> object) {
+  publish([&] {
+    WatchedObjects& objects = watch_.objects_;
+    const Place place = place_of(*object);
+    const auto found = objects.begin() + (lower_bound(objects, place) - objects.cbegin());
+    if (found != objects.end() && place_of(**found) == place) {
+      *found = std::move(object);
+    } else {
+      objects.insert(found, std::move(object));
+    }
+    watch_.is_copied_ = false;
+    return true;
+  });
+}
+
+void HubWatch::Session::drop(const Place& place) {
+  publish([&] {
+    WatchedObjects& objects = watch_.objects_;
+    const auto found = lower_bound(objects, place);
+    if (found == objects.cend() || place_of(**found) != place) return false;
+    objects.erase(found);
+    watch_.is_copied_ = false;
+    return true;
+  });
+}
+
+// nullptr for what has no name, or another namespace than was asked for.
+std::shared_ptr<const WatchedObject> HubWatch::Session::keep(json::Value object) const {
+  if (object.object() == nullptr) return nullptr;
+  auto kept = std::make_shared<WatchedObject>();
+  kept->name_space = metadata_text(object, "namespace");
+  kept->name = metadata_text(object, "name");
+  kept->uid = metadata_text(object, "uid");
+  kept->resource_version = metadata_text(object, "resourceVersion");
+  const bool is_asked = resource_.name_space.empty() || kept->name_space == resource_.name_space;
+  if (kept->name.empty() || !is_asked) return nullptr;
+  drop_managed_fields(object);
+  if (object.find("apiVersion") == nullptr) {  // an item of a list need not carry it
+    const std::string group = resource_.group.empty() ? "" : resource_.group + "/";
+    object.add("apiVersion", json::Value(group + resource_.version));
+  }
+  if (watch_.query_.check) {
+    Status checked = watch_.query_.check(object);
+    if (!checked) kept->problem = std::move(checked).error();
+  }
+  kept->text = json::to_text(object);
+  return kept;
+}
+
+// The one that is there, where it is this one: only run() changes objects_, so it need not lock.
+std::shared_ptr<const WatchedObject> HubWatch::Session::same_or(
+    std::shared_ptr<const WatchedObject> object) const {
+  const auto found = lower_bound(watch_.objects_, place_of(*object));
+  if (found == watch_.objects_.end()) return object;
+  const WatchedObject& old = **found;
+  const bool is_same = place_of(old) == place_of(*object) && old.uid == object->uid &&
+                       old.resource_version == object->resource_version &&
+                       !old.resource_version.empty() && old.text == object->text;
+  return is_same ? *found : object;
+}
+
+Result<HubWatch::Session::End> HubWatch::Session::list() {
+  HubClient& hub = watch_.hub_;
+  hub.begin(steady_clock::now() + watch_.timings_.list_timeout);
+  resource_ = TRY(watch_.query_.resource(hub));
+  WatchedObjects objects;
+  const HubListQuery query = {
+      .label_selector = watch_.query_.selector.text(),
+      .content = watch_.query_.is_metadata_only ? HubContent::metadata : HubContent::whole,
+      .max_bytes = kMaxBytes,
+      .timeout = watch_.timings_.list_timeout};
+  std::string version = TRY(hub.list_at_once(
+      resource_, query, [&objects] { objects.clear(); },
+      [&](json::Value item) -> Result<bool> {
+        std::shared_ptr<const WatchedObject> object = keep(std::move(item));
+        if (object) objects.push_back(same_or(std::move(object)));
+        return true;
+      }));
+  if (version.empty()) {
+    return Error{.kind = Error::Kind::no_credential,
+                 .message = std::string(hub.hub().noun) + "'s list has no resourceVersion"};
+  }
+  // The hub sorts by "NAMESPACE/NAME" as one text.
+  std::sort(objects.begin(), objects.end(),
+            [](const auto& one, const auto& other) { return place_of(*one) < place_of(*other); });
+  const auto last = std::unique(
+      objects.begin(), objects.end(),
+      [](const auto& one, const auto& other) { return place_of(*one) == place_of(*other); });
+  objects.erase(last, objects.end());
+  replace_all(std::move(objects));
+  version_ = std::move(version);
+  const bool is_again = std::exchange(is_expired_, false);
+  return is_again ? End::at_once_again : End::good;
+}
+
+std::string HubWatch::Session::watch_target(std::chrono::seconds timeout) const {
+  std::string target = path_of(resource_) + "?watch=true&allowWatchBookmarks=true" +
+                       "&timeoutSeconds=" + std::to_string(timeout.count()) +
+                       "&resourceVersion=" + percent_encode(version_);
+  const std::string selector = watch_.query_.selector.text();
+  if (!selector.empty()) target += "&labelSelector=" + percent_encode(selector);
+  return target;
+}
+
+Result<HubWatch::Session::End> HubWatch::Session::follow() {
+  const WatchTimings& timings = watch_.timings_;
+  const auto timeout =
+      std::max(std::chrono::ceil<std::chrono::seconds>(jittered(timings.watch_timeout)),
+               std::chrono::seconds(1));
+  Lines lines;
+  Status taken;
+  bool is_accepted = false;
+  HttpRequest request{.timeout = timeout + timings.margin, .stop = &stop_};
+  request.receive = [&](std::string_view part) {
+    if (!std::exchange(is_accepted, true)) set_in_sync();
+    lines.append(part);
+    while (const std::optional<std::string_view> line = lines.next()) {
+      if (!line->empty()) taken = take_event(*line);
+      if (!taken || is_expired_) return false;
+    }
+    if (lines.rest() <= kMaxEvent) return true;
+    taken = Error{.kind = Error::Kind::no_credential,
+                  .message = std::string(watch_.hub_.hub().noun) +
+                             "'s watch sent an event of more than 4 MiB"};
+    return false;
+  };
+  if (watch_.query_.is_metadata_only) {
+    request.add_header("Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
+  }
+  events_ = 0;
+  HubClient& hub = watch_.hub_;
+  const auto start = steady_clock::now();
+  hub.begin(start + timeout + timings.margin);
+  const std::string doing = "watching " + subject_of(resource_) + " of " + shown(hub.hub());
+  Result<HttpResponse> reply =
+      hub.exchange(watch_target(timeout), std::move(request), {.attempts = 1, .stop = &stop_});
+  if (!taken) {
+    version_.clear();
+    return std::move(taken).context(doing).error();
+  }
+  if (reply && reply->status == kGone) is_expired_ = true;
+  if (is_expired_) {
+    version_.clear();
+    return events_ > 0 ? End::at_once_again : End::after_a_pause;
+  }
+  if (!reply) {
+    // A hub that was away may come back with the state of a backup, in which our version is to
+    // come.
+    if (!is_accepted) version_.clear();
+    return std::move(reply).context(doing).error();
+  }
+  if (reply->status != 200) {
+    return Result<End>(hub_refusal(*reply, resource_, "watch", hub.hub())).context(doing).error();
+  }
+  const bool is_short = events_ == 0 && steady_clock::now() - start < kShortWatch;
+  return is_short ? End::after_a_pause : End::good;
+}
+
+// {"type": "ADDED", "object": {…}}
+Status HubWatch::Session::take_event(std::string_view line) {
+  const auto malformed = [this](const std::string& why) {
+    return Error{.kind = Error::Kind::no_credential,
+                 .message = std::string(watch_.hub_.hub().noun) + "'s watch sent " + why};
+  };
+  Result<json::Value> event = json::parse(line, {.bytes = kMaxEvent});
+  if (!event || event->object() == nullptr) return malformed("a line that is no JSON object");
+  const std::string type = text_of(event->find("type"));
+  json::Value object;
+  for (json::Member& member : *event->object()) {
+    if (member.name == "object") object = std::move(member.value);
+  }
+  if (object.object() == nullptr) return malformed("an event without an object");
+  if (type == "ERROR") {
+    const json::Value* const code = object.find("code");
+    int status = 0;
+    if (code != nullptr && code->number() != nullptr) {
+      const std::string& digits = code->number()->text;
+      std::from_chars(digits.data(), digits.data() + digits.size(), status);
+    }
+    is_expired_ = status == kGone;
+    if (is_expired_) return {};
+    Error error =
+        malformed("an error: " + shown_text_of(text_of(object.find("message")), watch_.hub_.hub()));
+    error.kind = Error::Kind::unavailable;
+    error.is_transient = true;
+    return error;
+  }
+  ++events_;
+  const std::string version(metadata_text(object, "resourceVersion"));
+  if (version.empty()) return malformed("an object without a resourceVersion");
+  if (type != "BOOKMARK") {
+    const bool is_there =
+        type != "DELETED" && watch_.query_.selector.matches(profile_name_of(object).labels);
+    if (type != "ADDED" && type != "MODIFIED" && type != "DELETED") {
+      return malformed("an event of the type " + in_quotes(type));
+    }
+    if (std::shared_ptr<const WatchedObject> kept = keep(std::move(object))) {
+      is_there ? put(std::move(kept)) : drop(place_of(*kept));
+    }
+  }
+  version_ = version;
+  return {};
+}
+
+HubWatch::HubWatch(HubClient hub, WatchQuery query, WatchTimings timings)
+    : hub_(std::move(hub)), query_(std::move(query)), timings_(timings) {}
+
+void HubWatch::run(const StopEvent& stop) {
+  hub_.stop_with(&stop);
+  Session(*this, stop).run();
+  hub_.stop_with(nullptr);
+}
+
+WatchView HubWatch::view_of_now(std::unique_lock<std::mutex>& /*lock*/) const {
+  if (!std::exchange(is_copied_, true)) {
+    view_.objects = std::make_shared<const WatchedObjects>(objects_);
+  }
+  return view_;
+}
+
+WatchView HubWatch::view() const {
+  std::unique_lock<std::mutex> lock(mutex_);
+  return view_of_now(lock);
+}
+
+WatchView HubWatch::wait_for_change(std::uint64_t seen, steady_clock::time_point deadline) const {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_until(lock, deadline, [&] { return view_.generation > seen; });
+  return view_of_now(lock);
+}
+
+const WatchedObject* find_object(const WatchedObjects& objects, std::string_view name_space,
+                                 std::string_view name) {
+  const Place place = {name_space, name};
+  const auto found = lower_bound(objects, place);
+  return found != objects.end() && place_of(**found) == place ? found->get() : nullptr;
+}
+
+WatchQuery watch_profiles(const std::string& name_space, const LabelSelector& selector) {
+  WatchQuery query = {.selector = selector};
+  query.resource = [name_space](HubClient& hub) { return newest_profiles(hub, name_space); };
+  query.check = [](const json::Value& object) -> Status {
+    TRY(parse_profile_of_hub(object));
+    return {};
+  };
+  return query;
+}
+
+WatchQuery watch_secret_metadata(const std::string& name_space, const LabelSelector& selector) {
+  WatchQuery query = {.selector = selector, .is_metadata_only = true};
+  query.resource = [name_space](HubClient& /*hub*/) -> Result<HubResource> {
+    return HubResource{.version = "v1", .resource = "secrets", .name_space = name_space};
+  };
+  return query;
+}
+
+}  // namespace execcred
