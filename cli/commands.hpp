@@ -13,6 +13,7 @@
 #include "lint.hpp"
 #include "migrate.hpp"
 #include "resolve.hpp"
+#include "sync.hpp"
 #include "version.hpp"
 
 namespace execcred::cli {
@@ -33,6 +34,7 @@ class Commands {
   Kubeconfig kubeconfig_;
   Lint lint_;
   Migrate migrate_;
+  Sync sync_;
   Cache cache_;
   Install install_;
   Completion completion_;

@@ -62,8 +62,8 @@ bool HubOptions::chooses(const ProfileName& profile) const {
   return is_there && selector_.matches(profile.labels);
 }
 
-Status HubOptions::check() const {
-  if (is_used_) return {};
+Status HubOptions::check(bool is_needed) const {
+  if (is_used_ || is_needed) return {};
   const std::string stray = !kubeconfig_.empty() ? "--kubeconfig"
                             : !context_.empty()  ? "--context"
                                                  : "";
@@ -77,6 +77,10 @@ Result<HubClient> HubOptions::connect() const {
   deadline::start(kProgram, kLimit, "ask the hub for less: --namespace or --selector");
   Hub hub = TRY(find_hub(kubeconfig_, context_, Environment::copy()));
   return HubClient(std::move(hub), {.deadline = std::chrono::steady_clock::now() + kLimit});
+}
+
+Result<HubClient> HubOptions::connect_for_long() const {
+  return HubClient(TRY(find_hub(kubeconfig_, context_, Environment::copy())), CallContext());
 }
 
 }  // namespace execcred::cli

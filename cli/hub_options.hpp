@@ -25,8 +25,9 @@ class HubOptions {
   // Whether they leave any out.
   bool is_choice() const { return !name_space_.empty() || !selector_.empty(); }
 
-  // Fails (configuration) where an option that needs --from-hub is given without it.
-  Status check() const;
+  // Fails (configuration) where an option that needs --from-hub is given without it; `is_needed`
+  // where the command asks the hub for other things too.
+  Status check(bool is_needed = false) const;
 
   bool is_unset() const;
   bool has_kubeconfig_alone() const;
@@ -39,6 +40,8 @@ class HubOptions {
 
   // From here on the command has a minute, all in all. Fails as find_hub does.
   Result<HubClient> connect() const;
+  // For a command that runs for long. Fails as find_hub does.
+  Result<HubClient> connect_for_long() const;
 
  private:
   bool is_used_ = false;

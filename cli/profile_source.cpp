@@ -54,8 +54,8 @@ void ProfileSource::add_to(CommandOptions& options) {
   hub_.add_to(options);
 }
 
-Status ProfileSource::check() const {
-  TRY(hub_.check());
+Status ProfileSource::check(bool asks_hub) const {
+  TRY(hub_.check(asks_hub));
   if (paths_.empty() == hub_.is_used()) return {};
   return Error{.kind = Error::Kind::configuration,
                .message = paths_.empty() ? "neither --clusterprofile nor --from-hub is given"

@@ -41,8 +41,12 @@ class ProfileSource {
   const std::string& kubeconfig() const { return hub_.kubeconfig(); }
   const std::string& context() const { return hub_.context(); }
 
-  // Fails (configuration) unless there is exactly one source.
-  Status check() const;
+  // Fails (configuration) unless there is exactly one source. `asks_hub` where the command asks the
+  // hub for other things too.
+  Status check(bool asks_hub = false) const;
+
+  const std::vector<std::string>& paths() const { return paths_; }
+  const HubOptions& hub() const { return hub_; }
 
   // One after the other, so that an inventory of any size fits; with a name ([NAMESPACE/]NAME) only
   // those it names. A document that cannot be read, and an error of the receiver, keep no other.
@@ -52,7 +56,6 @@ class ProfileSource {
   // The same for a caller that also wants those that cannot be read, with their names as far as
   // these are known. From the hub only those of that name; of files all of the namespace and labels
   // that are asked for.
-  // these are known. From the hub only those of that name; of files all.
   Status for_each_document(std::string_view name, const ReceiveProfileOrError& receive) const;
 
   // "'profiles.yaml'" or "the hub", for messages.

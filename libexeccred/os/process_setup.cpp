@@ -69,6 +69,11 @@ Error cannot_write(const std::string& why) {
 
 bool has_lost_parent() { return parent_at_start != 0 && getppid() != parent_at_start; }
 
+void outlive_parent() {
+  parent_at_start = 0;
+  prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
+}
+
 Status set_up_process() {
   occupy(STDIN_FILENO);
   const int flags = fcntl(STDOUT_FILENO, F_GETFL);

@@ -19,6 +19,9 @@ Status set_up_process();
 // Whether the parent that set_up_process() found is gone. For handlers of signals too.
 bool has_lost_parent();
 
+// From here on the process outlives its parent: for a program that runs for long.
+void outlive_parent();
+
 // The last thing a program does: writes `text` to standard output, whole or failing. From here on
 // the signals that would end the process wait; only the deadline does not. Fails (internal).
 Status write_to_stdout(std::string_view text);

@@ -41,8 +41,9 @@ need_packages() {
 }
 
 # shellcheck disable=SC2034
-BUILD_PACKAGES=(g++ cmake ninja-build pkg-config python3 libcli11-dev libcurl4-openssl-dev libexpat1-dev
-  libnghttp2-dev libprotozero-dev libssl-dev libyaml-dev nlohmann-json3-dev)
+BUILD_PACKAGES=(g++ cmake ninja-build pkg-config python3 libcli11-dev libcurl4-openssl-dev libevent-dev
+  libexpat1-dev libnghttp2-dev libprotozero-dev libssl-dev libyaml-dev nlohmann-json3-dev
+  prometheus-cpp-dev)
 # Tests of the system's CA certificates need ca-certificates.
 # shellcheck disable=SC2034
 TEST_PACKAGES=(ca-certificates doctest-dev libsimdjson-dev python3-jsonschema)

@@ -8,10 +8,12 @@
 . "$EXECCRED_ROOT/scripts/lib/musl_tls.sh"
 
 EXPAT_VERSION=2.5.0-1+deb12u2
+LIBEVENT_VERSION=2.1.12-stable-8+deb12u1
 LIBYAML_VERSION=0.2.5-1
 MUSL_VERSION=1.2.3-1
 NGHTTP2_VERSION=1.52.0-1+deb12u3
 NLOHMANN_JSON_VERSION=3.11.2
+PROMETHEUS_CPP_VERSION=1.0.1-1
 PROTOZERO_VERSION=1.7.1
 CLI11_VERSION=2.1.2
 # For all architectures; musl_prefix makes LIBRARY_FLAGS of them. With -Os a plugin with OpenSSL in it is
@@ -56,14 +58,24 @@ END
 
 # compile_library NAME FOLDER FLAGS...: the units in the FOLDER of SOURCE become lib<NAME>.a.
 compile_library() {
-  local name=$1 folder=$2 unit objects=()
+  local name=$1 folder=$2 units
   shift 2
+  units=("$SOURCE/$folder"/*.c)
+  compile_units "$name" "$folder" "${units[*]##*/}" "$@"
+}
+
+# compile_units NAME FOLDER UNITS FLAGS...: only these units, a text with their names; those in C++ end
+# in .cc.
+compile_units() {
+  local name=$1 folder=$2 units=$3 unit compiler objects=()
+  shift 3
   mkdir -p "$MUSL/include" "$MUSL/lib/pkgconfig" "$MUSL/objects/$name"
-  for unit in "$SOURCE/$folder"/*.c; do
-    objects+=("$MUSL/objects/$name/$(basename "$unit" .c).o")
+  for unit in $units; do
+    objects+=("$MUSL/objects/$name/${unit%.c*}.o")
+    compiler=("$MUSL/bin/cc")
+    [[ $unit != *.cc ]] || compiler=("$MUSL/bin/c++" -std=c++20)
     # A relative name: what goes into the object must not tell where the cache is.
-    (cd "$SOURCE" && "$MUSL/bin/cc" "${LIBRARY_FLAGS[@]}" "$@" -c "$folder/${unit##*/}" \
-      -o "${objects[-1]}")
+    (cd "$SOURCE" && "${compiler[@]}" "${LIBRARY_FLAGS[@]}" "$@" -c "$folder/$unit" -o "${objects[-1]}")
   done
   "$MUSL/bin/ar" rcsD "$MUSL/lib/lib$name.a" "${objects[@]}"
 }
@@ -118,6 +130,55 @@ build_nghttp2() {
   write_pc libnghttp2 nghttp2 "$version" -DNGHTTP2_STATICLIB
 }
 
+# What libevent's configure script finds on Linux with musl, of what its event loop and its HTTP server
+# ask for. No threads: each loop is one thread's.
+LIBEVENT_HAS=(ACCEPT4 ARPA_INET_H CLOCK_GETTIME DECL_CTL_KERN=0 EPOLL EPOLL_CREATE1 EPOLL_CTL ERRNO_H
+  EVENTFD FCNTL FCNTL_H GETADDRINFO GETEGID GETEUID GETNAMEINFO GETTIMEOFDAY INET_NTOP INET_PTON
+  INTTYPES_H ISSETUGID=0 MEMORY_H MMAP NANOSLEEP NETDB_H NETINET_IN_H NETINET_TCP_H PIPE PIPE2 POLL_H
+  SA_FAMILY_T SETENV SETFD SIGACTION SIGNAL SOCKETPAIR STDARG_H STDDEF_H STDINT_H STDLIB_H STRING_H
+  STRLCPY STRSEP STRTOK_R STRTOLL STRUCT_ADDRINFO STRUCT_IN6_ADDR STRUCT_SOCKADDR_IN6
+  STRUCT_SOCKADDR_STORAGE STRUCT_SOCKADDR_STORAGE_SS_FAMILY STRUCT_SOCKADDR_UN SYS_EPOLL_H
+  SYS_EVENTFD_H SYS_IOCTL_H SYS_MMAN_H SYS_QUEUE_H=0 SYS_RESOURCE_H SYS_SELECT_H SYS_SOCKET_H
+  SYS_STAT_H SYS_TIME_H SYS_TYPES_H SYS_UIO_H SYS_UN_H SYS_WAIT_H TIMERADD TIMERCLEAR TIMERCMP
+  TIMERISSET UINT16_T UINT32_T UINT64_T UINT8_T UINTPTR_T UMASK UNISTD_H UNSETENV USLEEP VASPRINTF)
+
+build_libevent() {
+  local version=${LIBEVENT_VERSION%%-*} config=$MUSL/include/event2/event-config.h has
+  debian_source libevent "$LIBEVENT_VERSION" \
+    "$EXECCRED_ROOT/scripts/requirements/libevent-$LIBEVENT_VERSION.sha256"
+  mkdir -p "$MUSL/include" "$MUSL/objects/event"
+  cp -r "$SOURCE/include/event2" "$MUSL/include/"
+  {
+    printf '#define EVENT__%s\n' 'DISABLE_THREAD_SUPPORT 1' 'NUMERIC_VERSION 0x02010c00' \
+      "VERSION \"$version\"" 'SIZEOF_INT 4' 'SIZEOF_LONG 8' 'SIZEOF_LONG_LONG 8' 'SIZEOF_OFF_T 8' \
+      'SIZEOF_SHORT 2' 'SIZEOF_SIZE_T 8' 'SIZEOF_SSIZE_T 8' 'SIZEOF_VOID_P 8' 'SIZEOF_TIME_T 8' \
+      'SIZEOF_PTHREAD_T 8' 'TIME_WITH_SYS_TIME 1'
+    for has in "${LIBEVENT_HAS[@]}"; do
+      case $has in
+        DECL_*=0) echo "#define EVENT__HAVE_${has%=0} 0" ;;
+        *=0) ;;
+        *) echo "#define EVENT__HAVE_$has 1" ;;
+      esac
+    done
+  } >"$config"
+  : >"$MUSL/objects/event/evconfig-private.h"
+  compile_units event . "buffer.c bufferevent.c bufferevent_filter.c bufferevent_pair.c \
+    bufferevent_ratelim.c bufferevent_sock.c epoll.c event.c evmap.c evthread.c evutil.c evutil_rand.c \
+    evutil_time.c http.c listener.c log.c signal.c" -D_GNU_SOURCE -DNDEBUG -Wno-tautological-compare \
+    "-I$MUSL/include" "-I$MUSL/objects/event" -Iinclude -Icompat
+  write_pc libevent_core event "$version"
+  write_pc libevent_extra event "$version"
+}
+
+# The text format alone, of which the figures are given.
+build_prometheus_cpp() {
+  debian_source prometheus-cpp "$PROMETHEUS_CPP_VERSION" \
+    "$EXECCRED_ROOT/scripts/requirements/prometheus-cpp-$PROMETHEUS_CPP_VERSION.sha256"
+  cp -r "$SOURCE/core/include/prometheus" "$MUSL/include/"
+  echo '#define PROMETHEUS_CPP_CORE_EXPORT' >"$MUSL/include/prometheus/detail/core_export.h"
+  compile_units prometheus-cpp-core core/src 'serializer.cc text_serializer.cc' "-I$MUSL/include"
+}
+
 # copy_headers NAME VERSION PACKAGE FOLDER: headers alone, the same for every architecture, are those
 # of Debian's package.
 copy_headers() {
@@ -167,6 +228,8 @@ musl_prefix() {
   build_expat
   build_libyaml
   build_nghttp2
+  build_libevent
+  build_prometheus_cpp
   copy_headers protozero "$PROTOZERO_VERSION" libprotozero-dev protozero
   copy_headers nlohmann-json "$NLOHMANN_JSON_VERSION" nlohmann-json3-dev nlohmann
   copy_headers cli11 "$CLI11_VERSION" libcli11-dev CLI

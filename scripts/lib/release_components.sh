@@ -49,6 +49,10 @@ components() {
     "$(crate_sum curl-sys)" /libcurl.a
   debian_component Expat MIT libexpat_project:libexpat expat "$EXPAT_VERSION" /libexpat.a
   debian_component nghttp2 MIT nghttp2:nghttp2 nghttp2 "$NGHTTP2_VERSION" /libnghttp2.a
+  debian_component libevent BSD-3-Clause libevent_project:libevent libevent "$LIBEVENT_VERSION" \
+    /libevent.a
+  debian_component prometheus-cpp MIT - prometheus-cpp "$PROMETHEUS_CPP_VERSION" \
+    /libprometheus-cpp-core.a
   debian_component LibYAML MIT pyyaml:libyaml libyaml "$LIBYAML_VERSION" /libyaml.a
   component nlohmann-json "$NLOHMANN_JSON_VERSION" MIT - \
     "pkg:deb/debian/nlohmann-json3-dev@$NLOHMANN_JSON_VERSION" - /include/nlohmann/
@@ -78,6 +82,12 @@ licence_texts() {
   debian_source expat "$EXPAT_VERSION" \
     "$EXECCRED_ROOT/scripts/requirements/expat-$EXPAT_VERSION.sha256"
   cp "$SOURCE/COPYING" "$into/Expat.txt"
+  debian_source libevent "$LIBEVENT_VERSION" \
+    "$EXECCRED_ROOT/scripts/requirements/libevent-$LIBEVENT_VERSION.sha256"
+  cp "$SOURCE/LICENSE" "$into/libevent.txt"
+  debian_source prometheus-cpp "$PROMETHEUS_CPP_VERSION" \
+    "$EXECCRED_ROOT/scripts/requirements/prometheus-cpp-$PROMETHEUS_CPP_VERSION.sha256"
+  cp "$SOURCE/LICENSE" "$into/prometheus-cpp.txt"
   debian_source libyaml "$LIBYAML_VERSION" \
     "$EXECCRED_ROOT/scripts/requirements/libyaml-$LIBYAML_VERSION.sha256"
   cp "$SOURCE/License" "$into/LibYAML.txt"

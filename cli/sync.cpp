@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync.hpp"
+
+#include "sync/feed.hpp"
+#include "sync/listener.hpp"
+#include "sync/run_signals.hpp"
+#include "sync/secret_target.hpp"
+
+#include <execcred/base/encoding.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/hub/lease.hpp>
+#include <execcred/os/process_setup.hpp>
+
+#include <grp.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <thread>
+#include <utility>
+
+namespace execcred::cli {
+namespace {
+
+constexpr int kSignalled = 128;
+
+Error wrong(std::string message, std::string hint) {
+  return Error{
+      .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
+}
+
+template <class Number>
+std::optional<Number> parse_number(std::string_view text, int base = 10) {
+  Number number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+Result<std::optional<mode_t>> parse_file_mode(const std::string& text) {
+  constexpr mode_t kAllowed = 0660;
+  const std::optional<mode_t> mode = parse_number<mode_t>(text, 8);
+  const bool is_mode = mode && (*mode & ~kAllowed) == 0 && (*mode & S_IRUSR) != 0;
+  if (is_mode) return mode;
+  return wrong(
+      in_quotes(text) + " is no mode of a credential's file",
+      "write it in octal, such as 0600 or 0640: the owner may read, others may do nothing");
+}
+
+Result<std::vector<sync::SecretFormat>> parse_formats(const std::string& text) {
+  std::vector<sync::SecretFormat> formats;
+  for (const std::string_view name : split(text, ',')) {
+    const sync::SecretFormat format = TRY(sync::parse_secret_format(name));
+    if (std::find(formats.begin(), formats.end(), format) == formats.end()) {
+      formats.push_back(format);
+    }
+  }
+  return formats;
+}
+
+Result<sync::RenewalRules> parse_renewal(const std::string& text) {
+  const std::optional<int> percent = parse_number<int>(text);
+  if (percent && *percent >= 1 && *percent <= 99) {
+    return sync::RenewalRules{.share = *percent / 100.0};
+  }
+  return wrong(in_quotes(text) + " is no number from 1 to 99",
+               "it is the share of a credential's lifetime, in percent");
+}
+
+Result<std::string> parse_instance(const std::string& text) {
+  if (!text.empty() && is_label_value(text)) return text;
+  return wrong(in_quotes(text) + " cannot be the value of a label",
+               "at most 63 letters, digits, '-', '_' and '.'");
+}
+
+Result<std::string> parse_secret_namespace(const std::string& text) {
+  if (is_dns1123_label(text)) return text;
+  return wrong(in_quotes(text) + " cannot be the name of a namespace",
+               "it may be a namespace, or 'same' for that of each ClusterProfile");
+}
+
+Result<std::string> parse_lease(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  const bool is_name = slash != std::string::npos && is_dns1123_label(text.substr(0, slash)) &&
+                       is_dns1123_subdomain(text.substr(slash + 1));
+  if (is_name) return text;
+  return wrong(in_quotes(text) + " is no name of a Lease", "write it as NAMESPACE/NAME");
+}
+
+Result<gid_t> group_of(const std::string& name) {
+  const std::optional<gid_t> number = parse_number<gid_t>(name);
+  if (number) return *number;
+  const group* const found = getgrnam(name.c_str());
+  if (found != nullptr) return found->gr_gid;
+  return wrong("--dir-group: there is no group " + in_quotes(name), "write its name or its number");
+}
+
+// Of this process, and of no other.
+std::string lease_identity() {
+  std::array<char, 256> host = {};
+  if (gethostname(host.data(), host.size() - 1) != 0) host.front() = '\0';
+  std::uint64_t number = 0;
+  if (getrandom(&number, sizeof number, 0) != sizeof number) {
+    number = static_cast<std::uint64_t>(getpid());
+  }
+  return std::string(host.data()) + "_" + hex_digits(number);
+}
+
+class StopAtEnd {
+ public:
+  explicit StopAtEnd(const StopEvent& stop) : stop_(stop) {}
+  StopAtEnd(const StopAtEnd&) = delete;
+  StopAtEnd& operator=(const StopAtEnd&) = delete;
+  ~StopAtEnd() { stop_.request(); }
+
+ private:
+  const StopEvent& stop_;
+};
+
+// Holds the lease while it lives, and gives it back: after all writing.
+class Leader {
+ public:
+  static Result<std::unique_ptr<Leader>> start(Lease& lease, std::function<void()> on_change) {
+    StopEvent end = TRY(StopEvent::make());
+    lease.on_change(std::move(on_change));
+    return std::unique_ptr<Leader>(new Leader(lease, std::move(end)));
+  }
+  Leader(const Leader&) = delete;
+  Leader& operator=(const Leader&) = delete;
+  ~Leader() {
+    end_.request();
+    thread_.join();
+  }
+
+ private:
+  Leader(Lease& lease, StopEvent end)
+      : end_(std::move(end)), thread_([&lease, this] { lease.run(end_); }) {}
+
+  StopEvent end_;
+  std::thread thread_;
+};
+
+class Targets {
+ public:
+  explicit Targets(sync::HubClients::Make connect)
+      : connect_(connect), clients_(std::move(connect)) {}
+
+  void add(std::unique_ptr<sync::FolderTarget> folder) { folder_ = std::move(folder); }
+  void add(sync::SecretSettings settings, const sync::SecretNames& names,
+           const std::vector<sync::SecretFormat>& formats) {
+    secrets_ = std::make_unique<sync::SecretStore>(std::move(settings), clients_);
+    for (const sync::SecretFormat format : formats) {
+      forms_.push_back(std::make_unique<sync::SecretTarget>(*secrets_, names, format));
+    }
+  }
+
+  std::vector<sync::Store*> stores() const {
+    std::vector<sync::Store*> stores;
+    if (folder_) stores.push_back(folder_.get());
+    if (secrets_) stores.push_back(secrets_.get());
+    return stores;
+  }
+  std::vector<sync::Target*> targets() const {
+    std::vector<sync::Target*> targets;
+    if (folder_) targets.push_back(folder_.get());
+    for (const auto& form : forms_) targets.push_back(form.get());
+    return targets;
+  }
+
+  Status watch(const StopEvent& stop) {
+    if (!secrets_) return {};
+    return secrets_->watch(TRY(connect_()), stop);
+  }
+
+ private:
+  sync::HubClients::Make connect_;
+  sync::HubClients clients_;
+  std::unique_ptr<sync::FolderTarget> folder_;
+  std::unique_ptr<sync::SecretStore> secrets_;
+  std::vector<std::unique_ptr<sync::SecretTarget>> forms_;
+};
+
+}  // namespace
+
+void Sync::add_options(CommandOptions& options) {
+  add_mapping_option(options, mapping_path_);
+  source_.add_to(options);
+  add_allow_empty_option(options, may_be_empty_);
+  add_target_options(options);
+  add_running_options(options);
+  options.add_example("Keep a token file for each cluster of a folder",
+                      "execcred sync -m mapping.json -f profiles/ --to-dir=/run/clusters");
+  options.add_example("Write Argo CD's cluster Secrets once, for all ClusterProfiles of the hub",
+                      "execcred sync -m mapping.json --from-hub --to-secret=argocd "
+                      "--secret-namespace=argocd --once");
+}
+
+void Sync::add_target_options(CommandOptions& options) {
+  options.group("Target");
+  options.add("to-dir", folder_,
+              {.value = "DIR",
+               .help = "Write DIR/NAMESPACE/NAME/ for each cluster",
+               .takes = Takes::directory});
+  options.add_parsed("file-mode", file_mode_,
+                     {.value = "MODE", .help = "With --to-dir: of each file, such as 0640 (0600)"},
+                     parse_file_mode);
+  options.add("dir-group", folder_group_,
+              {.value = "GROUP", .help = "With --to-dir: the group of files and folders"});
+  const std::span<const std::string_view> names = sync::secret_format_names();
+  options.add_parsed("to-secret", formats_,
+                     {.value = "FORMAT[,FORMAT]",
+                      .help = "Write Secrets of the hub: kubeconfig, cluster-api, argocd, istio, "
+                              "token"},
+                     parse_formats);
+  options.add_parsed("secret-namespace", secret_namespace_,
+                     {.value = "NAMESPACE|same",
+                      .help = "Where Secrets are written; same: beside each ClusterProfile"},
+                     parse_secret_namespace);
+  options.add_parsed("secret-name", secret_name_,
+                     {.value = "TEMPLATE",
+                      .help = "With {name}, {namespace} and {format}",
+                      .default_text = std::string(sync::SecretNames::kDefault)},
+                     [](const std::string& text) -> Result<std::optional<std::string>> {
+                       return std::optional(text);
+                     });
+  options.add_parsed("instance", instance_,
+                     {.value = "NAME",
+                      .help = "Only what carries this name is changed or removed",
+                      .default_text = instance_},
+                     parse_instance);
+  options.add("prune", prunes_,
+              {.help = "Remove what is of a ClusterProfile that is gone or not allowed (true)"});
+}
+
+void Sync::add_running_options(CommandOptions& options) {
+  options.group("Running");
+  options.add("once", is_once_, {.help = "Write what is missing, changed or due, and end"});
+  options.add("dry-run", is_dry_, {.help = "Print what would change; run no plugin"});
+  add_parallel_option(options, fleet_);
+  options.add_parsed("renew-at", renewal_,
+                     {.value = "PERCENT",
+                      .help = "Renew after this share of a credential's lifetime (two thirds)"},
+                     parse_renewal);
+  options.add_parsed(
+      "lease", lease_,
+      {.value = "NAMESPACE/NAME", .help = "Write only while this process holds the Lease"},
+      parse_lease);
+  options.add(
+      "listen", listen_,
+      {.value = "[ADDRESS]:PORT", .help = "Serve /metrics, /healthz and /readyz over http"});
+  add_choice_option(options, "log-format", log_format_,
+                    {.value = "FORMAT", .help = "", .choices = {"text", "json"}}, "log format");
+}
+
+bool Sync::asks_hub() const { return !formats_.empty() || !lease_.empty(); }
+
+Status Sync::check() {
+  TRY(source_.check(asks_hub()));
+  if (folder_.empty() && formats_.empty()) {
+    return wrong("neither --to-dir nor --to-secret is given",
+                 "--to-dir=DIR writes folders, --to-secret=FORMAT Secrets of the hub");
+  }
+  if (folder_.empty() && (file_mode_ || !folder_group_.empty())) {
+    return wrong("--file-mode and --dir-group are for --to-dir",
+                 "Secrets have no modes: leave them out");
+  }
+  if (!formats_.empty() && secret_namespace_.empty()) {
+    return wrong("--to-secret is given without --secret-namespace",
+                 "name a namespace, or 'same' for that of each ClusterProfile");
+  }
+  if (formats_.empty() && (!secret_namespace_.empty() || secret_name_)) {
+    return wrong("--secret-namespace and --secret-name are for --to-secret",
+                 "leave them out, or say which format with --to-secret");
+  }
+  const std::vector<std::string>& paths = source_.paths();
+  const bool reads_stream = std::find(paths.begin(), paths.end(), "-") != paths.end();
+  if (reads_stream && !is_once_ && !is_dry_) {
+    return wrong("-f - is given without --once", "standard input can be read only once");
+  }
+  return {};
+}
+
+sync::ReconcilerSettings Sync::reconciler_settings() const {
+  return {.instance = instance_,
+          .mapping = mapping_path_,
+          .name_space = source_.hub().name_space(),
+          .parallel = fleet_.parallel,
+          .renewal = renewal_,
+          .prunes = prunes_,
+          .may_be_empty = may_be_empty_,
+          .environment = Environment::copy()};
+}
+
+Result<std::unique_ptr<sync::FolderTarget>> Sync::folder_target() const {
+  sync::FolderSettings settings{
+      .root = folder_, .instance = instance_, .file_mode = file_mode_.value_or(0600)};
+  if (!folder_group_.empty()) settings.group = TRY(group_of(folder_group_));
+  return sync::FolderTarget::open(std::move(settings));
+}
+
+Result<HubClient> Sync::connect(const StopEvent& stop) const {
+  HubClient client = TRY(source_.hub().connect_for_long());
+  client.stop_with(&stop);
+  return client;
+}
+
+Result<std::unique_ptr<sync::ProfileFeed>> Sync::feed(const StopEvent& stop) const {
+  if (!source_.hub().is_used()) return sync::file_feed(source_, mapping_path_);
+  return sync::hub_feed(TRY(connect(stop)),
+                        watch_profiles(source_.hub().name_space(), source_.hub().selector()));
+}
+
+Result<std::unique_ptr<Lease>> Sync::lease(const StopEvent& stop) const {
+  const std::size_t slash = lease_.find('/');
+  return Lease::make(TRY(connect(stop)), {.name_space = lease_.substr(0, slash),
+                                          .name = lease_.substr(slash + 1),
+                                          .identity = lease_identity()});
+}
+
+Result<Outcome> Sync::synchronize(sync::Journal& journal) {
+  TRY(check());
+  const StopEvent stop = TRY(StopEvent::make());
+  Targets targets([this, &stop] { return connect(stop); });
+  if (!folder_.empty()) targets.add(TRY(folder_target()));
+  if (!formats_.empty()) {
+    const bool is_same = secret_namespace_ == "same";
+    const sync::SecretNames names = TRY(sync::SecretNames::parse(secret_name_, formats_));
+    targets.add({.instance = instance_,
+                 .name_space = is_same ? std::string() : secret_namespace_,
+                 .scanned = is_same ? source_.hub().name_space() : secret_namespace_},
+                names, formats_);
+    if (is_same) {
+      journal.write(sync::Level::warning,
+                    "everybody who reads Secrets beside a ClusterProfile reads its credential",
+                    {{"hint",
+                      "--secret-namespace=same is given; name a namespace of its own to "
+                      "keep them apart"}});
+    }
+  }
+  const bool is_loop = !is_once_ && !is_dry_;
+  const std::unique_ptr<sync::ProfileFeed> profiles = TRY(feed(stop));
+  const std::unique_ptr<Lease> turn = lease_.empty() || !is_loop ? nullptr : TRY(lease(stop));
+  sync::Reconciler reconciler(reconciler_settings(), {.stores = targets.stores(),
+                                                      .targets = targets.targets(),
+                                                      .feed = profiles.get(),
+                                                      .journal = journal,
+                                                      .stop = stop,
+                                                      .lease = turn.get()});
+  TRY(reconciler.read_mapping());
+  const auto wake = [&reconciler] { reconciler.wake(); };
+  // Every thread inherits that signals come here.
+  const sync::RunSignals signals(stop, wake, is_loop ? 0 : kSignalled + SIGTERM);
+  std::unique_ptr<sync::Listener> listener;
+  // At every return from here on the threads of the parts above come to their end.
+  const StopAtEnd end(stop);
+  if (!is_loop) {
+    Outcome outcome = TRY(run_once(reconciler, *profiles, wake, stop));
+    if (signals.received() != 0) outcome.exit_code = kSignalled + signals.received();
+    return outcome;
+  }
+  outlive_parent();
+  if (!listen_.empty()) {
+    listener = TRY(sync::Listener::open(
+        listen_, [&reconciler] { return reconciler.figures(); }, stop));
+    journal.write(sync::Level::info, "serves /metrics, /healthz and /readyz",
+                  {{"address", listener->address()}});
+  }
+  TRY(targets.watch(stop));
+  const std::unique_ptr<Leader> leader = turn ? TRY(Leader::start(*turn, wake)) : nullptr;
+  TRY(profiles->watch(wake, stop));
+  TRY(reconciler.run());
+  return Outcome();
+}
+
+Result<Outcome> Sync::run_once(sync::Reconciler& reconciler, sync::ProfileFeed& profiles,
+                               const std::function<void()>& wake, const StopEvent& stop) const {
+  TRY(reconciler.scan());
+  if (source_.hub().is_used()) {
+    TRY(profiles.watch(wake, stop));
+    reconciler.wait();
+  }
+  Outcome outcome;
+  outcome.exit_code = reconciler.look();
+  if (is_dry_) {
+    outcome.text = SecretString(reconciler.plan());
+    if (outcome.exit_code == 1) outcome.exit_code = 0;
+  } else if (outcome.exit_code <= 1) {
+    outcome.exit_code = sync::worse_exit_code(outcome.exit_code, reconciler.run_round());
+  }
+  return outcome;
+}
+
+Result<Outcome> Sync::run() {
+  sync::Journal journal(log_format_ == "json");
+  Result<Outcome> outcome = synchronize(journal);
+  if (outcome || log_format_ != "json") return outcome;
+  journal.write(sync::Level::error, outcome.error());
+  return Outcome{.exit_code = exit_code(outcome.error().kind)};
+}
+
+}  // namespace execcred::cli

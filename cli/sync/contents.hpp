@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A credential in the forms in which programs read it: the files of a folder, and the values of
+// Secrets.
+#pragma once
+
+#include <execcred/base/secret.hpp>
+#include <execcred/exec/exec_credential.hpp>
+#include <execcred/kube/access.hpp>
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace execcred::sync {
+
+// The values by their keys, not in base64.
+using Contents = std::map<std::string, SecretString, std::less<>>;
+
+// A credential, and the cluster that it is for.
+struct Issue {
+  const Access& access;
+  std::string name_space;  // of the ClusterProfile
+  std::string name;
+  const Credential& credential;
+  std::chrono::sys_seconds issued = {};
+  std::optional<std::chrono::sys_seconds> expires = {};
+
+  std::string cluster() const { return name_space + "/" + name; }
+};
+
+// token, or tls.crt and tls.key; ca.crt, server, expiration; and a kubeconfig that names the files
+// beside it.
+Contents folder_contents(const Issue& issue);
+
+// Formats of Secrets, as --to-secret names them.
+enum class SecretFormat { kubeconfig, cluster_api, argocd, istio, token };
+
+std::string_view name_of(SecretFormat format);
+std::span<const std::string_view> secret_format_names();  // in the order of the enumeration
+// Fails (configuration).
+Result<SecretFormat> parse_secret_format(std::string_view name);
+
+struct SecretForm {
+  std::string type = "Opaque";
+  std::map<std::string, std::string, std::less<>> labels = {};  // that its readers look for
+  std::map<std::string, std::string, std::less<>> annotations = {};
+  Contents data = {};
+};
+
+// Fails (configuration) where the format's readers could not take it: Istio a credential that ends
+// soon, Argo CD its own cluster, Cluster API a name that is no label's value.
+Result<SecretForm> secret_form(SecretFormat format, const Issue& issue);
+
+// What decides which credential a cluster gets and what is written of it: another digest means that
+// what was written is out of date.
+std::string digest_of(const Access& access);
+// Equal for two credentials of the same bytes.
+std::string digest_of(const Credential& credential);
+
+}  // namespace execcred::sync

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feed.hpp"
+
+#include <execcred/base/try.hpp>
+#include <execcred/os/manifest_walk.hpp>
+
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <utility>
+
+namespace execcred::sync {
+namespace {
+
+namespace fs = std::filesystem;
+using SteadyClock = std::chrono::steady_clock;
+
+// Files are read when they have not changed for so long, or after the other at the latest.
+constexpr std::chrono::milliseconds kQuiet(100);
+constexpr std::chrono::seconds kRestless(2);
+// Some file systems report no changes.
+constexpr std::chrono::minutes kAnyway(5);
+constexpr std::chrono::seconds kAnywayBlind(10);
+
+class FileFeed final : public ProfileFeed {
+ public:
+  FileFeed(const cli::ProfileSource& source, std::string mapping)
+      : source_(source), mapping_(std::move(mapping)) {}
+  ~FileFeed() override {
+    if (watcher_.joinable()) watcher_.join();
+  }
+
+  Picture read(bool is_anew, const FeedReceiver& receiver) override;
+  Status watch(std::function<void()> on_change, const StopEvent& stop) override;
+  bool is_up() const override { return !is_blind_; }
+
+ private:
+  void look_at_folders();
+  void look_at(const fs::path& folder);
+  void run(const std::function<void()>& on_change, const StopEvent& stop);
+
+  const cli::ProfileSource& source_;
+  std::string mapping_;
+  FileDescriptor changes_;
+  std::atomic<bool> is_blind_ = false;
+  std::thread watcher_;
+};
+
+Picture FileFeed::read(bool, const FeedReceiver& receiver) {
+  Picture picture{.is_known = true, .is_whole = true};
+  const auto take = [&](Result<ClusterProfile> profile, const ProfileName& name) {
+    if (!profile) picture.is_whole = false;
+    if (!profile && name.name.empty()) {
+      picture.problems.push_back(profile.error());
+      return;
+    }
+    if (profile) ++picture.count;
+    const std::string& name_space = profile ? profile->name_space : name.name_space;
+    ListedProfile listed{.name_space = name_space.empty() ? kDefaultNamespace : name_space,
+                         .name = profile ? profile->name : name.name,
+                         .profile = std::move(profile)};
+    receiver.take(std::move(listed));
+  };
+  const Status read = source_.for_each_document({}, take);
+  if (!read) {
+    picture.is_known = false;
+    picture.is_whole = false;
+    picture.failure = read.error();
+  }
+  return picture;
+}
+
+void FileFeed::look_at(const fs::path& folder) {
+  constexpr std::uint32_t kEvents = IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM |
+                                    IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB;
+  if (inotify_add_watch(changes_.get(), folder.c_str(), kEvents) < 0) is_blind_ = true;
+}
+
+// The folders of the files, because a file is replaced under its name; each folder inside, because
+// a folder does not report what happens in those.
+void FileFeed::look_at_folders() {
+  is_blind_ = !changes_;
+  if (!changes_) return;
+  std::vector<std::string> paths = source_.paths();
+  paths.push_back(mapping_);
+  for (const std::string& path : paths) {
+    std::error_code failed;
+    const fs::path parent = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : ".";
+    if (!fs::is_directory(path, failed)) {
+      look_at(parent);
+      continue;
+    }
+    look_at(path);
+    std::set<std::string> inside;
+    const auto add = [&inside](const fs::path& file, const std::string&) {
+      inside.insert(file.parent_path().native());
+    };
+    walk_manifests(path,
+                   {.file = add,
+                    .unreadable = [](const fs::path&, const std::string&, const std::string&) {},
+                    .too_deep = [](const fs::path&, const std::string&) {}});
+    for (const std::string& folder : inside) look_at(folder);
+    // Folders without a manifest may get one.
+    for (fs::recursive_directory_iterator entry(path, failed), end; !failed && entry != end;
+         entry.increment(failed)) {
+      if (entry.depth() > 8) entry.disable_recursion_pending();
+      if (entry->is_directory(failed) && !entry->is_symlink(failed)) look_at(entry->path());
+    }
+  }
+}
+
+void FileFeed::run(const std::function<void()>& on_change, const StopEvent& stop) {
+  std::array<char, 16UL * 1024> events = {};
+  auto last_read = SteadyClock::now();
+  auto first_change = SteadyClock::time_point::max();
+  while (!stop.is_requested()) {
+    const bool is_restless = first_change != SteadyClock::time_point::max();
+    const auto anyway =
+        is_blind_ ? SteadyClock::duration(kAnywayBlind) : SteadyClock::duration(kAnyway);
+    const auto pause =
+        is_restless ? SteadyClock::duration(kQuiet) : last_read + anyway - SteadyClock::now();
+    std::array<pollfd, 2> polled = {{{.fd = stop.descriptor(), .events = POLLIN, .revents = 0},
+                                     {.fd = changes_.get(), .events = POLLIN, .revents = 0}}};
+    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(pause).count();
+    poll(polled.data(), polled.size(), static_cast<int>(std::max<std::int64_t>(wait, 0)));
+    const auto now = SteadyClock::now();
+    bool is_changing = false;
+    if (changes_ && polled[1].revents != 0) {
+      while (::read(changes_.get(), events.data(), events.size()) > 0) is_changing = true;
+    }
+    if (is_changing && !is_restless) first_change = now;
+    const bool is_over = is_restless && (!is_changing || now - first_change > kRestless);
+    if (!is_over && !(now - last_read >= anyway)) continue;
+    first_change = SteadyClock::time_point::max();
+    last_read = now;
+    look_at_folders();
+    on_change();
+  }
+}
+
+Status FileFeed::watch(std::function<void()> on_change, const StopEvent& stop) {
+  changes_.reset(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  look_at_folders();
+  // What changed before is seen by the first look.
+  on_change();
+  watcher_ = std::thread([this, action = std::move(on_change), &stop] { run(action, stop); });
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<ProfileFeed> file_feed(const cli::ProfileSource& source, std::string mapping) {
+  return std::make_unique<FileFeed>(source, std::move(mapping));
+}
+
+}  // namespace execcred::sync

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// DIR/<namespace>/<name>/, a folder for each cluster in the layout of the kubelet's volumes: the
+// files are links into ..data, which is a link to the newest generation, so that a reader who
+// resolves it once reads files that belong together.
+//
+// A folder is replaced or removed only if it holds the marker of this instance.
+#pragma once
+
+#include "target.hpp"
+
+#include <execcred/os/file.hpp>
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace execcred::sync {
+
+struct FolderSettings {
+  std::filesystem::path root = {};
+  std::string instance = {};
+  mode_t file_mode = 0600;
+  std::optional<gid_t> group = std::nullopt;
+};
+
+class FolderTarget final : public Store, public Target {
+ public:
+  // Fails (configuration): the folder is not there, or others than root and this user may write it.
+  static Result<std::unique_ptr<FolderTarget>> open(FolderSettings settings);
+
+  Store& store() override { return *this; }
+  Result<Held> place_of(const Mark& mark) override;
+  // Also removes what a run that was killed left behind.
+  Result<std::vector<Held>> scan() override;
+  bool is_gone(const Held& held) const override;
+  Result<Wrote> write(const Held& held, const Issue& issue, const MayWrite& may_write) override;
+  Result<Wrote> mark_expired(const Held& held, const MayWrite& may_write) override;
+  Result<Wrote> remove(const Held& held, const MayWrite& may_write) override;
+
+ private:
+  FolderTarget(FolderSettings settings, dev_t device)
+      : settings_(std::move(settings)), device_(device) {}
+
+  mode_t folder_mode() const;
+  Result<FileDescriptor> open_root() const;
+  Status create(int parent, const std::string& name, const Mark& mark, const Contents& contents,
+                const MayWrite& may_write, Wrote& wrote) const;
+  Status replace(int folder, const Mark& mark, const Contents& contents, const MayWrite& may_write,
+                 Wrote& wrote) const;
+  Status write_generation(int folder, const std::string& generation,
+                          const Contents& contents) const;
+  Status adopt(int descriptor, mode_t mode) const;
+
+  FolderSettings settings_;
+  // The file system: credentials that were to be kept in memory must not reach the disk below.
+  dev_t device_;
+};
+
+}  // namespace execcred::sync

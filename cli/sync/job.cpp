@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job.hpp"
+
+#include "../doctor/credential_check.hpp"
+#include "../doctor/report.hpp"
+
+#include <execcred/base/cause.hpp>
+#include <execcred/base/rfc3339.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace execcred::sync {
+namespace {
+
+using std::chrono::sys_seconds;
+
+// Of claimed_expiration().
+constexpr std::chrono::seconds kClaimMargin(30);
+
+sys_seconds now_in_seconds() {
+  return std::chrono::floor<std::chrono::seconds>(SystemClock().now());
+}
+
+Failure failure_of(const Error& error, const std::string& place) {
+  std::string message = error.message;
+  for (const std::string& doing : error.context) message += "; while " + doing;
+  return {.cause = error.cause,
+          .message = std::move(message),
+          .hint = error.hint,
+          .place = place,
+          .is_unavailability = error.kind == Error::Kind::unavailable};
+}
+
+class Work {
+ public:
+  Work(const Job& job, const JobTools& tools) : job_(job), tools_(tools) {
+    result_.held = job.held;
+  }
+
+  JobResult run() {
+    if (job_.kind == Job::Kind::remove) {
+      remove_all("its ClusterProfile is gone");
+    } else if (job_.kind == Job::Kind::expire) {
+      mark_ended();
+    } else if (job_.problem) {
+      report(*job_.problem);
+      give_up(job_.problem->cause);
+    } else {
+      renew();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  std::vector<Field> fields(const std::string& place) const {
+    return {{"cluster", job_.mark.cluster()}, {"provider", job_.provider}, {"target", place}};
+  }
+
+  void report(Failure failure) {
+    std::vector<Field> all = fields(failure.place);
+    all.push_back({"cause", std::string(failure.cause)});
+    all.push_back({"hint", failure.hint});
+    tools_.journal.write(Level::error, failure.message, all);
+    result_.failures.push_back(std::move(failure));
+  }
+
+  void remove_all(std::string_view why) {
+    std::vector<Held> rest;
+    for (Held& held : result_.held) {
+      const Result<Wrote> wrote = held.store->remove(held, tools_.may_write);
+      if (!wrote) {
+        report(failure_of(wrote.error(), held.place));
+        rest.push_back(std::move(held));
+      } else if (*wrote == Wrote::not_now) {
+        result_.is_interrupted = true;
+        rest.push_back(std::move(held));
+      } else if (*wrote == Wrote::written) {
+        ++result_.writes;
+        std::vector<Field> all = fields(held.place);
+        all.push_back({"why", std::string(why)});
+        tools_.journal.write(Level::info, "removed", all);
+      }
+    }
+    result_.held = std::move(rest);
+  }
+
+  void mark_ended() {
+    for (Held& held : result_.held) {
+      const bool has_ended = held.mark.expires && *held.mark.expires <= now_in_seconds();
+      if (!has_ended || held.mark.is_expired) continue;
+      const Result<Wrote> wrote = held.store->mark_expired(held, tools_.may_write);
+      if (!wrote) {
+        report(failure_of(wrote.error(), held.place));
+        continue;
+      }
+      result_.is_interrupted = result_.is_interrupted || *wrote == Wrote::not_now;
+      held.mark.is_expired = *wrote != Wrote::not_now;
+      if (*wrote == Wrote::written) ++result_.writes;
+      if (held.mark.is_expired) {
+        tools_.journal.write(Level::warning, "the credential has ended", fields(held.place));
+      }
+    }
+  }
+
+  // After a failure: the old credential stays as long as it lives, unless a rule forbids it.
+  void give_up(std::string_view cause) {
+    if (is_by_rule(cause) && job_.may_remove) {
+      remove_all(cause);
+    } else {
+      mark_ended();
+    }
+  }
+
+  // From the second run on the plugin's cache is to give another credential at the renewal. A
+  // plugin of ours claims less than its credential lives (claimed_expiration), which counts there.
+  Environment environment() const {
+    std::vector<std::string> entries = tools_.environment.entries();
+    const TimePoint now = SystemClock().now();
+    if (job_.lifetime && job_.lifetime->expires && *job_.lifetime->expires > now) {
+      const TimePoint expires = *job_.lifetime->expires;
+      Duration left = expires - std::max(now, job_.renewal);
+      if (doctor::is_ours(job_.access->exec.command)) {
+        left += std::min<Duration>(kClaimMargin, (expires - job_.lifetime->issued) / 9);
+      }
+      const auto seconds = std::chrono::ceil<std::chrono::seconds>(left);
+      entries.push_back("EXECCRED_REFRESH_BEFORE=" + std::to_string(seconds.count()) + "s");
+    }
+    return Environment(std::move(entries));
+  }
+
+  std::optional<Credential> ask_plugin() {
+    doctor::Item item;
+    item.name_space = job_.mark.name_space;
+    item.name = job_.mark.name;
+    const Access& access = *job_.access;
+    const auto start = std::chrono::steady_clock::now();
+    std::optional<Credential> credential;
+    if (access.exec.interactive_mode == "Always") {
+      item.fail(doctor::StepId::run, execcred::cause::kInteractionNeeded,
+                "its interactiveMode is Always: clients without a terminal do not run it",
+                "a controller has no terminal: use a plugin that needs none");
+    } else {
+      credential = tools_.runner.run(access, environment(), item);
+      result_.plugin_time = std::chrono::steady_clock::now() - start;
+    }
+    // What is cut short at the end is no failure.
+    if (!credential && tools_.is_stopped()) {
+      result_.is_interrupted = true;
+      return std::nullopt;
+    }
+    if (credential) {
+      const doctor::CredentialFacts facts =
+          check_credential(*credential, {.now = SystemClock().now()}, item);
+      if (facts.is_unusable) credential.reset();
+    }
+    if (credential && credential->expires_at && *credential->expires_at <= SystemClock().now()) {
+      item.fail(doctor::StepId::credential, execcred::cause::kCredentialExpired,
+                "the plugin gave a credential that has ended at " +
+                    doctor::text_of(*credential->expires_at));
+      credential.reset();
+    }
+    if (credential) return credential;
+    const doctor::Step* const step = item.cause_step();
+    const std::string_view cause = step == nullptr ? execcred::cause::kProgramFailed : step->cause;
+    report({.cause = cause,
+            .message = step == nullptr ? "the plugin gave no credential" : step->message,
+            .hint = step == nullptr ? std::string() : step->hint,
+            .is_unavailability = doctor::is_unavailability(cause)});
+    give_up(cause);
+    return std::nullopt;
+  }
+
+  void write(Target& target, const Mark& mark, const Issue& issue) {
+    const Result<Held> place = target.place_of(mark);
+    if (!place) {
+      Failure failure = failure_of(place.error(), {});
+      failure.cause = cause::kTargetUnfit;
+      report(std::move(failure));
+      return;
+    }
+    const Result<Wrote> wrote = target.write(*place, issue, tools_.may_write);
+    if (!wrote) {
+      report(failure_of(wrote.error(), place->place));
+      return;
+    }
+    if (*wrote == Wrote::not_now) {
+      result_.is_interrupted = true;
+      return;
+    }
+    const auto before = std::find_if(result_.held.begin(), result_.held.end(),
+                                     [&](const Held& held) { return held.place == place->place; });
+    if (before == result_.held.end()) {
+      result_.held.push_back(*place);
+    } else {
+      *before = *place;
+    }
+    if (*wrote == Wrote::unchanged) return;
+    ++result_.writes;
+    std::vector<Field> all = fields(place->place);
+    if (mark.expires) all.push_back({"expires", format_rfc3339(*mark.expires)});
+    tools_.journal.write(Level::info, "wrote", all);
+  }
+
+  void renew() {
+    std::optional<Credential> credential = ask_plugin();
+    if (!credential) return;
+    Mark mark = job_.mark;
+    mark.issued = now_in_seconds();
+    if (credential->expires_at) {
+      mark.expires = std::chrono::floor<std::chrono::seconds>(*credential->expires_at);
+    }
+    const bool is_same = job_.lifetime && mark.expires && mark.expires == job_.lifetime->expires;
+    if (is_same) mark.issued = job_.lifetime->issued;
+    result_.is_same_credential = is_same;
+    result_.lifetime = Lifetime{.issued = mark.issued, .expires = mark.expires};
+    const Issue issue{.access = *job_.access,
+                      .name_space = mark.name_space,
+                      .name = mark.name,
+                      .credential = *credential,
+                      .issued = mark.issued,
+                      .expires = mark.expires};
+    for (Target* const target : tools_.targets) write(*target, mark, issue);
+    wipe(credential->client_certificate);
+  }
+
+  const Job& job_;
+  const JobTools& tools_;
+  JobResult result_;
+};
+
+}  // namespace
+
+bool is_by_rule(std::string_view cause) {
+  constexpr std::array kRules = {execcred::cause::kServerNotAllowed, execcred::cause::kNoProvider,
+                                 execcred::cause::kProviderUnknown,
+                                 execcred::cause::kConfigRefused};
+  return std::find(kRules.begin(), kRules.end(), cause) != kRules.end();
+}
+
+JobResult do_job(const Job& job, const JobTools& tools) { return Work(job, tools).run(); }
+
+}  // namespace execcred::sync

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work on one cluster: its plugin is run, and what it gives is written; or what was written is
+// removed.
+#pragma once
+
+#include "journal.hpp"
+#include "schedule.hpp"
+#include "target.hpp"
+
+#include "../doctor/plugin_run.hpp"
+
+#include <execcred/base/environment.hpp>
+#include <execcred/kube/access.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::sync {
+
+// Why a cluster has no new credential, or a target none of it.
+struct Failure {
+  std::string_view cause = {};
+  std::string message = {};
+  std::string hint = {};
+  std::string place = {};  // empty: it is of all targets
+  bool is_unavailability = false;
+};
+
+// A ClusterProfile with one of these causes is not to have a credential: what was written is
+// removed.
+bool is_by_rule(std::string_view cause);
+
+struct Job {
+  enum class Kind {
+    renew,   // run the plugin, write
+    remove,  // the ClusterProfile is gone
+    expire,  // the credential has ended, and the plugin cannot be run
+  };
+
+  Kind kind = Kind::renew;
+  Mark mark = {};  // instance, ClusterProfile, digest
+  std::string provider = {};
+  std::shared_ptr<const Access> access =
+      {};  // of renew; null where `problem` says why there is none
+  std::optional<Failure> problem = {};
+  std::vector<Held> held = {};
+  // Of the credential that is there.
+  std::optional<Lifetime> lifetime = {};
+  TimePoint renewal = {};  // of it
+  bool may_remove = false;
+};
+
+struct JobResult {
+  std::vector<Held> held = {};
+  std::vector<Failure> failures = {};
+  // What the plugin gave.
+  std::optional<Lifetime> lifetime = {};
+  std::optional<Duration> plugin_time = {};
+  bool is_same_credential = false;
+  bool is_interrupted = false;  // the work may not be ended now
+  std::size_t writes = 0;
+};
+
+struct JobTools {
+  std::vector<Target*> targets = {};
+  doctor::PluginRunner& runner;
+  const Environment& environment;
+  Journal& journal;
+  MayWrite may_write = {};
+  // A renewal may begin no plugin from here on.
+  std::function<bool()> is_stopped = {};
+};
+
+JobResult do_job(const Job& job, const JobTools& tools);
+
+}  // namespace execcred::sync

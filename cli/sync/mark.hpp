@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What execcred sync writes beside a credential to know it again: whose it is, and when it was
+// issued. A Secret carries it as labels and annotations, a folder as a file.
+#pragma once
+
+#include <execcred/base/clock.hpp>
+#include <execcred/base/result.hpp>
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace execcred::sync {
+
+// Labels of a Secret.
+inline constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
+inline constexpr std::string_view kManager = "execcred";
+inline constexpr std::string_view kInstance = "execcred.io/instance";
+
+// Annotations of a Secret.
+inline constexpr std::string_view kProfileNamespace = "execcred.io/clusterprofile-namespace";
+inline constexpr std::string_view kProfileName = "execcred.io/clusterprofile-name";
+inline constexpr std::string_view kProfileUid = "execcred.io/clusterprofile-uid";
+inline constexpr std::string_view kIssued = "execcred.io/issued";
+inline constexpr std::string_view kExpires = "execcred.io/expires";
+inline constexpr std::string_view kDigest = "execcred.io/digest";
+inline constexpr std::string_view kExpired = "execcred.io/expired";
+
+using Texts = std::map<std::string, std::string, std::less<>>;
+
+struct Mark {
+  std::string instance = {};
+  std::string name_space = {};  // of the ClusterProfile
+  std::string name = {};
+  std::string uid = {};                                  // empty: the ClusterProfile is of a file
+  std::chrono::sys_seconds issued = {};                  // when the plugin answered
+  std::optional<std::chrono::sys_seconds> expires = {};  // nullopt: a credential without an end
+  std::string digest = {};                               // of how the credential is obtained
+  bool is_expired = false;                               // it says so
+
+  std::string cluster() const { return name_space + "/" + name; }
+  // Whether it is of this ClusterProfile and instance. A uid counts where both have one.
+  bool is_of(const Mark& other) const;
+  bool is_same_object(const Mark& other) const;
+};
+
+// nullopt for what is not marked by execcred sync. A time that cannot be read is the epoch: such a
+// credential is due.
+std::optional<Mark> mark_of(const Texts& labels, const Texts& annotations);
+// They replace all that a mark before them set; `annotations` keeps what others wrote.
+void write_mark(const Mark& mark, Texts& labels, Texts& annotations);
+
+// The file in a cluster's folder.
+std::string marker_text(const Mark& mark);
+// Fails (configuration) for what is no marker.
+Result<Mark> parse_marker(std::string_view text);
+
+}  // namespace execcred::sync

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures of a run as Prometheus reads them (text exposition format 0.0.4).
+#pragma once
+
+#include "reconciler.hpp"
+
+#include <string>
+
+namespace execcred::sync {
+
+std::string metrics_text(const Figures& figures);
+
+}  // namespace execcred::sync

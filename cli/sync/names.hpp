@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the Secrets of a ClusterProfile are called.
+#pragma once
+
+#include "contents.hpp"
+
+#include <execcred/base/result.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::sync {
+
+// --secret-name: {name}, {namespace} and {format} stand for the ClusterProfile's, and the format's.
+// The names of the formats cluster-api and istio are what their readers look for.
+class SecretNames {
+ public:
+  static constexpr std::string_view kDefault = "{name}-{format}";
+
+  // Fails (configuration) for another placeholder, and where two of the formats would have one
+  // name.
+  static Result<SecretNames> parse(const std::optional<std::string>& pattern,
+                                   const std::vector<SecretFormat>& formats);
+
+  // Fails (configuration) for what cannot be a Secret's name.
+  Result<std::string> name_of(SecretFormat format, const std::string& name_space,
+                              const std::string& name) const;
+
+ private:
+  std::string expand(SecretFormat format, const std::string& name_space,
+                     const std::string& name) const;
+
+  std::string pattern_ = std::string(kDefault);
+};
+
+}  // namespace execcred::sync

@@ -1,0 +1,630 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reconciler.hpp"
+
+#include <execcred/base/cause.hpp>
+#include <execcred/base/rfc3339.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/os/file.hpp>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace execcred::sync {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr TimePoint kNever = TimePoint::max();
+// How often what was written is looked for.
+constexpr std::chrono::seconds kSweep(15);
+// A watch may not have seen yet what was written a moment ago.
+constexpr std::chrono::seconds kSettled(10);
+constexpr std::chrono::milliseconds kLongestWait(1000);
+constexpr std::chrono::milliseconds kPacedWait(100);
+constexpr std::chrono::seconds kScanPause(5);
+constexpr std::size_t kMaxMapping = 1024UL * 1024;
+
+TimePoint now() { return SystemClock().now(); }
+
+}  // namespace
+
+int worse_exit_code(int code, int other) {
+  if (code == 0 || other == 0) return code + other;
+  return code == 3 ? other : code;
+}
+
+struct Reconciler::Cluster {
+  std::string key = {};
+  Mark mark = {};
+  std::string provider = {};
+  std::shared_ptr<const Access> access = {};
+  std::optional<Failure> problem = {};
+  std::vector<Held> held = {};
+  Presence presence = Presence::unknown;
+  std::uint64_t seen = 0;  // the last look that found it
+  bool is_duplicate = false;
+  std::optional<TimePoint> next_ask = {};  // instead of the renewal
+  std::size_t failures = 0;                // in a row
+  bool is_queued = false;
+  bool is_in_flight = false;
+  bool is_changed = false;  // while it was in flight
+  TimePoint due = kNever;
+  SteadyClock::time_point written = {};
+
+  // Of what is there: the earliest.
+  std::optional<Lifetime> lifetime() const {
+    std::optional<Lifetime> earliest;
+    for (const Held& one : held) {
+      const Lifetime lifetime{.issued = one.mark.issued, .expires = one.mark.expires};
+      const bool is_earlier =
+          !earliest ||
+          (lifetime.expires && (!earliest->expires || *lifetime.expires < *earliest->expires));
+      if (is_earlier) earliest = lifetime;
+    }
+    return earliest;
+  }
+  bool is_listed() const { return presence == Presence::listed; }
+};
+
+Reconciler::Reconciler(ReconcilerSettings settings, Parts parts)
+    : settings_(std::move(settings)),
+      parts_(std::move(parts)),
+      runner_(settings_.environment, {.stop = parts_.stop.descriptor()}) {}
+
+Reconciler::~Reconciler() { end_threads(); }
+
+Status Reconciler::read_mapping() {
+  mapping_ = TRY(doctor::Mapping::load(settings_.mapping));
+  const Result<std::string> text = read_file(settings_.mapping, kMaxMapping);
+  if (text) mapping_text_ = *text;
+  return {};
+}
+
+Reconciler::Cluster& Reconciler::cluster_of(const std::string& name_space,
+                                            const std::string& name) {
+  const std::string key = name_space + "/" + name;
+  std::unique_ptr<Cluster>& cluster = clusters_[key];
+  if (!cluster) {
+    cluster = std::make_unique<Cluster>();
+    cluster->key = key;
+    cluster->mark = {.instance = settings_.instance, .name_space = name_space, .name = name};
+  }
+  return *cluster;
+}
+
+Status Reconciler::scan() {
+  std::vector<Held> all;
+  for (Store* const store : parts_.stores) {
+    std::vector<Held> held = TRY(store->scan());
+    std::move(held.begin(), held.end(), std::back_inserter(all));
+  }
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, cluster] : clusters_) {
+    cluster->held.clear();
+    cluster->next_ask.reset();
+  }
+  for (Held& held : all) {
+    const bool is_chosen =
+        settings_.name_space.empty() || held.mark.name_space == settings_.name_space;
+    if (!is_chosen) continue;
+    Cluster& cluster = cluster_of(held.mark.name_space, held.mark.name);
+    cluster.held.push_back(std::move(held));
+  }
+  for (const auto& [key, cluster] : clusters_) schedule(*cluster);
+  return {};
+}
+
+// Two ClusterProfiles that would be written to one place exclude each other.
+void Reconciler::claim(Cluster& cluster) {
+  for (Target* const target : parts_.targets) {
+    const Result<Held> place = target->place_of(cluster.mark);
+    if (!place) continue;
+    std::set<std::string>& claimants = claims_[place->place];
+    claimants.insert(cluster.key);
+    if (claimants.size() < 2) continue;
+    for (const std::string& key : claimants) {
+      const auto other = clusters_.find(key);
+      if (other == clusters_.end()) continue;
+      other->second->next_ask.reset();
+      schedule(*other->second);
+    }
+  }
+}
+
+void Reconciler::release(Cluster& cluster) {
+  for (Target* const target : parts_.targets) {
+    const Result<Held> place = target->place_of(cluster.mark);
+    const auto claim = place ? claims_.find(place->place) : claims_.end();
+    if (claim == claims_.end()) continue;
+    claim->second.erase(cluster.key);
+    for (const std::string& key : claim->second) {
+      const auto other = clusters_.find(key);
+      if (other == clusters_.end()) continue;
+      other->second->next_ask.reset();
+      schedule(*other->second);
+    }
+    if (claim->second.empty()) claims_.erase(claim);
+  }
+}
+
+bool Reconciler::is_clash(const Cluster& cluster) const {
+  if (cluster.is_duplicate) return true;
+  return std::any_of(parts_.targets.begin(), parts_.targets.end(), [&](Target* target) {
+    const Result<Held> place = target->place_of(cluster.mark);
+    const auto claim = place ? claims_.find(place->place) : claims_.end();
+    return claim != claims_.end() && claim->second.size() > 1;
+  });
+}
+
+void Reconciler::resolve(const ListedProfile& listed, Cluster& cluster) const {
+  const ProfileName name{.name_space = listed.name_space, .name = listed.name};
+  doctor::Target target = listed.profile ? doctor::target_of(mapping_, *listed.profile, {})
+                                         : doctor::target_of(name, listed.profile.error());
+  const doctor::Step* const step = target.item.cause_step();
+  std::shared_ptr<const Access> access;
+  std::optional<Failure> problem;
+  if (target.access) {
+    target.access->cluster_profile = cluster.key;
+    access = std::make_shared<const Access>(std::move(*target.access));
+  } else {
+    const std::string_view cause = step == nullptr ? execcred::cause::kProfileInvalid : step->cause;
+    problem = Failure{.cause = cause,
+                      .message = step == nullptr ? "it cannot be used" : step->message,
+                      .hint = step == nullptr ? std::string() : step->hint,
+                      .is_unavailability = doctor::is_unavailability(cause)};
+  }
+  std::string digest = access ? digest_of(*access) : std::string();
+  const bool is_same = digest == cluster.mark.digest && listed.uid == cluster.mark.uid &&
+                       problem.has_value() == cluster.problem.has_value() &&
+                       (!problem || problem->message == cluster.problem->message);
+  cluster.provider = target.item.provider;
+  cluster.access = std::move(access);
+  cluster.problem = std::move(problem);
+  cluster.mark.digest = std::move(digest);
+  cluster.mark.uid = listed.uid;
+  if (is_same) return;
+  cluster.next_ask.reset();
+  cluster.failures = 0;
+  cluster.is_changed = cluster.is_in_flight || cluster.is_queued;
+}
+
+void Reconciler::take(ListedProfile listed) {
+  if (!is_dns1123_label(listed.name_space) || !is_dns1123_subdomain(listed.name)) {
+    const Failure failure{.cause = execcred::cause::kProfileInvalid,
+                          .message = in_quotes(listed.name_space + "/" + listed.name) +
+                                     " is no name of a ClusterProfile"};
+    parts_.journal.write(Level::error, failure.message);
+    count_failures({failure});
+    return;
+  }
+  Cluster& cluster = cluster_of(listed.name_space, listed.name);
+  if (cluster.seen == look_) {
+    cluster.is_duplicate = true;
+    schedule(cluster);
+    return;
+  }
+  if (cluster.is_duplicate) cluster.next_ask.reset();
+  cluster.seen = look_;
+  cluster.is_duplicate = false;
+  const bool is_new = !cluster.is_listed();
+  cluster.presence = Presence::listed;
+  resolve(listed, cluster);
+  if (is_new) cluster.next_ask.reset();
+  if (is_new) claim(cluster);
+  schedule(cluster);
+}
+
+int Reconciler::look() {
+  const std::lock_guard lock(mutex_);
+  bool is_anew = false;
+  const Result<std::string> text = read_file(settings_.mapping, kMaxMapping);
+  if (!text || *text != mapping_text_) {
+    Result<doctor::Mapping> mapping = doctor::Mapping::load(settings_.mapping);
+    if (mapping) {
+      mapping_ = std::move(*mapping);
+      is_anew = true;
+      parts_.journal.write(Level::info, "the mapping has changed");
+    } else if (!text || mapping_text_ != *text) {
+      parts_.journal.write(Level::error, mapping.error());
+    }
+    if (text) mapping_text_ = *text;
+  }
+  ++look_;
+  const Picture picture =
+      parts_.feed->read(is_anew, {.take = [this](ListedProfile listed) { take(std::move(listed)); },
+                                  .keep =
+                                      [this](const std::string& key) {
+                                        const auto found = clusters_.find(key);
+                                        if (found != clusters_.end()) found->second->seen = look_;
+                                      }});
+  int code = 0;
+  if (picture.failure) {
+    parts_.journal.write(Level::error, *picture.failure);
+    code = exit_code(picture.failure->kind);
+  }
+  for (const Error& problem : picture.problems) {
+    parts_.journal.write(Level::error, problem);
+    code = worse_exit_code(code, 1);
+  }
+  const bool is_empty = picture.count == 0 && !settings_.may_be_empty;
+  if (picture.is_known && is_empty) {
+    parts_.journal.write(Level::error, "the inventory holds no ClusterProfile",
+                         {{"hint",
+                           "nothing is written or removed; --allow-empty is for an "
+                           "inventory that may be empty"}});
+    code = 2;
+  }
+  may_remove_ = picture.is_whole && !is_empty;
+  if (may_remove_) {
+    for (const auto& [key, cluster] : clusters_) {
+      if (cluster->seen == look_ || cluster->presence == Presence::gone) continue;
+      if (cluster->is_listed()) release(*cluster);
+      cluster->presence = Presence::gone;
+      cluster->next_ask.reset();
+      cluster->failures = 0;
+    }
+  }
+  std::vector<Cluster*> empty;
+  for (const auto& [key, cluster] : clusters_) {
+    schedule(*cluster);
+    const bool is_idle = !cluster->is_in_flight && !cluster->is_queued;
+    if (cluster->presence == Presence::gone && cluster->held.empty() && is_idle) {
+      empty.push_back(cluster.get());
+    }
+  }
+  for (Cluster* const cluster : empty) forget(*cluster);
+  figures_.is_watching = parts_.feed->is_up();
+  if (!picture.is_known && code == 0) code = 3;
+  return code;
+}
+
+const char* Reconciler::due_reason(const Cluster& cluster) const {
+  if (cluster.presence == Presence::gone) return "its ClusterProfile is gone";
+  if (cluster.problem) return "it cannot be resolved";
+  for (Target* const target : parts_.targets) {
+    const Result<Held> place = target->place_of(cluster.mark);
+    if (!place) return "missing";
+    const auto held = std::find_if(cluster.held.begin(), cluster.held.end(),
+                                   [&](const Held& one) { return one.place == place->place; });
+    if (held == cluster.held.end()) return "missing";
+    if (held->mark.digest != cluster.mark.digest) return "changed";
+    if (!held->mark.is_same_object(cluster.mark)) return "changed";
+    if (held->mark.is_expired) return "expired";
+  }
+  return nullptr;
+}
+
+TimePoint Reconciler::due_time(const Cluster& cluster) const {
+  const std::optional<Lifetime> lifetime = cluster.lifetime();
+  const TimePoint end = lifetime && lifetime->expires ? TimePoint(*lifetime->expires) : kNever;
+  const bool is_marked = std::all_of(cluster.held.begin(), cluster.held.end(),
+                                     [](const Held& held) { return held.mark.is_expired; });
+  // What nobody renews is at least marked.
+  const TimePoint mark = is_marked ? kNever : end;
+  if (cluster.presence == Presence::unknown) return cluster.next_ask.value_or(mark);
+  if (cluster.presence == Presence::gone) {
+    if (cluster.held.empty()) return kNever;
+    return cluster.next_ask.value_or(settings_.prunes ? TimePoint::min() : mark);
+  }
+  if (cluster.next_ask) return std::min(*cluster.next_ask, mark > now() ? mark : kNever);
+  if (due_reason(cluster) != nullptr || is_clash(cluster)) return TimePoint::min();
+  return renewal_of(*lifetime, settings_.renewal, cluster.key);
+}
+
+void Reconciler::schedule(Cluster& cluster) {
+  due_.erase({cluster.due, &cluster});
+  cluster.due = kNever;
+  if (cluster.is_in_flight || cluster.is_queued) return;
+  cluster.due = due_time(cluster);
+  if (cluster.due != kNever) due_.emplace(cluster.due, &cluster);
+}
+
+void Reconciler::forget(Cluster& cluster) {
+  due_.erase({cluster.due, &cluster});
+  clusters_.erase(std::string(cluster.key));
+}
+
+Job Reconciler::job_of(Cluster& cluster) const {
+  const std::optional<Lifetime> lifetime = cluster.lifetime();
+  Job job{.mark = cluster.mark,
+          .provider = cluster.provider,
+          .access = cluster.access,
+          .problem = cluster.problem,
+          .held = cluster.held,
+          .lifetime = lifetime,
+          .renewal = lifetime ? renewal_of(*lifetime, settings_.renewal, cluster.key) : kNever,
+          .may_remove = settings_.prunes && may_remove_};
+  if (!cluster.is_listed()) {
+    const bool is_removal = cluster.presence == Presence::gone && settings_.prunes;
+    job.kind = is_removal ? Job::Kind::remove : Job::Kind::expire;
+  } else if (is_clash(cluster)) {
+    job.problem = Failure{
+        .cause = cause::kTargetClash,
+        .message = cluster.is_duplicate ? "there are two ClusterProfiles of this name"
+                                        : "another ClusterProfile would be written to its target",
+        .hint = cluster.is_duplicate ? "remove one of them: neither is written"
+                                     : "choose other names with --secret-name: neither is written"};
+  }
+  return job;
+}
+
+void Reconciler::count_failures(const std::vector<Failure>& failures) {
+  for (const Failure& failure : failures) {
+    const std::string_view cause =
+        failure.cause.empty() ? execcred::cause::kProgramFailed : failure.cause;
+    ++figures_.failures[std::string(cause)];
+    round_code_ = worse_exit_code(round_code_, failure.is_unavailability ? 3 : 1);
+  }
+}
+
+void Reconciler::finish(Cluster& cluster, const Job& job, JobResult result) {
+  cluster.is_in_flight = false;
+  cluster.held = std::move(result.held);
+  if (result.writes > 0) cluster.written = SteadyClock::now();
+  if (job.kind == Job::Kind::renew && result.lifetime && result.writes > 0) ++figures_.renewals;
+  if (result.plugin_time) {
+    const double seconds = std::chrono::duration<double>(*result.plugin_time).count();
+    ++figures_.plugin_runs;
+    figures_.plugin_seconds += seconds;
+    for (std::size_t i = 0; i < Figures::kPluginSeconds.size(); ++i) {
+      if (seconds <= Figures::kPluginSeconds.at(i)) ++figures_.plugin_runs_within.at(i);
+    }
+  }
+  count_failures(result.failures);
+  const std::optional<Lifetime> lifetime = cluster.lifetime();
+  const auto expires = lifetime ? lifetime->expires : std::nullopt;
+  cluster.next_ask.reset();
+  if (result.is_interrupted) {
+    cluster.next_ask = now() + kLongestWait;
+  } else if (!result.failures.empty()) {
+    cluster.next_ask = next_attempt(++cluster.failures, expires, now());
+  } else {
+    cluster.failures = 0;
+    if (result.is_same_credential) cluster.next_ask = next_question(expires, now());
+  }
+  if (std::exchange(cluster.is_changed, false)) cluster.next_ask.reset();
+  if (cluster.presence == Presence::gone && cluster.held.empty()) {
+    forget(cluster);
+  } else {
+    schedule(cluster);
+  }
+}
+
+bool Reconciler::may_write() const {
+  return !parts_.stop.is_requested() && (parts_.lease == nullptr || parts_.lease->holds());
+}
+
+void Reconciler::start_threads() {
+  while (threads_.size() < settings_.parallel) {
+    try {
+      threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      if (threads_.empty()) throw;
+      return;  // fewer do it too
+    }
+  }
+}
+
+void Reconciler::end_threads() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  ready_changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void Reconciler::work() {
+  const JobTools tools{.targets = parts_.targets,
+                       .runner = runner_,
+                       .environment = settings_.environment,
+                       .journal = parts_.journal,
+                       .may_write = [this] { return may_write(); },
+                       .is_stopped = [this] { return parts_.stop.is_requested(); }};
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ready_changed_.wait(lock, [this] { return is_ending_ || !ready_.empty(); });
+    if (is_ending_) return;
+    Cluster& cluster = *ready_.front();
+    ready_.pop_front();
+    cluster.is_queued = false;
+    cluster.is_in_flight = true;
+    cluster.is_changed = false;
+    ++in_flight_;
+    const Job job = job_of(cluster);
+    lock.unlock();
+    JobResult result;
+    if (may_write()) {
+      result = do_job(job, tools);
+    } else {
+      result.held = job.held;
+      result.is_interrupted = true;
+    }
+    lock.lock();
+    finish(cluster, job, std::move(result));
+    --in_flight_;
+    idle_.notify_all();
+  }
+}
+
+void Reconciler::dispatch(bool is_paced) {
+  const TimePoint time = now();
+  std::vector<Cluster*> begun;
+  for (const auto& [due, cluster] : due_) {
+    if (due > time) break;
+    const std::optional<Lifetime> lifetime = cluster->lifetime();
+    const bool has_time = lifetime && lifetime->expires && cluster->is_listed() &&
+                          due != TimePoint::min() &&
+                          (*lifetime->expires - time) * 5 > *lifetime->expires - lifetime->issued;
+    if (is_paced && has_time && !pace_.begin(SteadyClock::now())) continue;
+    begun.push_back(cluster);
+  }
+  for (Cluster* const cluster : begun) {
+    due_.erase({cluster->due, cluster});
+    cluster->due = kNever;
+    cluster->is_queued = true;
+    ready_.push_back(cluster);
+  }
+  if (!begun.empty()) ready_changed_.notify_all();
+}
+
+int Reconciler::run_round() {
+  start_threads();
+  std::unique_lock lock(mutex_);
+  dispatch(false);
+  idle_.wait(lock, [this] {
+    if (parts_.stop.is_requested()) ready_.clear();
+    return ready_.empty() && in_flight_ == 0;
+  });
+  return round_code_;
+}
+
+std::string Reconciler::plan() const {
+  const std::lock_guard lock(mutex_);
+  std::string text;
+  const auto add = [&text](std::string_view verb, const std::string& what, std::string_view why) {
+    text += std::string(verb) + " " + what + ": " + std::string(why) + "\n";
+  };
+  for (const auto& [key, cluster] : clusters_) {
+    if (cluster->due > now()) continue;
+    const bool is_refused = cluster->problem && is_by_rule(cluster->problem->cause) && may_remove_;
+    if (cluster->presence == Presence::gone || is_refused) {
+      if (!settings_.prunes) continue;
+      const std::string why =
+          is_refused ? cluster->problem->message : std::string("its ClusterProfile is gone");
+      for (const Held& held : cluster->held) add("remove", held.place, why);
+    }
+    if (!cluster->is_listed()) continue;
+    if (cluster->problem) {
+      add("skip", key, cluster->problem->message);
+      continue;
+    }
+    if (is_clash(*cluster)) {
+      add("skip", key, "another ClusterProfile would be written to its target");
+      continue;
+    }
+    const char* const reason = due_reason(*cluster);
+    for (Target* const target : parts_.targets) {
+      const Result<Held> place = target->place_of(cluster->mark);
+      if (!place) {
+        add("skip", key, place.error().message);
+        continue;
+      }
+      const bool is_there =
+          std::any_of(cluster->held.begin(), cluster->held.end(),
+                      [&](const Held& held) { return held.place == place->place; });
+      add(is_there ? "renew" : "create", place->place,
+          !is_there ? "missing" : (reason == nullptr ? "due" : reason));
+    }
+  }
+  return text;
+}
+
+void Reconciler::set_pace() {
+  double mean = 0;
+  for (const auto& [key, cluster] : clusters_) {
+    const std::optional<Lifetime> lifetime = cluster->lifetime();
+    if (!cluster->is_listed() || !lifetime || !lifetime->expires) continue;
+    const double seconds =
+        std::chrono::duration<double>(*lifetime->expires - lifetime->issued).count();
+    if (seconds > 0) mean += 1 / (seconds * settings_.renewal.share);
+  }
+  pace_.set_mean(mean);
+}
+
+void Reconciler::sweep() {
+  const std::lock_guard lock(mutex_);
+  const auto settled = SteadyClock::now() - kSettled;
+  for (const auto& [key, cluster] : clusters_) {
+    if (!cluster->is_listed() || cluster->is_in_flight || cluster->written > settled) continue;
+    const std::size_t before = cluster->held.size();
+    std::erase_if(cluster->held, [](const Held& held) { return held.store->is_gone(held); });
+    if (cluster->held.size() == before) continue;
+    cluster->next_ask.reset();
+    schedule(*cluster);
+  }
+  set_pace();
+}
+
+void Reconciler::wake() {
+  {
+    const std::lock_guard lock(wake_mutex_);
+    is_woken_ = true;
+  }
+  woken_.notify_one();
+}
+
+void Reconciler::wait() {
+  std::unique_lock lock(wake_mutex_);
+  while (!is_woken_ && !parts_.stop.is_requested()) woken_.wait_for(lock, kLongestWait);
+  is_woken_ = false;
+}
+
+// Looks at what other processes wrote before this one writes anything.
+Status Reconciler::lead() {
+  {
+    std::unique_lock lock(mutex_);
+    idle_.wait(lock, [this] { return in_flight_ == 0 && ready_.empty(); });
+  }
+  const Status scanned = scan();
+  is_scanned_ = scanned.has_value();
+  if (scanned) return {};
+  if (scanned.error().kind != Error::Kind::unavailable && parts_.lease == nullptr) return scanned;
+  parts_.journal.write(Level::error, scanned.error());
+  parts_.stop.wait_until(SteadyClock::now() + kScanPause);
+  return {};
+}
+
+Status Reconciler::run() {
+  start_threads();
+  auto next_sweep = SteadyClock::now() + kSweep;
+  bool is_looked_at = false;
+  Status led;
+  while (led && !parts_.stop.is_requested()) {
+    bool is_woken = false;
+    {
+      std::unique_lock lock(wake_mutex_);
+      if (!is_woken_) woken_.wait_for(lock, kPacedWait);
+      is_woken = std::exchange(is_woken_, false);
+    }
+    const bool is_time = SteadyClock::now() >= next_sweep;
+    if (is_woken || is_time) is_looked_at = look() == 0 || is_looked_at;
+    if (is_time) {
+      sweep();
+      next_sweep = SteadyClock::now() + kSweep;
+    }
+    const bool is_leading = parts_.lease == nullptr || parts_.lease->holds();
+    if (!is_leading) is_scanned_ = false;
+    if (is_leading && !is_scanned_) led = lead();
+    const std::lock_guard lock(mutex_);
+    figures_.is_waiting = !is_leading;
+    if (!is_leading || !is_scanned_) continue;
+    dispatch(true);
+    const bool is_quiet = ready_.empty() && in_flight_ == 0;
+    const bool is_behind = !due_.empty() && due_.begin()->first == TimePoint::min();
+    if (is_looked_at && is_quiet && !is_behind) figures_.is_round_done = true;
+  }
+  end_threads();
+  return led;
+}
+
+Figures Reconciler::figures() const {
+  const std::lock_guard lock(mutex_);
+  Figures figures = figures_;
+  for (const auto& [key, cluster] : clusters_) {
+    if (!cluster->is_listed()) continue;
+    ++figures.clusters;
+    const std::optional<Lifetime> lifetime = cluster->lifetime();
+    if (!lifetime) continue;
+    figures.credentials.push_back({.name_space = cluster->mark.name_space,
+                                   .name = cluster->mark.name,
+                                   .provider = cluster->provider,
+                                   .expires = lifetime->expires});
+  }
+  return figures;
+}
+
+}  // namespace execcred::sync

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps what is written as the ClusterProfiles and their plugins want it: it knows of each cluster
+// what is there and when that is due, and gives the work to threads.
+#pragma once
+
+#include "feed.hpp"
+#include "job.hpp"
+#include "journal.hpp"
+#include "schedule.hpp"
+#include "target.hpp"
+
+#include "../doctor/target.hpp"
+
+#include <execcred/base/environment.hpp>
+#include <execcred/hub/lease.hpp>
+#include <execcred/os/stop_event.hpp>
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace execcred::sync {
+
+struct ReconcilerSettings {
+  std::string instance = {};
+  std::string mapping = {};     // path
+  std::string name_space = {};  // -n: what was written for other namespaces is left alone
+  std::size_t parallel = 16;
+  RenewalRules renewal = {};
+  bool prunes = true;
+  bool may_be_empty = false;
+  Environment environment = {};
+};
+
+// What /metrics tells.
+struct ClusterFigures {
+  std::string name_space = {};
+  std::string name = {};
+  std::string provider = {};
+  std::optional<std::chrono::sys_seconds> expires = {};
+};
+struct Figures {
+  std::size_t clusters = 0;  // that are listed
+  std::vector<ClusterFigures> credentials = {};
+  std::uint64_t renewals = 0;
+  std::map<std::string, std::uint64_t, std::less<>> failures = {};  // by cause
+  // Of plugins' runs: how many took at most so long, in the order of kPluginSeconds.
+  static constexpr std::array<double, 8> kPluginSeconds = {0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10};
+  std::array<std::uint64_t, kPluginSeconds.size()> plugin_runs_within = {};
+  std::uint64_t plugin_runs = 0;
+  double plugin_seconds = 0;
+  bool is_watching = false;
+  bool is_round_done = false;  // the first one, whole
+  bool is_waiting = false;     // for the lease
+
+  bool is_ready() const { return is_round_done || is_waiting; }
+};
+
+// Of two exit codes: what waiting does not mend before what it does.
+int worse_exit_code(int code, int other);
+
+class Reconciler {
+ public:
+  struct Parts {
+    std::vector<Store*> stores = {};
+    std::vector<Target*> targets = {};
+    ProfileFeed* feed;
+    Journal& journal;
+    const StopEvent& stop;
+    const Lease* lease = nullptr;  // null: no other process writes
+  };
+
+  Reconciler(ReconcilerSettings settings, Parts parts);
+  Reconciler(const Reconciler&) = delete;
+  Reconciler& operator=(const Reconciler&) = delete;
+  ~Reconciler();
+
+  // Fails (configuration) where the mapping cannot be read.
+  Status read_mapping();
+  // What is there already. Fails as Store::scan() does.
+  Status scan();
+  // What the inventory holds now. Returns the exit code that it alone gives a run of one round: 0,
+  // or why it cannot be used.
+  int look();
+
+  // Everything that is due, once: the exit code. Ends early where `stop` is requested.
+  int run_round();
+  // The lines that say what run_round() would do.
+  std::string plan() const;
+
+  // Until `stop` is requested. Fails where what is there already cannot be looked at, for a reason
+  // that does not pass.
+  Status run();
+
+  // By any thread: something may have changed.
+  void wake();
+  // Until wake() was called, or `stop` is requested.
+  void wait();
+
+  Figures figures() const;
+
+ private:
+  enum class Presence { unknown, listed, gone };
+  struct Cluster;
+  using Clusters = std::map<std::string, std::unique_ptr<Cluster>, std::less<>>;
+
+  Cluster& cluster_of(const std::string& name_space, const std::string& name);
+  void take(ListedProfile listed);
+  void resolve(const ListedProfile& listed, Cluster& cluster) const;
+  void claim(Cluster& cluster);
+  void release(Cluster& cluster);
+  void schedule(Cluster& cluster);
+  TimePoint due_time(const Cluster& cluster) const;
+  const char* due_reason(const Cluster& cluster) const;
+  bool is_clash(const Cluster& cluster) const;
+  Job job_of(Cluster& cluster) const;
+  void finish(Cluster& cluster, const Job& job, JobResult result);
+  void count_failures(const std::vector<Failure>& failures);
+  void forget(Cluster& cluster);
+  void set_pace();
+
+  void start_threads();
+  void end_threads();
+  void work();
+  bool may_write() const;
+  void dispatch(bool is_paced);
+  void sweep();
+  Status lead();
+
+  ReconcilerSettings settings_;
+  Parts parts_;
+  doctor::PluginRunner runner_;
+  doctor::Mapping mapping_;
+  std::string mapping_text_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable ready_changed_;
+  std::condition_variable idle_;
+  Clusters clusters_;
+  std::map<std::string, std::set<std::string>> claims_;  // clusters by place
+  std::set<std::pair<TimePoint, Cluster*>> due_;
+  std::deque<Cluster*> ready_;
+  std::size_t in_flight_ = 0;
+  bool may_remove_ = false;
+  bool is_ending_ = false;
+  RenewalPace pace_;
+  Figures figures_;
+  int round_code_ = 0;
+  std::uint64_t look_ = 0;
+  bool is_scanned_ = false;  // since this process may write
+
+  std::mutex wake_mutex_;
+  std::condition_variable woken_;
+  bool is_woken_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace execcred::sync

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// SIGTERM, SIGINT and SIGHUP ask a long run to end; one that cannot end in time is ended.
+#pragma once
+
+#include <execcred/os/file.hpp>
+#include <execcred/os/stop_event.hpp>
+
+#include <atomic>
+#include <csignal>
+#include <functional>
+#include <thread>
+
+namespace execcred::sync {
+
+class RunSignals {
+ public:
+  // Before any other thread is started: they inherit that signals come here. `on_stop` is called
+  // by another thread. `exit_code` is that of a run which is ended by force.
+  RunSignals(const StopEvent& stop, std::function<void()> on_stop, int exit_code);
+  RunSignals(const RunSignals&) = delete;
+  RunSignals& operator=(const RunSignals&) = delete;
+  ~RunSignals();
+
+  // 0: none.
+  int received() const { return received_; }
+
+ private:
+  void run(const std::function<void()>& on_stop);
+
+  const StopEvent& stop_;
+  int exit_code_;
+  FileDescriptor signals_;
+  FileDescriptor end_;
+  std::atomic<int> received_ = 0;
+  sigset_t before_ = {};
+  std::thread thread_;
+};
+
+}  // namespace execcred::sync

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule.hpp"
+
+#include <execcred/base/digest.hpp>
+#include <execcred/base/pause.hpp>
+
+#include <algorithm>
+
+namespace execcred::sync {
+namespace {
+
+constexpr Duration kShortest = std::chrono::seconds(1);
+// Where a credential has no end, the plugin's source may still change.
+constexpr Duration kWithoutEnd = std::chrono::minutes(10);
+constexpr Duration kFirstPause = std::chrono::seconds(2);
+constexpr Duration kLongestPause = std::chrono::minutes(5);
+
+// From 0 to 1, evenly.
+double place_of(std::string_view cluster) {
+  const Sha256Digest digest = sha256(cluster);
+  const unsigned number = digest[0] * 256U + digest[1];
+  return number / 65535.0;
+}
+
+}  // namespace
+
+TimePoint renewal_of(const Lifetime& lifetime, const RenewalRules& rules,
+                     std::string_view cluster) {
+  const TimePoint issued = lifetime.issued;
+  const double place = 0.9 + 0.2 * place_of(cluster);
+  if (!lifetime.expires) {
+    return issued + std::chrono::duration_cast<Duration>(kWithoutEnd * place);
+  }
+  const double share = std::min(rules.share * place, 0.99);
+  return issued + std::chrono::duration_cast<Duration>((*lifetime.expires - issued) * share);
+}
+
+TimePoint next_question(std::optional<std::chrono::sys_seconds> expires, TimePoint now) {
+  if (!expires) return now + kWithoutEnd;
+  return now + std::max<Duration>((*expires - now) / 2, kShortest);
+}
+
+TimePoint next_attempt(std::size_t failures, std::optional<std::chrono::sys_seconds> expires,
+                       TimePoint now) {
+  constexpr std::size_t kMostDoublings = 8;
+  Duration pause = kFirstPause;
+  for (std::size_t i = 1; i < std::min(failures, kMostDoublings); ++i) pause *= 2;
+  pause = jittered(std::min(pause, kLongestPause));
+  if (expires && *expires > now) {
+    pause = std::min(pause, std::max<Duration>((*expires - now) / 4, kShortest));
+  }
+  return now + pause;
+}
+
+bool RenewalPace::begin(std::chrono::steady_clock::time_point now) {
+  constexpr double kMostOfMean = 2.5;
+  if (last_) {
+    const std::chrono::duration<double> passed = now - *last_;
+    credit_ = std::min(kAtOnce, credit_ + passed.count() * mean_ * kMostOfMean);
+  }
+  last_ = now;
+  if (credit_ < 1) return false;
+  credit_ -= 1;
+  return true;
+}
+
+}  // namespace execcred::sync

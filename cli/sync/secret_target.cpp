@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secret_target.hpp"
+
+#include <execcred/base/encoding.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
+#include <execcred/hub/secrets.hpp>
+#include <execcred/json/json.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred::sync {
+namespace {
+
+using json::Object;
+using json::Value;
+
+// Each is a read and a change that met another writer's, or a lost reply.
+constexpr int kMostAttempts = 6;
+
+Texts texts_of(const Value& object, std::string_view field) {
+  Texts texts;
+  const Value* const metadata = object.find("metadata");
+  const Value* const members = metadata == nullptr ? nullptr : metadata->find(field);
+  if (members == nullptr || members->object() == nullptr) return texts;
+  for (const json::Member& member : *members->object()) {
+    if (member.value.string() != nullptr) texts.emplace(member.name, *member.value.string());
+  }
+  return texts;
+}
+
+std::optional<Mark> mark_of_object(const Value& object) {
+  return mark_of(texts_of(object, "labels"), texts_of(object, "annotations"));
+}
+
+Value object_of(const Texts& texts) {
+  Value object((Object()));
+  for (const auto& [name, text] : texts) object.add(name, Value(text));
+  return object;
+}
+
+void set_member(Value& object, std::string_view name, Value value) {
+  for (json::Member& member : *object.object()) {
+    if (member.name != name) continue;
+    member.value = std::move(value);
+    return;
+  }
+  object.add(name, std::move(value));
+}
+
+Value& metadata_of(Value& object) {
+  for (json::Member& member : *object.object()) {
+    if (member.name == "metadata") return member.value;
+  }
+  return object.add("metadata", Value(Object()));
+}
+
+Value data_of(const SecretForm& form) {
+  Value data((Object()));
+  for (const auto& [key, text] : form.data) data.add(key, Value(encode_base64(text.reveal())));
+  return data;
+}
+
+bool is_type(const Value& object, const std::string& type) {
+  const Value* const member = object.find("type");
+  return member != nullptr && member->string() != nullptr && *member->string() == type;
+}
+
+bool has_data(const Value& object, const SecretForm& form) {
+  const Value* const data = object.find("data");
+  if (data == nullptr || data->object() == nullptr) return false;
+  if (data->object()->size() != form.data.size()) return false;
+  return std::all_of(form.data.begin(), form.data.end(), [data](const auto& value) {
+    const Value* const there = data->find(value.first);
+    return there != nullptr && there->string() != nullptr &&
+           *there->string() == encode_base64(value.second.reveal());
+  });
+}
+
+// What a reader of the mark would act on; when it was issued changes nothing by itself.
+bool says_the_same(const Mark& mark, const Mark& other) {
+  return mark.uid == other.uid && mark.expires == other.expires && mark.digest == other.digest &&
+         mark.is_expired == other.is_expired;
+}
+
+void put_mark(const Mark& mark, const SecretForm* form, Value& object) {
+  Texts labels = texts_of(object, "labels");
+  Texts annotations = texts_of(object, "annotations");
+  write_mark(mark, labels, annotations);
+  if (form != nullptr) {
+    for (const auto& [name, text] : form->labels) labels[name] = text;
+    for (const auto& [name, text] : form->annotations) annotations[name] = text;
+  }
+  set_member(metadata_of(object), "labels", object_of(labels));
+  set_member(metadata_of(object), "annotations", object_of(annotations));
+}
+
+Value new_object(const Held& held, const SecretForm& form) {
+  Value metadata((Object()));
+  metadata.add("name", Value(held.name));
+  metadata.add("namespace", Value(held.name_space));
+  Value object((Object()));
+  object.add("apiVersion", Value("v1"));
+  object.add("kind", Value("Secret"));
+  object.add("metadata", std::move(metadata));
+  object.add("type", Value(form.type));
+  object.add("data", data_of(form));
+  put_mark(held.mark, &form, object);
+  return object;
+}
+
+Error foreign(const std::optional<Mark>& mark) {
+  return Error{.kind = Error::Kind::no_credential,
+               .message = mark ? "the Secret belongs to the instance " + in_quotes(mark->instance) +
+                                     ", ClusterProfile " + in_quotes(mark->cluster())
+                               : "the Secret is not of execcred: it lacks the label " +
+                                     std::string(kManagedBy) + "=" + std::string(kManager) +
+                                     " or one of execcred's annotations",
+               .hint = "it stays as it is; remove it, or choose other names with --secret-name",
+               .cause = cause::kTargetForeign};
+}
+
+Error with_cause(Error error) {
+  if (error.cause.empty()) {
+    error.cause =
+        error.kind == Error::Kind::unavailable ? cause::kTargetUnavailable : cause::kTargetRefused;
+  }
+  return error;
+}
+
+Error never_settled() {
+  return Error{.kind = Error::Kind::unavailable,
+               .message = "the Secret kept changing while it was written",
+               .hint = "look for another program that writes it",
+               .cause = cause::kTargetUnavailable};
+}
+
+// Whether to read the object and try again.
+bool may_settle(const ChangeOutcome& outcome) {
+  using Kind = ChangeOutcome::Kind;
+  return outcome.kind == Kind::conflict || outcome.kind == Kind::absent ||
+         outcome.kind == Kind::unknown;
+}
+
+// One attempt at a change. nullopt: the object must be read again.
+using Attempt = Result<std::optional<Wrote>>;
+
+Attempt settled(const ChangeOutcome& outcome, ChangeOutcome::Kind also_done) {
+  if (outcome || outcome.kind == also_done) return std::optional(Wrote::written);
+  if (may_settle(outcome)) return std::optional<Wrote>();
+  return with_cause(outcome.error);
+}
+
+// The Secret as it is read, wiped at the end.
+class SecretObject {
+ public:
+  explicit SecretObject(Value value) : value_(std::move(value)) {}
+  SecretObject(const SecretObject&) = delete;
+  SecretObject& operator=(const SecretObject&) = delete;
+  ~SecretObject() { json::wipe(value_); }
+  Value& get() { return value_; }
+
+ private:
+  Value value_;
+};
+
+Attempt remove_object(HubSecrets& secrets, const Held& held, const Value& object) {
+  const ChangeOutcome outcome =
+      secrets.remove(held.name_space, held.name, std::string(metadata_text(object, "uid")),
+                     std::string(metadata_text(object, "resourceVersion")));
+  return settled(outcome, ChangeOutcome::Kind::absent);
+}
+
+// Of a Secret as it is now; nullopt where there is none.
+using Change = std::function<Attempt(HubSecrets&, std::optional<Value>&)>;
+
+Result<Wrote> settle(HubClients& clients, const Held& held, const Change& change) {
+  return clients.with([&](HubClient& client) -> Result<Wrote> {
+    HubSecrets secrets(client);
+    for (int i = 0; i < kMostAttempts; ++i) {
+      Result<std::optional<Value>> found = secrets.get(held.name_space, held.name);
+      if (!found) return with_cause(found.error());
+      const std::optional<Wrote> wrote = TRY(change(secrets, *found));
+      if (*found) json::wipe(**found);
+      if (wrote) return *wrote;
+    }
+    return never_settled();
+  });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HubClient>> HubClients::take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      std::unique_ptr<HubClient> client = std::move(idle_.back());
+      idle_.pop_back();
+      return client;
+    }
+  }
+  return std::make_unique<HubClient>(TRY(make_()));
+}
+
+void HubClients::give_back(std::unique_ptr<HubClient> client) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(client));
+}
+
+SecretStore::~SecretStore() {
+  if (watcher_.joinable()) watcher_.join();
+}
+
+Status SecretStore::watch(HubClient client, const StopEvent& stop) {
+  const LabelSelector selector =
+      TRY(LabelSelector::parse(std::string(kManagedBy) + "=" + std::string(kManager) + "," +
+                               std::string(kInstance) + "=" + settings_.instance));
+  watch_ = std::make_unique<HubWatch>(std::move(client),
+                                      watch_secret_metadata(settings_.scanned, selector));
+  watcher_ = std::thread([this, &stop] { watch_->run(stop); });
+  return {};
+}
+
+Held SecretStore::place_of(const std::string& name, const Mark& mark) {
+  const std::string& name_space =
+      settings_.name_space.empty() ? mark.name_space : settings_.name_space;
+  return {.store = this,
+          .place = "Secret " + name_space + "/" + name,
+          .name_space = name_space,
+          .name = name,
+          .mark = mark};
+}
+
+Result<std::vector<Held>> SecretStore::scan() {
+  const LabelSelector selector =
+      TRY(LabelSelector::parse(std::string(kManagedBy) + "=" + std::string(kManager) + "," +
+                               std::string(kInstance) + "=" + settings_.instance));
+  const std::vector<Value> objects =
+      TRY(clients_.with([&](HubClient& client) -> Result<std::vector<Value>> {
+        return HubSecrets(client).list(settings_.scanned, selector, HubContent::metadata);
+      }));
+  std::vector<Held> held;
+  for (const Value& object : objects) {
+    std::optional<Mark> mark = mark_of_object(object);
+    if (!mark || mark->instance != settings_.instance) continue;
+    const std::string name_space(metadata_text(object, "namespace"));
+    const std::string name(metadata_text(object, "name"));
+    held.push_back({.store = this,
+                    .place = "Secret " + name_space + "/" + name,
+                    .name_space = name_space,
+                    .name = name,
+                    .mark = std::move(*mark)});
+  }
+  return held;
+}
+
+bool SecretStore::is_gone(const Held& held) const {
+  if (!watch_) return false;
+  const WatchView view = watch_->view();
+  if (!view.is_complete || !view.is_in_sync) return false;
+  return find_object(*view.objects, held.name_space, held.name) == nullptr;
+}
+
+Result<Wrote> SecretStore::write(const Held& held, const SecretForm& form,
+                                 const MayWrite& may_write) {
+  const auto change = [&](HubSecrets& secrets, std::optional<Value>& found) -> Attempt {
+    if (!found) {
+      if (!may_write()) return std::optional(Wrote::not_now);
+      SecretObject object(new_object(held, form));
+      const ChangeOutcome outcome = secrets.create(held.name_space, object.get());
+      return settled(outcome, ChangeOutcome::Kind::done);
+    }
+    const std::optional<Mark> mark = mark_of_object(*found);
+    if (!mark || !mark->is_of(held.mark)) return foreign(mark);
+    const bool is_whole = has_data(*found, form) && is_type(*found, form.type);
+    if (is_whole && says_the_same(*mark, held.mark)) return std::optional(Wrote::unchanged);
+    if (!may_write()) return std::optional(Wrote::not_now);
+    if (!mark->is_same_object(held.mark) || !is_type(*found, form.type)) {
+      // The next attempt creates it.
+      const std::optional<Wrote> removed = TRY(remove_object(secrets, held, *found));
+      static_cast<void>(removed);
+      return std::optional<Wrote>();
+    }
+    set_member(*found, "data", data_of(form));
+    put_mark(held.mark, &form, *found);
+    const ChangeOutcome outcome = secrets.replace(held.name_space, held.name, *found);
+    return settled(outcome, ChangeOutcome::Kind::done);
+  };
+  return settle(clients_, held, change);
+}
+
+Result<Wrote> SecretStore::mark_expired(const Held& held, const MayWrite& may_write) {
+  const auto change = [&](HubSecrets& secrets, std::optional<Value>& found) -> Attempt {
+    const std::optional<Mark> mark = found ? mark_of_object(*found) : std::nullopt;
+    if (!mark || !mark->is_of(held.mark) || mark->is_expired)
+      return std::optional(Wrote::unchanged);
+    // Another process renewed it.
+    if (mark->expires != held.mark.expires) return std::optional(Wrote::unchanged);
+    if (!may_write()) return std::optional(Wrote::not_now);
+    Mark expired = *mark;
+    expired.is_expired = true;
+    put_mark(expired, nullptr, *found);
+    const ChangeOutcome outcome = secrets.replace(held.name_space, held.name, *found);
+    return settled(outcome, ChangeOutcome::Kind::done);
+  };
+  return settle(clients_, held, change);
+}
+
+Result<Wrote> SecretStore::remove(const Held& held, const MayWrite& may_write) {
+  const auto change = [&](HubSecrets& secrets, std::optional<Value>& found) -> Attempt {
+    const std::optional<Mark> mark = found ? mark_of_object(*found) : std::nullopt;
+    if (!mark || !mark->is_of(held.mark)) return std::optional(Wrote::unchanged);
+    if (!may_write()) return std::optional(Wrote::not_now);
+    return remove_object(secrets, held, *found);
+  };
+  return settle(clients_, held, change);
+}
+
+Result<Held> SecretTarget::place_of(const Mark& mark) {
+  return store_.place_of(TRY(names_.name_of(format_, mark.name_space, mark.name)), mark);
+}
+
+Result<Wrote> SecretTarget::write(const Held& held, const Issue& issue, const MayWrite& may_write) {
+  Result<SecretForm> form = secret_form(format_, issue);
+  if (!form) {
+    form.error().cause = cause::kTargetUnfit;
+    return form.error();
+  }
+  return store_.write(held, *form, may_write);
+}
+
+}  // namespace execcred::sync

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Secrets of the hub, one for each ClusterProfile and format.
+//
+// A Secret is created whole by POST. Later it is replaced as it was read, with what others wrote
+// to its metadata, and only while it is the object that was read. One that lacks this instance's
+// labels, or is of another ClusterProfile, is never changed.
+#pragma once
+
+#include "names.hpp"
+#include "target.hpp"
+
+#include <execcred/hub/client.hpp>
+#include <execcred/hub/watch.hpp>
+#include <execcred/os/stop_event.hpp>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace execcred::sync {
+
+// Clients of the hub's API, one for each thread that works at a time.
+class HubClients {
+ public:
+  using Make = std::function<Result<HubClient>()>;
+  explicit HubClients(Make make) : make_(std::move(make)) {}
+
+  // Calls `use` with a client that no other thread has meanwhile.
+  template <class Use>
+  auto with(const Use& use) -> decltype(use(std::declval<HubClient&>())) {
+    std::unique_ptr<HubClient> client = EXECCRED_TRY(take());
+    auto result = use(*client);
+    give_back(std::move(client));
+    return result;
+  }
+
+ private:
+  Result<std::unique_ptr<HubClient>> take();
+  void give_back(std::unique_ptr<HubClient> client);
+
+  Make make_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<HubClient>> idle_;
+};
+
+struct SecretSettings {
+  std::string instance = {};
+  // Empty: that of each ClusterProfile.
+  std::string name_space = {};
+  // Where to look for what was written: empty for all namespaces.
+  std::string scanned = {};
+};
+
+class SecretStore final : public Store {
+ public:
+  SecretStore(SecretSettings settings, HubClients& clients)
+      : settings_(std::move(settings)), clients_(clients) {}
+  ~SecretStore() override;
+
+  // From here on is_gone() knows; until `stop`.
+  Status watch(HubClient client, const StopEvent& stop);
+
+  Result<std::vector<Held>> scan() override;
+  bool is_gone(const Held& held) const override;
+  Result<Wrote> mark_expired(const Held& held, const MayWrite& may_write) override;
+  Result<Wrote> remove(const Held& held, const MayWrite& may_write) override;
+
+  Held place_of(const std::string& name, const Mark& mark);
+  Result<Wrote> write(const Held& held, const SecretForm& form, const MayWrite& may_write);
+
+ private:
+  SecretSettings settings_;
+  HubClients& clients_;
+  std::unique_ptr<HubWatch> watch_;
+  std::thread watcher_;
+};
+
+class SecretTarget final : public Target {
+ public:
+  SecretTarget(SecretStore& store, SecretNames names, SecretFormat format)
+      : store_(store), names_(std::move(names)), format_(format) {}
+
+  Store& store() override { return store_; }
+  Result<Held> place_of(const Mark& mark) override;
+  Result<Wrote> write(const Held& held, const Issue& issue, const MayWrite& may_write) override;
+
+ private:
+  SecretStore& store_;
+  SecretNames names_;
+  SecretFormat format_;
+};
+
+}  // namespace execcred::sync

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// `execcred sync --to-dir --once`: what it writes, renews and removes, and what it leaves alone.
+#include "cli/inventory.hpp"
+#include "documents.hpp"
+#include "plugin_under_test.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fleet.hpp"
+
+using namespace blackbox;
+namespace fs = std::filesystem;
+
+namespace {
+
+int mode_of(const fs::path& path) {
+  struct stat status = {};
+  return lstat(path.c_str(), &status) == 0 ? static_cast<int>(status.st_mode & 07777) : -1;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("sync");
+
+TEST_CASE("sync --to-dir: a folder for each cluster, in the layout of a kubelet's volume") {
+  const Fleet fleet({"a", "b"});
+  const Outcome outcome = fleet.once();
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(outcome.output == "");
+  const fs::path a = fleet.folder("a");
+  CHECK(fs::read_symlink(a / "token") == "..data/token");
+  CHECK(fs::read_symlink(a / "..data").native().starts_with("..2"));
+  CHECK(read_text(a / "token").starts_with("t0ken-"));
+  CHECK(read_text(a / "token").find('\n') == std::string::npos);
+  CHECK(read_text(a / "server") == "https://a.example:6443");
+  CHECK(read_text(a / "expiration").size() == 20);
+  CHECK(read_text(a / "kubeconfig").find("tokenFile: token\n") != std::string::npos);
+  CHECK(read_text(a / ".execcred-sync").find("\"execcred.io/instance\": \"default\"") !=
+        std::string::npos);
+  CHECK(mode_of(a) == 0700);
+  CHECK(mode_of(a / "..data" / "token") == 0600);
+  CHECK(fs::exists(fleet.folder("b") / "token"));
+}
+
+TEST_CASE("sync --to-dir: what is good is left as it is, and nothing runs") {
+  const Fleet fleet({"a", "b"});
+  fleet.once();
+  const std::string token = fleet.token("a");
+  CHECK(fleet.once().exit_code == 0);
+  CHECK(fleet.token("a") == token);
+  CHECK(fleet.runs() == 2);
+}
+
+TEST_CASE("sync --to-dir: another server is another credential") {
+  const Fleet fleet({"a"});
+  fleet.once();
+  const std::string token = fleet.token("a");
+  const fs::path before = fs::read_symlink(fleet.folder("a") / "..data");
+  fleet.write_profile("a", {provider("p", "https://new.example:6443")});
+  CHECK(fleet.once().exit_code == 0);
+  CHECK(fleet.token("a") != token);
+  CHECK(read_text(fleet.folder("a") / "server") == "https://new.example:6443");
+  // A reader that resolved ..data before still finds its files.
+  CHECK(read_text(fleet.folder("a") / before / "token") == token);
+  fleet.write_profile("a", {provider("p", "https://newer.example:6443")});
+  fleet.once();
+  CHECK_FALSE(fs::exists(fleet.folder("a") / before));
+}
+
+TEST_CASE("sync --to-dir: a folder that others could write is refused") {
+  const Fleet fleet({"a"});
+  CHECK_REFUSAL(fleet.sync({"--once", "--to-dir=" + fleet.sandbox().at("absent")}), 2,
+                "cannot open the folder");
+  CHECK_REFUSAL(fleet.sync({"--once", "--to-dir=" + fleet.sandbox().write("file", "")}), 2,
+                "Not a directory");
+  for (const mode_t mode : {0777U, 0770U, 01777U}) {
+    chmod(fleet.root().c_str(), mode);
+    CHECK_REFUSAL(fleet.once(), 2, "can be written by others than its owner");
+  }
+  CHECK(fs::is_empty(fleet.root()));
+}
+
+TEST_CASE("sync --to-dir: modes and groups of the reader's choice, nothing for others") {
+  const Fleet fleet({"a"});
+  const std::string group = "--dir-group=" + std::to_string(getegid());
+  CHECK(fleet.once({"--file-mode=0640", group}).exit_code == 0);
+  CHECK(mode_of(fleet.folder("a")) == 0750);
+  CHECK(mode_of(fleet.folder("a").parent_path()) == 0750);
+  CHECK(mode_of(fleet.folder("a") / "..data") == 0777);
+  CHECK(mode_of(fleet.folder("a") / "..data" / "") == 0750);
+  CHECK(mode_of(fleet.folder("a") / "..data" / "token") == 0640);
+  for (const std::string mode : {"0666", "0604", "0000", "9", "0700", "x", "04600"}) {
+    CHECK_REFUSAL(fleet.once({"--file-mode=" + mode}), 2, "is no mode of a credential's file");
+  }
+  CHECK_REFUSAL(fleet.once({"--dir-group=no-such-group"}), 2, "there is no group 'no-such-group'");
+}
+
+TEST_CASE("sync --to-dir: what is not ours is reported, and the rest is written") {
+  const Fleet fleet({"a", "b", "c", "d"});
+  fs::create_directories(fleet.folder("a"));
+  fleet.sandbox().write("out/fleet/a/token", "theirs");
+  fleet.sandbox().write("out/fleet/b", "a file");
+  fs::create_symlink("/etc", fleet.folder("c"));
+  const Outcome outcome = fleet.once();
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.error_output.find("cluster=fleet/a") != std::string::npos);
+  CHECK(outcome.error_output.find("cause=target-foreign") != std::string::npos);
+  CHECK(read_text(fleet.folder("a") / "token") == "theirs");
+  CHECK(read_text(fleet.folder("b")) == "a file");
+  CHECK(fs::is_symlink(fleet.folder("c")));
+  CHECK_FALSE(fs::exists("/etc/.execcred-sync"));
+  CHECK(fleet.token("d").starts_with("t0ken-"));
+}
+
+TEST_CASE("sync --to-dir: a ClusterProfile that goes takes its folder along") {
+  const Fleet fleet({"a", "b"});
+  fleet.once();
+  fleet.remove_profile("b");
+  const Outcome plan = fleet.sync({"--dry-run", "--to-dir=" + fleet.root().native()});
+  CHECK(plan.exit_code == 0);
+  CHECK(plan.output.starts_with("remove '"));
+  CHECK(fs::exists(fleet.folder("b")));
+  CHECK(fleet.once({"--prune=false"}).exit_code == 0);
+  CHECK(fs::exists(fleet.folder("b")));
+  CHECK(fleet.once({"--instance=other"}).exit_code == 1);
+  CHECK(fs::exists(fleet.folder("b")));
+  CHECK(fleet.once().exit_code == 0);
+  CHECK_FALSE(fs::exists(fleet.folder("b")));
+  CHECK(fleet.token("a").starts_with("t0ken-"));
+}
+
+TEST_CASE("sync --to-dir: nothing is removed when the inventory cannot be trusted") {
+  const Fleet fleet({"a", "b"});
+  fleet.once();
+  fleet.remove_profile("b");
+  fleet.sandbox().write("profiles/broken.yaml", "kind: ClusterProfile\nmetadata: [");
+  const Outcome outcome = fleet.once();
+  CHECK(outcome.exit_code == 1);
+  CHECK(fs::exists(fleet.folder("b")));
+  fs::remove(fleet.sandbox().path() / "profiles/broken.yaml");
+  fleet.remove_profile("a");
+  const Outcome of_none = fleet.once();
+  CHECK(of_none.exit_code == 2);
+  CHECK(of_none.error_output.find("the inventory holds no ClusterProfile") != std::string::npos);
+  CHECK(fs::exists(fleet.folder("a")));
+  CHECK(fs::exists(fleet.folder("b")));
+  CHECK(fleet.once({"--allow-empty"}).exit_code == 0);
+  CHECK_FALSE(fs::exists(fleet.folder("a")));
+  CHECK_FALSE(fs::exists(fleet.folder("b")));
+}
+
+TEST_CASE(
+    "sync --to-dir: a cluster that a rule forbids loses its folder, one that fails keeps it") {
+  const Fleet fleet({"a", "b"});
+  fleet.once();
+  const std::string token = fleet.token("b");
+  fleet.write_profile("a", {provider("unknown")});
+  fleet.write_profile("b", {provider("failing")});
+  const Outcome outcome = fleet.once();
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.error_output.find("cause=provider-unknown") != std::string::npos);
+  CHECK(outcome.error_output.find("cause=program-failed") != std::string::npos);
+  CHECK_FALSE(fs::exists(fleet.folder("a")));
+  CHECK(fleet.token("b") == token);
+}
+
+TEST_CASE("sync --to-dir: a server that a plugin may not serve loses its folder") {
+  const Fleet fleet({"a"});
+  fleet.write_profile("a", {provider("real", "https://a.example:6443")});
+  CHECK(fleet.once().exit_code == 0);
+  CHECK(fleet.token("a") == "token-of-a-file");
+  fleet.write_profile("a", {provider("real", "https://evil.example:6443")});
+  const Outcome outcome = fleet.once();
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.error_output.find("cause=server-not-allowed") != std::string::npos);
+  CHECK_FALSE(fs::exists(fleet.folder("a")));
+}
+
+TEST_CASE("sync --to-dir: an unavailable plugin is exit code 3, beside a failing one 1") {
+  const Fleet fleet({"a"});
+  fleet.write_profile("a", {provider("unavailable")});
+  CHECK(fleet.once().exit_code == 3);
+  fleet.write_profile("b", {provider("failing")});
+  CHECK(fleet.once().exit_code == 1);
+}
+
+TEST_CASE("sync --to-dir: two ClusterProfiles of one name exclude each other") {
+  const Fleet fleet({"a", "b"});
+  fleet.once();
+  const std::string token = fleet.token("a");
+  fleet.sandbox().write("profiles/again.json", profile("a", {provider("p", "https://x.example")}));
+  const Outcome outcome = fleet.once();
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.error_output.find("cause=target-clash") != std::string::npos);
+  CHECK(fleet.token("a") == token);
+  CHECK(read_text(fleet.folder("a") / "server") == "https://a.example:6443");
+}
+
+TEST_CASE("sync --to-dir: a credential that has ended is never written") {
+  const Fleet fleet({"a"});
+  fleet.write_profile("a", {provider("ended")});
+  const Outcome outcome = fleet.once();
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.error_output.find("cause=credential-expired") != std::string::npos);
+  CHECK_FALSE(fs::exists(fleet.folder("a")));
+}
+
+TEST_CASE("sync --dry-run: names what would change, runs nothing and writes nothing") {
+  const Fleet fleet({"a"});
+  const Outcome outcome = fleet.sync({"--dry-run", "--to-dir=" + fleet.root().native()});
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.output == "create '" + fleet.folder("a").native() + "': missing\n");
+  CHECK(fs::is_empty(fleet.root()));
+  CHECK(fleet.runs() == 0);
+}
+
+TEST_CASE("sync: options that exclude or need each other") {
+  const Fleet fleet({"a"});
+  const std::string folder = "--to-dir=" + fleet.root().native();
+  CHECK_REFUSAL(fleet.sync({"--once"}), 2, "neither --to-dir nor --to-secret is given");
+  CHECK_REFUSAL(fleet.sync({"--once", "--to-secret=token"}), 2, "without --secret-namespace");
+  CHECK_REFUSAL(fleet.sync({"--once", "--to-secret=token,flux", "--secret-namespace=x"}), 2,
+                "'flux' is no format of a Secret");
+  CHECK_REFUSAL(fleet.sync({folder, "--once", "--secret-namespace=x"}), 2, "are for --to-secret");
+  CHECK_REFUSAL(fleet.sync({folder, "--once", "--secret-name=x"}), 2, "are for --to-secret");
+  CHECK_REFUSAL(fleet.sync({"--once", "--to-secret=token", "--secret-namespace=X"}), 2,
+                "'X' cannot be the name of a namespace");
+  for (const std::string percent : {"0", "100", "-1", "x", "50%"}) {
+    CHECK_REFUSAL(fleet.sync({folder, "--once", "--renew-at=" + percent}), 2,
+                  "is no number from 1 to 99");
+  }
+  CHECK_REFUSAL(fleet.sync({folder, "--once", "--lease=name"}), 2, "is no name of a Lease");
+  CHECK_REFUSAL(fleet.sync({folder, "--listen=x"}), 2, "--listen 'x' is no address");
+  CHECK_REFUSAL(fleet.sync({folder, "--listen=::1:80"}), 2, "is no address");
+  CHECK_REFUSAL(fleet.sync({folder, "--once", "--instance=a b"}), 2,
+                "cannot be the value of a label");
+  CHECK_REFUSAL(fleet.sync({folder, "--once", "--log-format=xml"}), 2, "'xml' is no log format");
+  CHECK_REFUSAL(fleet.sync({folder, "--once", "--kubeconfig=/x"}), 2, "without --from-hub");
+}
+
+TEST_CASE("sync --log-format=json: every line is an object, errors too") {
+  const Fleet fleet({"a"});
+  fleet.write_profile("b", {provider("failing")});
+  const Outcome outcome = fleet.once({"--log-format=json"});
+  CHECK(outcome.exit_code == 1);
+  std::size_t lines = 0;
+  for (const std::string& line : lines_of(outcome.error_output)) {
+    ++lines;
+    CHECK(json_at(line, "level") != "");
+    CHECK(json_at(line, "message") != "");
+  }
+  CHECK(lines == 2);
+  const Outcome refused =
+      fleet.sync({"--once", "--log-format=json", "--to-dir=" + fleet.sandbox().at("absent")});
+  CHECK(refused.exit_code == 2);
+  CHECK(json_at(refused.error_output, "level") == "error");
+  CHECK(json_at(refused.error_output, "hint").starts_with("make it first"));
+}
+
+TEST_CASE("sync --to-dir: killed at any time, it leaves folders that are whole") {
+  const Fleet fleet({"a", "b", "c"});
+  for (int delay = 0; delay < 60; ++delay) {
+    for (const std::string name : {"a", "b", "c"}) {
+      fleet.write_profile(
+          name, {provider("p", "https://" + name + std::to_string(delay) + ".example:6443")});
+    }
+    {
+      Child child(fleet.command({"--once", "--to-dir=" + fleet.root().native()}));
+      usleep(static_cast<useconds_t>(delay * 1500));
+      kill(child.pid(), SIGKILL);
+      child.wait();
+    }
+    for (const std::string name : {"a", "b", "c"}) {
+      const fs::path folder = fleet.folder(name);
+      if (!fs::exists(folder)) continue;
+      CHECK(read_text(folder / "token").starts_with("t0ken-"));
+      CHECK(read_text(folder / "server").starts_with("https://" + name));
+      CHECK(read_text(folder / ".execcred-sync").find("\"execcred.io/digest\"") !=
+            std::string::npos);
+    }
+  }
+  CHECK(fleet.once().exit_code == 0);
+  for (const std::string name : {"a", "b", "c"}) {
+    CHECK(read_text(fleet.folder(name) / "server") == "https://" + name + "59.example:6443");
+    for (const auto& entry : fs::directory_iterator(fleet.folder(name))) {
+      CHECK_FALSE(entry.path().filename().native().starts_with(".execcred-sync."));
+    }
+  }
+  for (const auto& entry : fs::directory_iterator(fleet.root() / "fleet")) {
+    CHECK_FALSE(entry.path().filename().native().starts_with("."));
+  }
+}

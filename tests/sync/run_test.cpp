@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// `execcred sync` as it runs for long: renewal, changes of files, its end.
+#include "fleet.hpp"
+
+#include "cli/inventory.hpp"
+#include "documents.hpp"
+
+#include <doctest/doctest.h>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace blackbox;
+namespace fs = std::filesystem;
+
+namespace {
+
+// What the run says goes to a file, so that it can be read meanwhile.
+class Run {
+ public:
+  explicit Run(const Fleet& fleet, std::vector<std::string> arguments = {})
+      : fleet_(fleet), child_(command(fleet, std::move(arguments))) {}
+
+  std::string log() const { return read_text(fleet_.sandbox().path() / "log"); }
+  // Its end by SIGTERM.
+  Outcome end() {
+    kill(child_.pid(), SIGTERM);
+    return child_.wait();
+  }
+  pid_t pid() const { return child_.pid(); }
+  Outcome wait() { return child_.wait(); }
+
+  std::string get(const std::string& path) const {
+    const std::string text = log();
+    const std::size_t at = text.find("127.0.0.1:");
+    const int port = at == std::string::npos ? 0 : std::stoi(text.substr(at + 10));
+    const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    std::string answer;
+    if (connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
+      const std::string request = "GET " + path + " HTTP/1.0\r\n\r\n";
+      char buffer[4096];
+      ssize_t size = write(descriptor, request.data(), request.size());
+      while (size > 0 && (size = read(descriptor, buffer, sizeof buffer)) > 0) {
+        answer.append(buffer, static_cast<std::size_t>(size));
+      }
+    }
+    close(descriptor);
+    return answer;
+  }
+
+ private:
+  static Command command(const Fleet& fleet, std::vector<std::string> arguments) {
+    arguments.push_back("--to-dir=" + fleet.root().native());
+    Command command = fleet.command(std::move(arguments));
+    const std::string log = fleet.sandbox().at("log");
+    command.before_exec = [log] {
+      open_descriptor(STDERR_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND);
+    };
+    return command;
+  }
+
+  const Fleet& fleet_;
+  Child child_;
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("sync");
+
+TEST_CASE("sync: a credential is renewed before its end, and the plugin's cache is told") {
+  const Fleet fleet({"a"});
+  fleet.set_lifetime(6);
+  Run run(fleet);
+  CHECK(wait_until([&] { return fleet.runs() >= 3; }));
+  CHECK(run.end().exit_code == 0);
+  const std::vector<std::string> refreshes = fleet.refreshes();
+  CHECK(refreshes.at(0) == "none");
+  for (const std::size_t i : {1UL, 2UL}) {
+    const std::string& text = refreshes.at(i);
+    CHECK_MESSAGE((text == "1s" || text == "2s" || text == "3s"), text);
+  }
+  CHECK(run.log().find("level") == std::string::npos);
+}
+
+TEST_CASE("sync: changes of files are seen at once, and what is deleted is written again") {
+  const Fleet fleet({"a", "b"});
+  Run run(fleet);
+  CHECK(wait_until([&] { return fs::exists(fleet.folder("b") / "token"); }));
+  fleet.write_profile("c", {provider("p", "https://c.example")});
+  CHECK(wait_until([&] { return fs::exists(fleet.folder("c") / "token"); }));
+  fleet.remove_profile("b");
+  CHECK(wait_until([&] { return !fs::exists(fleet.folder("b")); }));
+  fs::create_directories(fleet.sandbox().path() / "profiles" / "more");
+  fleet.sandbox().write("profiles/more/d.json", profile("d", {provider("p", "https://d.example")}));
+  CHECK(wait_until([&] { return fs::exists(fleet.folder("d") / "token"); }));
+  fs::remove_all(fleet.folder("a"));
+  CHECK(wait_until([&] { return fs::exists(fleet.folder("a") / "token"); }));
+  CHECK(run.end().exit_code == 0);
+}
+
+TEST_CASE("sync: a mapping that changes is read again, a broken one is not taken") {
+  const Fleet fleet({"a"});
+  Run run(fleet);
+  CHECK(wait_until([&] { return fs::exists(fleet.folder("a") / "token"); }));
+  const std::string token = fleet.token("a");
+  const std::string before = read_text(fleet.sandbox().path() / "mapping.json");
+  fleet.sandbox().write("mapping.json", "{");
+  CHECK(wait_until([&] { return run.log().find("error: ") != std::string::npos; }));
+  CHECK(fleet.token("a") == token);
+  const std::string other = fleet.sandbox().script("bin/other", printing("another-t0ken"));
+  fleet.sandbox().write("mapping.json", mapping({mapped("p", other)}));
+  CHECK(wait_until([&] { return fleet.token("a") == "another-t0ken"; }));
+  CHECK(run.end().exit_code == 0);
+}
+
+TEST_CASE("sync: an inventory that became empty removes nothing, and is still renewed") {
+  const Fleet fleet({"a"});
+  fleet.set_lifetime(6);
+  Run run(fleet);
+  CHECK(wait_until([&] { return fs::exists(fleet.folder("a") / "token"); }));
+  const std::string token = fleet.token("a");
+  fs::rename(fleet.sandbox().path() / "profiles", fleet.sandbox().path() / "elsewhere");
+  fs::create_directory(fleet.sandbox().path() / "profiles");
+  CHECK(wait_until([&] { return fleet.token("a") != token; }));
+  CHECK(run.end().exit_code == 0);
+  CHECK(fs::exists(fleet.folder("a") / "token"));
+}
+
+TEST_CASE("sync: SIGTERM ends the plugin that runs, and the run with 0") {
+  const Fleet fleet({"a"});
+  fleet.sandbox().write(
+      "mapping.json",
+      mapping({mapped("p",
+                      fleet.sandbox().script("bin/hang", "echo $$ > '" + fleet.sandbox().at("pid") +
+                                                             "'\nexec sleep 1000"))}));
+  Run run(fleet);
+  CHECK(wait_until([&] { return !read_text(fleet.sandbox().path() / "pid").empty(); }));
+  const pid_t plugin = std::stoi(read_text(fleet.sandbox().path() / "pid"));
+  const Outcome outcome = run.end();
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(wait_until([&] { return !is_running(plugin); }));
+  CHECK(fs::is_empty(fleet.root()));
+}
+
+TEST_CASE("sync --listen: health, readiness and metrics") {
+  const Fleet fleet({"a"});
+  fleet.write_profile("b", {provider("failing")});
+  Run run(fleet, {"--listen=127.0.0.1:0"});
+  CHECK(wait_until([&] { return run.get("/readyz").find(" 200 ") != std::string::npos; }));
+  CHECK(run.get("/healthz").find(" 200 ") != std::string::npos);
+  CHECK(run.get("/other").find(" 404 ") != std::string::npos);
+  const std::string metrics = run.get("/metrics?x=1");
+  CHECK(metrics.find("execcred_credential_expiry_timestamp_seconds{namespace=\"fleet\",name=\"a\","
+                     "provider=\"p\"} 1") != std::string::npos);
+  CHECK(metrics.find("\nexeccred_sync_clusters 2\n") != std::string::npos);
+  CHECK(metrics.find("\nexeccred_sync_renewals_total 1\n") != std::string::npos);
+  CHECK(metrics.find("\nexeccred_sync_failures_total{cause=\"program-failed\"} ") !=
+        std::string::npos);
+  CHECK(metrics.find("\nexeccred_sync_plugin_duration_seconds_count ") != std::string::npos);
+  CHECK(metrics.find("\nexeccred_sync_watch_up 1\n") != std::string::npos);
+  CHECK(metrics.find("example") == std::string::npos);
+  CHECK(run.end().exit_code == 0);
+}
+
+TEST_CASE("sync --listen: a port that is in use") {
+  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  REQUIRE(bind(descriptor, reinterpret_cast<sockaddr*>(&address), size) == 0);
+  REQUIRE(listen(descriptor, 1) == 0);
+  REQUIRE(getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  const Fleet fleet({"a"});
+  Run run(fleet, {"--listen=:" + std::to_string(ntohs(address.sin_port))});
+  CHECK(run.wait().exit_code == 2);
+  CHECK(run.log().find("cannot listen on 127.0.0.1, port ") != std::string::npos);
+  close(descriptor);
+}
+
+TEST_CASE("sync: a reader that resolves ..data once never sees two generations") {
+  const Fleet fleet({"a"});
+  fleet.set_lifetime(2);
+  Run run(fleet);
+  CHECK(wait_until([&] { return fs::exists(fleet.folder("a") / "token"); }));
+  std::size_t generations = 0;
+  fs::path last;
+  while (generations < 4) {
+    const fs::path data = fs::canonical(fleet.folder("a") / "..data");
+    if (data == last) {
+      usleep(1000);
+      continue;
+    }
+    last = data;
+    ++generations;
+    CHECK(read_text(data / "token").starts_with("t0ken-"));
+    CHECK(read_text(data / "expiration").size() == 20);
+    CHECK(read_text(data / "kubeconfig").find("tokenFile: token\n") != std::string::npos);
+  }
+  CHECK(run.end().exit_code == 0);
+}

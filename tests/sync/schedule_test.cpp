@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/schedule.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+using namespace execcred;
+using namespace execcred::sync;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::chrono::sys_seconds kStart{std::chrono::seconds(1'800'000'000)};
+
+Duration renewed_after(std::string_view cluster, std::chrono::seconds lifetime, double share) {
+  return renewal_of({.issued = kStart, .expires = kStart + lifetime}, {.share = share}, cluster) -
+         TimePoint(kStart);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("sync");
+
+TEST_CASE("a renewal is at its share of the lifetime, a tenth earlier to a tenth later") {
+  std::vector<Duration> all;
+  for (int i = 0; i < 1000; ++i) {
+    all.push_back(renewed_after("fleet/spoke-" + std::to_string(i), 1h, 2.0 / 3));
+  }
+  const auto [first, last] = std::minmax_element(all.begin(), all.end());
+  CHECK(*first >= 36min);
+  CHECK(*last <= 44min);
+  CHECK(*last - *first > 7min);
+  CHECK(renewed_after("fleet/a", 1h, 0.5) == renewed_after("fleet/a", 1h, 0.5));
+}
+
+TEST_CASE("a renewal is before the credential's end, whatever the share is") {
+  for (int i = 0; i < 100; ++i) {
+    CHECK(renewed_after("fleet/" + std::to_string(i), 100s, 0.99) <= 99s);
+  }
+}
+
+TEST_CASE("a credential without an end is asked for again") {
+  const TimePoint next = renewal_of({.issued = kStart}, {}, "fleet/a");
+  CHECK(next >= kStart + 9min);
+  CHECK(next <= kStart + 11min);
+}
+
+TEST_CASE("the same credential again is asked about at half of what remains") {
+  CHECK(next_question(kStart + 60s, kStart) == TimePoint(kStart + 30s));
+  CHECK(next_question(kStart + 1s, kStart) == TimePoint(kStart + 1s));
+  CHECK(next_question(kStart - 5s, kStart) == TimePoint(kStart + 1s));
+}
+
+TEST_CASE("attempts come apart, and sooner where the credential ends") {
+  const auto pause = [](std::size_t failures, std::optional<std::chrono::sys_seconds> expires) {
+    return next_attempt(failures, expires, kStart) - TimePoint(kStart);
+  };
+  CHECK(pause(1, std::nullopt) <= 2s);
+  CHECK(pause(1, std::nullopt) >= 1s);
+  CHECK(pause(100, std::nullopt) <= 5min);
+  CHECK(pause(100, std::nullopt) >= 2min);
+  CHECK(pause(100, kStart + 40s) <= 10s);
+  CHECK(pause(100, kStart - 40s) >= 2min);
+}
+
+TEST_CASE("many renewals at once are paced by two and a half times the mean") {
+  RenewalPace pace;
+  pace.set_mean(4);
+  auto now = std::chrono::steady_clock::time_point(1h);
+  const auto begun = [&] {
+    int count = 0;
+    while (count < 1000 && pace.begin(now)) ++count;
+    return count;
+  };
+  CHECK(begun() == 32);
+  now += 2s;
+  CHECK(begun() == 20);
+  now += 1h;
+  CHECK(begun() == 32);
+}
