@@ -44,7 +44,8 @@ Kind kind_of(const HttpResponse& reply, const HubChange& change) {
     const bool is_elsewhere = change.verb == "create" && reason_of(reply) == "Conflict";
     return is_elsewhere ? Kind::unavailable : Kind::conflict;
   }
-  if (reply.status == kNotFound && is_absent(reply, change.resource)) return Kind::absent;
+  const bool is_of_one = !change.resource.name.empty();
+  if (is_of_one && is_absent(reply, change.resource)) return Kind::absent;
   if (is_put_off(reply)) return Kind::unavailable;
   return reply.status >= 500 ? Kind::unknown : Kind::refused;
 }
@@ -81,6 +82,9 @@ ChangeOutcome outcome_of(const HttpResponse& reply, const HubChange& change, con
   outcome.error = hub_refusal(reply, change.resource, change.verb, hub, change.secrets);
   outcome.error.kind = error_kind(kind);
   if (kind == Kind::conflict) outcome.error.hint = "somebody else wrote it; read it again";
+  if (kind == Kind::refused && reply.status == kNotFound) {
+    outcome.error.hint = "is the namespace there?";
+  }
   return outcome;
 }
 

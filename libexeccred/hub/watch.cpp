@@ -309,7 +309,7 @@ Result<HubWatch::Session::End> HubWatch::Session::follow() {
   events_ = 0;
   HubClient& hub = watch_.hub_;
   const auto start = steady_clock::now();
-  hub.begin(start + timeout + timings.margin);
+  hub.begin(steady_clock::time_point::max());  // its own timeout ends it
   const std::string doing = "watching " + subject_of(resource_) + " of " + shown(hub.hub());
   Result<HttpResponse> reply =
       hub.exchange(watch_target(timeout), std::move(request), {.attempts = 1, .stop = &stop_});

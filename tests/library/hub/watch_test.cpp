@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live_api.hpp"
+#include "unit/expect.hpp"
+
+#include <doctest/doctest.h>
+#include <execcred/hub/watch.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace execcred::test {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+using Kind = Error::Kind;
+
+Json profile(const std::string& name, const std::string& server = "https://spoke",
+             const std::string& name_space = "fleet") {
+  const Json cluster = {{"server", server}};
+  return {{"apiVersion", "multicluster.x-k8s.io/v1alpha1"},
+          {"kind", "ClusterProfile"},
+          {"metadata",
+           {{"name", name},
+            {"namespace", name_space},
+            {"labels", {{"env", "prod"}}},
+            {"managedFields", {{{"manager", "someone"}}}}}},
+          {"status", {{"accessProviders", {{{"name", "p"}, {"cluster", cluster}}}}}}};
+}
+
+// A watch in a thread of its own, which ends with the case.
+class Running {
+ public:
+  explicit Running(LiveApi& api, WatchQuery query = watch_profiles("fleet"),
+                   WatchTimings timings = {.first_pause = 1ms, .longest_pause = 20ms})
+      : stop_(StopEvent::make()), watch_(api.client(), std::move(query), timings) {
+    REQUIRE(stop_);
+    thread_ = std::thread([this] { watch_.run(*stop_); });
+  }
+  ~Running() { end(); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  void end() {
+    stop_->request();
+    if (thread_.joinable()) thread_.join();
+  }
+  HubWatch& watch() { return watch_; }
+
+  // The first view that is as the case says; the last one where none comes.
+  WatchView until(const std::function<bool(const WatchView&)>& condition) {
+    const auto deadline = steady_clock::now() + 1min;
+    WatchView view = watch_.view();
+    while (!condition(view) && steady_clock::now() < deadline) {
+      view = watch_.wait_for_change(view.generation, deadline);
+    }
+    CHECK(condition(view));
+    return view;
+  }
+  WatchView until_complete() {
+    return until([](const WatchView& view) { return view.is_complete && view.is_in_sync; });
+  }
+
+ private:
+  Result<StopEvent> stop_;
+  HubWatch watch_;
+  std::thread thread_;
+};
+
+bool has(const WatchView& view, std::string_view name, std::string_view text = {}) {
+  const WatchedObject* const object = find_object(*view.objects, "fleet", name);
+  return object != nullptr && contains(object->text, text);
+}
+
+TEST_CASE("hub watch: what is there, what comes, changes and goes") {
+  LiveApi api;
+  api.put("clusterprofiles", profile("one"));
+  api.put("clusterprofiles", profile("other", "https://x", "elsewhere"));
+  Running running(api);
+  const WatchView first = running.until_complete();
+  REQUIRE(first.objects->size() == 1);
+  const WatchedObject& one = *first.objects->front();
+  CHECK(one.name_space == "fleet");
+  CHECK(one.name == "one");
+  CHECK(one.uid == "uid-101");
+  CHECK(one.resource_version == "101");
+  CHECK_FALSE(one.problem);
+  CHECK_FALSE(contains(one.text, "managedFields"));
+  const Result<json::Value> document = json::parse(one.text);
+  REQUIRE(document);
+  const Result<ClusterProfile> parsed = parse_profile_of_hub(*document);
+  REQUIRE(parsed);
+  CHECK(parsed->full_name() == "fleet/one");
+
+  api.put("clusterprofiles", profile("two"));
+  api.put("clusterprofiles", profile("aaa"));
+  const WatchView more = running.until([](const WatchView& view) { return has(view, "aaa"); });
+  REQUIRE(more.objects->size() == 3);
+  CHECK(more.objects->at(0)->name == "aaa");
+  // What did not change is not copied, and what was seen before stays as it was.
+  CHECK(more.objects->at(1) == first.objects->front());
+  CHECK(first.objects->size() == 1);
+
+  api.put("clusterprofiles", profile("one", "https://moved"));
+  running.until([](const WatchView& view) { return has(view, "one", "https://moved"); });
+  api.erase("clusterprofiles", "fleet", "one");
+  const WatchView last = running.until([](const WatchView& view) { return !has(view, "one"); });
+  CHECK(last.objects->size() == 2);
+  CHECK(last.is_in_sync);
+  CHECK(api.requests("GET", "limit=").size() == 1);
+
+  const std::vector<Received> watches = api.requests("GET", "watch=true");
+  REQUIRE(watches.size() == 1);
+  CHECK(watches.front().target.starts_with(
+      "/apis/multicluster.x-k8s.io/v1alpha1/namespaces/fleet/clusterprofiles?watch=true"
+      "&allowWatchBookmarks=true&timeoutSeconds="));
+  CHECK(watches.front().target.ends_with("&resourceVersion=102"));
+}
+
+TEST_CASE("hub watch: all namespaces, and a selector that is asked for and matched") {
+  LiveApi api;
+  api.put("clusterprofiles", profile("one"));
+  api.put("clusterprofiles", profile("other", "https://x", "elsewhere"));
+  Json unmatched = profile("two");
+  unmatched["metadata"]["labels"]["env"] = "test";
+  api.put("clusterprofiles", unmatched);
+  const Result<LabelSelector> selector = LabelSelector::parse("env=prod");
+  REQUIRE(selector);
+  Running running(api, watch_profiles("", *selector));
+  const WatchView view = running.until_complete();
+  REQUIRE(view.objects->size() == 2);
+  CHECK(find_object(*view.objects, "elsewhere", "other") != nullptr);
+  CHECK(comes_true([&] { return api.watches() == 1; }));
+  CHECK(contains(api.requests().back().target, "&labelSelector=env%3Dprod"));
+  // An event that says it is still there, with other labels.
+  Json moved = profile("one");
+  moved["metadata"]["labels"]["env"] = "test";
+  moved["metadata"]["resourceVersion"] = "200";
+  api.send_to_watches(Json({{"type", "MODIFIED"}, {"object", moved}}).dump());
+  running.until([](const WatchView& now) { return !has(now, "one"); });
+}
+
+TEST_CASE("hub watch: an object that cannot be read is reported beside the others") {
+  LiveApi api;
+  api.put("clusterprofiles", profile("good"));
+  Json bad = profile("bad");
+  bad["status"]["accessProviders"] = "none";
+  api.put("clusterprofiles", bad);
+  Running running(api);
+  WatchView view = running.until_complete();
+  REQUIRE(view.objects->size() == 2);
+  const WatchedObject* object = find_object(*view.objects, "fleet", "bad");
+  REQUIRE(object != nullptr);
+  REQUIRE(object->problem);
+  CHECK(object->problem->kind == Kind::configuration);
+  CHECK(contains(story(*object->problem), "status.accessProviders"));
+  CHECK(contains(story(*object->problem), "reading ClusterProfile 'fleet/bad' of the hub"));
+  CHECK_FALSE(find_object(*view.objects, "fleet", "good")->problem);
+  api.put("clusterprofiles", profile("bad"));
+  running.until([](const WatchView& now) {
+    const WatchedObject* mended = find_object(*now.objects, "fleet", "bad");
+    return mended != nullptr && !mended->problem;
+  });
+}
+
+TEST_CASE("hub watch: a watch that ends, or is cut, goes on from the last version") {
+  LiveApi api;
+  api.put("clusterprofiles", profile("one"));
+  Running running(api);
+  running.until_complete();
+  REQUIRE(comes_true([&] { return api.watches() == 1; }));
+  api.bookmark();
+  REQUIRE(comes_true([&] {
+    api.cut_watches();
+    return contains(api.requests().back().target, "resourceVersion=102");
+  }));
+  api.put("clusterprofiles", profile("two"));
+  running.until([](const WatchView& view) { return has(view, "two") && view.is_in_sync; });
+  CHECK(api.requests("GET", "limit=").size() == 1);
+}
+
+TEST_CASE("hub watch: a version that is forgotten is listed anew, by status and by event") {
+  LiveApi api;
+  api.put("clusterprofiles", profile("one"));
+  api.put("clusterprofiles", profile("two"));
+  Running running(api);
+  running.until_complete();
+  REQUIRE(comes_true([&] { return api.watches() == 1; }));
+  // The watch is cut, and what happened meanwhile is forgotten.
+  std::atomic<bool> is_away = true;
+  api.before([&](Stream& stream, const Received&) {
+    if (is_away) stream.cut();
+    return is_away.load();
+  });
+  api.cut_watches();
+  api.erase("clusterprofiles", "fleet", "one");
+  api.compact();
+  is_away = false;
+  running.until([](const WatchView& view) { return !has(view, "one") && view.is_in_sync; });
+
+  REQUIRE(comes_true([&] { return api.watches() == 1; }));
+  const std::size_t lists = api.requests("GET", "limit=").size();
+  api.send_to_watches(
+      R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}})");
+  CHECK(comes_true([&] { return api.requests("GET", "limit=").size() == lists + 1; }));
+  api.put("clusterprofiles", profile("three"));
+  const WatchView last = running.until([](const WatchView& view) { return has(view, "three"); });
+  CHECK(last.objects->size() == 2);
+}
+
+TEST_CASE("hub watch: a hub that is away or refuses is reported, and what was seen stays") {
+  LiveApi api;
+  api.put("clusterprofiles", profile("one"));
+  Running running(api);
+  running.until_complete();
+  struct Case {
+    std::function<void(Stream&)> answer;
+    Kind kind;
+    std::string part;
+  };
+  for (const Case& c :
+       {Case{[](Stream& stream) { stream.reset(); }, Kind::unavailable, "closed the connection"},
+        Case{[](Stream& stream) { stream.write(reply(503, "{}")); }, Kind::unavailable,
+             "503 Service Unavailable"},
+        Case{[](Stream& stream) {
+               stream.write(status_reply(403, "Forbidden", "no clusterprofiles for you"));
+             },
+             Kind::no_credential, "no clusterprofiles for you"}}) {
+    CAPTURE(c.part);
+    api.before([&c](Stream& stream, const Received&) {
+      c.answer(stream);
+      return true;
+    });
+    const auto before = steady_clock::now();
+    api.cut_watches();
+    const WatchView view = running.until([&c](const WatchView& now) {
+      return !now.is_in_sync && now.error && contains(now.error->message, c.part);
+    });
+    CHECK(view.error->kind == c.kind);
+    CHECK(view.out_of_sync_since >= before);
+    CHECK(has(view, "one"));
+    CHECK(view.is_complete);
+    api.before({});
+    CHECK_FALSE(running.until_complete().error);
+  }
+}
+
+TEST_CASE("hub watch: a first list that fails leaves nothing, and says so") {
+  LiveApi api;
+  for (int i = 0; i < 501; ++i) api.put("clusterprofiles", profile("p" + std::to_string(i)));
+  std::atomic<bool> is_failing = true;
+  api.before([&](Stream& stream, const Received& request) {
+    return is_failing && contains(request.target, "continue=") &&
+           stream.write(status_reply(500, "InternalError", "no second page"));
+  });
+  Running running(api);
+  const WatchView failed =
+      running.until([](const WatchView& view) { return view.error.has_value(); });
+  CHECK(contains(failed.error->message, "no second page"));
+  CHECK_FALSE(failed.is_complete);
+  CHECK(failed.objects->empty());
+  is_failing = false;
+  CHECK(running.until_complete().objects->size() == 501);
+}
+
+TEST_CASE("hub watch: a hub without the CRD is configuration, until it has it") {
+  LiveApi api;
+  api.put("clusterprofiles", profile("one"));
+  std::atomic<bool> is_missing = true;
+  api.before([&](Stream& stream, const Received&) {
+    return is_missing &&
+           stream.write(status_reply(404, "NotFound", "could not find the requested resource"));
+  });
+  Running running(api);
+  const WatchView failed =
+      running.until([](const WatchView& view) { return view.error.has_value(); });
+  CHECK(failed.error->kind == Kind::configuration);
+  CHECK(contains(failed.error->message, "does not serve the API group multicluster.x-k8s.io"));
+  is_missing = false;
+  CHECK(running.until_complete().objects->size() == 1);
+}
+
+TEST_CASE("hub watch: a Retry-After is waited for") {
+  LiveApi api;
+  std::atomic<bool> is_busy = true;
+  api.before([&](Stream& stream, const Received& request) {
+    return is_busy && contains(request.target, "watch=true") &&
+           stream.write(status_reply(429, "TooManyRequests", "later", {}, "Retry-After: 3600\r\n"));
+  });
+  Running running(api);
+  running.until([](const WatchView& view) {
+    return !view.is_in_sync && view.error && contains(view.error->message, "429");
+  });
+  // The pauses of the timings are milliseconds.
+  CHECK_FALSE(running.watch()
+                  .wait_for_change(running.watch().view().generation, steady_clock::now() + 100ms)
+                  .is_in_sync);
+  CHECK(api.requests("GET", "watch=true").size() == 1);
+  const auto before = steady_clock::now();
+  running.end();
+  CHECK(steady_clock::now() - before < 10s);
+}
+
+TEST_CASE("hub watch: lines that are no event begin a new list, and harm nothing") {
+  LiveApi api;
+  api.put("clusterprofiles", profile("one"));
+  struct Case {
+    std::string line, part;
+  };
+  const std::string huge = R"({"type":"ADDED","object":{"x":")" + std::string(5 << 20, 'x');
+  for (const Case& c :
+       {Case{"no JSON", "a line that is no JSON object"}, Case{"[]", "no JSON object"},
+        Case{R"({"type":"ADDED"})", "an event without an object"},
+        Case{R"({"type":"ADDED","object":{"metadata":{"name":"x"}}})",
+             "an object without a resourceVersion"},
+        Case{R"({"type":"\u001b[2J","object":{"metadata":{"resourceVersion":"7"}}})",
+             "an event of the type '\\x1b[2J'"},
+        Case{R"({"type":"ERROR","object":{"code":500,"message":"etcd is slow"}})",
+             "sent an error: etcd is slow"},
+        Case{huge, "an event of more than 4 MiB"}}) {
+    CAPTURE(c.part);
+    Running running(api);
+    running.until_complete();
+    REQUIRE(comes_true([&] { return api.watches() == 1; }));
+    const std::size_t lists = api.requests("GET", "limit=").size();
+    std::string seen;
+    api.send_to_watches(c.line);
+    const WatchView failed =
+        running.until([](const WatchView& view) { return view.error.has_value(); });
+    CHECK(contains(failed.error->message, c.part));
+    CHECK(has(failed, "one"));
+    running.until_complete();
+    CHECK(api.requests("GET", "limit=").size() == lists + 1);
+    running.end();
+    REQUIRE(comes_true([&] {
+      api.cut_watches();
+      return api.watches() == 0;
+    }));
+  }
+}
+
+TEST_CASE("hub watch: a silent connection is renewed, and a stop ends it at once") {
+  LiveApi api;
+  api.put("clusterprofiles", profile("one"));
+  // Accepted, and then silent for ever.
+  std::atomic<int> silent = 2;
+  api.before([&](Stream& stream, const Received& request) {
+    if (!contains(request.target, "watch=true") || silent-- <= 0) return false;
+    stream.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    stream.wait_for_close();
+    return true;
+  });
+  Running running(api, watch_profiles("fleet"),
+                  {.first_pause = 1ms,
+                   .longest_pause = 1ms,
+                   .watch_timeout = 10ms,  // a second: the least that the API takes
+                   .margin = 10ms});
+  running.until_complete();
+  const WatchView failed =
+      running.until([](const WatchView& view) { return view.error.has_value(); });
+  CHECK(contains(failed.error->message, "did not finish its reply within 1.01s"));
+  api.put("clusterprofiles", profile("two"));
+  running.until([](const WatchView& view) { return has(view, "two") && view.is_in_sync; });
+  const auto before = steady_clock::now();
+  running.end();
+  CHECK(steady_clock::now() - before < 5s);
+}
+
+TEST_CASE("hub watch: Secrets without what they hold") {
+  LiveApi api;
+  const Json secret = {
+      {"apiVersion", "v1"},
+      {"kind", "Secret"},
+      {"metadata", {{"name", "web"}, {"namespace", "fleet"}, {"labels", {{"ours", "1"}}}}},
+      {"data", {{"token", "c2VjcmV0"}}}};
+  api.put("secrets", secret);
+  const Result<LabelSelector> selector = LabelSelector::parse("ours=1");
+  REQUIRE(selector);
+  Running running(api, watch_secret_metadata("fleet", *selector));
+  running.until_complete();
+  api.put("secrets", secret);
+  const WatchView view =
+      running.until([](const WatchView& now) { return has(now, "web", "\"102\""); });
+  CHECK_FALSE(has(view, "web", "c2VjcmV0"));
+  api.erase("secrets", "fleet", "web");
+  running.until([](const WatchView& now) { return !has(now, "web"); });
+}
+
+TEST_CASE("hub watch: who waits for other things too is called") {
+  LiveApi api;
+  Result<StopEvent> stop = StopEvent::make();
+  REQUIRE(stop);
+  HubWatch watch(api.client(), watch_profiles("fleet"));
+  std::atomic<int> calls = 0;
+  watch.on_change([&] { ++calls; });
+  std::thread thread([&] { watch.run(*stop); });
+  CHECK(comes_true([&] { return calls >= 1; }));
+  api.put("clusterprofiles", profile("one"));
+  CHECK(comes_true([&] { return calls >= 2; }));
+  stop->request();
+  thread.join();
+  // Nothing changes any more.
+  const WatchView view = watch.wait_for_change(watch.view().generation, steady_clock::now());
+  CHECK(view.objects->size() == 1);
+}
+
+}  // namespace
+}  // namespace execcred::test
