@@ -289,7 +289,7 @@ const char* Reconciler::due_reason(const Cluster& cluster) const {
     const auto held = std::find_if(cluster.held.begin(), cluster.held.end(),
                                    [&](const Held& one) { return one.place == place->place; });
     if (held == cluster.held.end()) return "missing";
-    if (held->mark.digest != cluster.mark.digest) return "changed";
+    if (held->mark.digest != place->mark.digest) return "changed";
     if (!held->mark.is_same_object(cluster.mark)) return "changed";
     if (held->mark.is_expired) return "expired";
   }

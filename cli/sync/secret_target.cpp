@@ -121,10 +121,12 @@ Error foreign(const std::optional<Mark>& mark) {
                .cause = cause::kTargetForeign};
 }
 
-Error with_cause(Error error) {
-  if (error.cause.empty()) {
-    error.cause =
-        error.kind == Error::Kind::unavailable ? cause::kTargetUnavailable : cause::kTargetRefused;
+// The hub's cause is for those who read from it.
+Error of_target(Error error) {
+  const bool is_unavailable = error.kind == Error::Kind::unavailable;
+  error.cause = is_unavailable ? cause::kTargetUnavailable : cause::kTargetRefused;
+  if (error.message.find("exceeded quota") != std::string::npos) {
+    error.hint = "raise the quota of the namespace, or choose another with --secret-namespace";
   }
   return error;
 }
@@ -149,7 +151,7 @@ using Attempt = Result<std::optional<Wrote>>;
 Attempt settled(const ChangeOutcome& outcome, ChangeOutcome::Kind also_done) {
   if (outcome || outcome.kind == also_done) return std::optional(Wrote::written);
   if (may_settle(outcome)) return std::optional<Wrote>();
-  return with_cause(outcome.error);
+  return of_target(outcome.error);
 }
 
 // The Secret as it is read, wiped at the end.
@@ -180,7 +182,7 @@ Result<Wrote> settle(HubClients& clients, const Held& held, const Change& change
     HubSecrets secrets(client);
     for (int i = 0; i < kMostAttempts; ++i) {
       Result<std::optional<Value>> found = secrets.get(held.name_space, held.name);
-      if (!found) return with_cause(found.error());
+      if (!found) return of_target(found.error());
       const std::optional<Wrote> wrote = TRY(change(secrets, *found));
       if (*found) json::wipe(**found);
       if (wrote) return *wrote;
@@ -318,7 +320,10 @@ Result<Wrote> SecretStore::remove(const Held& held, const MayWrite& may_write) {
 }
 
 Result<Held> SecretTarget::place_of(const Mark& mark) {
-  return store_.place_of(TRY(names_.name_of(format_, mark.name_space, mark.name)), mark);
+  // Two formats may have had one name, one after the other.
+  Mark of_format = mark;
+  of_format.digest += ":" + std::string(name_of(format_));
+  return store_.place_of(TRY(names_.name_of(format_, mark.name_space, mark.name)), of_format);
 }
 
 Result<Wrote> SecretTarget::write(const Held& held, const Issue& issue, const MayWrite& may_write) {

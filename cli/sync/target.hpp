@@ -75,8 +75,8 @@ class Target {
 
   virtual Store& store() = 0;
 
-  // Where the credential of this ClusterProfile goes, with the mark; its place is equal for two
-  // that would be one. Fails (configuration) where that cannot be a name.
+  // Where the credential of this ClusterProfile goes, with the mark that it gets there; its place
+  // is equal for two that would be one. Fails (configuration) where that cannot be a name.
   virtual Result<Held> place_of(const Mark& mark) = 0;
 
   // Writes it whole. Fails with the cause kTargetForeign (no_credential) where something of that

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# execcred sync and a real kube-apiserver and etcd of its own: by the manifests of config/sync, with
+# the rights that they give. What it writes is what kubectl and client-go are accepted with, before
+# and after a rotation; nothing that is not its own is changed.
+
+# shellcheck source=tests/e2e/lib/suite.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
+# shellcheck source=tests/e2e/lib/cluster.sh
+. "$E2E_DIR/lib/cluster.sh"
+
+trap cluster_stop EXIT
+E2E_CLUSTER=$SUITE_DIR/cluster
+cluster_start "$E2E_CLUSTER"
+API_SERVER=${CLUSTER_PIDS[1]}
+# shellcheck source=tests/e2e/lib/fixtures.sh
+. "$E2E_DIR/lib/fixtures.sh"
+# shellcheck source=tests/e2e/lib/static_secret.sh
+. "$E2E_DIR/lib/static_secret.sh"
+
+EXECCRED=$EXECCRED_BIN/execcred
+CONFIG=$EXECCRED_ROOT/config/sync
+TO=fleet-credentials
+
+# The provider: a token that the API server issues at each run, for so many seconds.
+make_provider() {
+  cat >"$SUITE_DIR/issue" <<END
+#!/bin/sh
+echo run >>'$SUITE_DIR/runs'
+[ ! -e '$SUITE_DIR/fails' ] || { echo 'the issuer is down' >&2; exit 1; }
+lifetime=\$(cat '$SUITE_DIR/lifetime')
+token=\$(kubectl --kubeconfig '$E2E_CLUSTER/admin.kubeconfig' -n fleet create token reader --duration=10m)
+printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"expirationTimestamp":"%s","token":"%s"}}' \
+  "\$(date -u -d "+\$lifetime seconds" +%Y-%m-%dT%H:%M:%SZ)" "\$token"
+END
+  chmod 755 "$SUITE_DIR/issue"
+  echo 3600 >"$SUITE_DIR/lifetime"
+  NAMESPACE=fleet
+  write_mapping "$SUITE_DIR/mapping.json" "$(exec_config v1 "$SUITE_DIR/issue")"
+}
+
+# sync_kubeconfig: sync.json, whose user is the declared ServiceAccount.
+sync_kubeconfig() {
+  local token
+  token=$(admin -n execcred-sync create token execcred-sync)
+  kubeconfig_json "$(jq -n --arg token "$token" '{token: $token}')" >"$SUITE_DIR/sync.json"
+  chmod 600 "$SUITE_DIR/sync.json"
+}
+
+# deployed ARGUMENT...: the Deployment's command line, as a process of this machine.
+deployed() {
+  local line
+  mapfile -t line < <(admin create --dry-run=client -o json -f "$CONFIG/deployment.yaml" |
+    jq -r 'select(.kind == "Deployment") // (.items[]? | select(.kind == "Deployment")) |
+      .spec.template.spec.containers[0].args[]')
+  DEPLOYED=()
+  for argument in "${line[@]}"; do
+    case $argument in
+      --clusterprofile-provider-file=*) argument=${argument%%=*}=$SUITE_DIR/mapping.json ;;
+      --listen=*) argument=--listen=127.0.0.1:0 ;;
+    esac
+    DEPLOYED+=("$argument")
+  done
+  DEPLOYED+=("--kubeconfig=$SUITE_DIR/sync.json")
+}
+
+# once ARGUMENT...: one round with the Deployment's rights.
+once() {
+  run "$EXECCRED" sync -m "$SUITE_DIR/mapping.json" --from-hub -n fleet --kubeconfig "$SUITE_DIR/sync.json" \
+    --secret-namespace="$TO" --once "$@"
+}
+
+start() { # ARGUMENT...
+  "$EXECCRED" "$@" >log.out 2>log &
+  RUN=$!
+}
+end() {
+  kill -TERM "$RUN"
+  wait "$RUN"
+}
+
+value_of() { admin -n "$TO" get secret "$1" -o json | jq -r --arg key "$2" '.data[$key] // empty | @base64d'; }
+is_there() { admin -n "$TO" get secret "$1" >/dev/null 2>&1; }
+is_gone() { ! is_there "$1"; }
+# That its credential has ended.
+mark_of() { admin -n "$TO" get secret "$1" -o json | jq -r '.metadata.annotations["execcred.io/expired"] // "no"'; }
+is_marked() { [ "$(mark_of "$1")" = true ]; }
+is_unmarked() { [ "$(mark_of "$1")" = no ]; }
+changed_from() { [ -n "$(value_of "$1" "$2")" ] && [ "$(value_of "$1" "$2")" != "$3" ]; }
+
+# Each check begins with no ClusterProfile and no Secret.
+clean() {
+  admin -n fleet delete clusterprofile --all >/dev/null
+  admin -n "$TO" delete secret --all >/dev/null
+  echo 3600 >"$SUITE_DIR/lifetime"
+}
+
+store() { # NAME
+  write_profile "$SUITE_DIR/$1.json" "$1" accessProviders
+  store_profile "$SUITE_DIR/$1.json"
+}
+unstore() { admin -n fleet delete clusterprofile "$1" >/dev/null; }
+
+# accepted_with KUBECONFIG
+accepted_with() {
+  run kubectl --kubeconfig "$1" auth whoami -o json
+  expect_success
+  expect_json .status.userInfo.username system:serviceaccount:fleet:reader
+}
+
+manifests_are_accepted() {
+  local file
+  for file in rbac deployment network-policy; do
+    run kubectl --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" apply --dry-run=server -f "$CONFIG/$file.yaml"
+    expect_success
+  done
+  expect_in stdout networkpolicy.networking.k8s.io/execcred-sync
+}
+
+the_deployment_writes_and_gives_its_lease_back() {
+  clean
+  store a
+  store b
+  deployed
+  start "${DEPLOYED[@]}"
+  wait_until 60 is_there a-kubeconfig
+  wait_until 60 is_there b-kubeconfig
+  value_of a-kubeconfig value >kubeconfig
+  accepted_with kubeconfig
+  unstore b
+  wait_until 60 is_gone b-kubeconfig
+  admin -n "$TO" delete secret a-kubeconfig >/dev/null
+  wait_until 60 is_there a-kubeconfig
+  expect_equal "the holder" "$(hostname)" \
+    "$(admin -n execcred-sync get lease execcred-sync -o json | jq -r '.spec.holderIdentity | sub("_.*"; "")')"
+  end
+  expect_equal "the holder" "" "$(admin -n execcred-sync get lease execcred-sync -o json | jq -r .spec.holderIdentity)"
+  ! grep -q '"level":"error"' log || { cat log; return 1; }
+}
+
+two_take_turns() {
+  clean
+  store a
+  deployed
+  start "${DEPLOYED[@]}"
+  local first=$RUN
+  wait_until 60 is_there a-kubeconfig
+  mkdir second
+  cd second
+  start "${DEPLOYED[@]}"
+  cd ..
+  wait_until 30 grep -q serves second/log
+  local port
+  port=$(sed -n 's/.*127\.0\.0\.1:\([0-9]*\).*/\1/p' second/log | head -1)
+  wait_until 30 curl -fsS "http://127.0.0.1:$port/readyz"
+  kill -KILL "$first"
+  admin -n "$TO" delete secret a-kubeconfig >/dev/null
+  wait_until 60 is_there a-kubeconfig
+  end
+}
+
+every_format_is_read() {
+  clean
+  store a
+  once --to-secret=kubeconfig,argocd,token
+  expect_success
+  value_of a-kubeconfig value >flux.kubeconfig
+  accepted_with flux.kubeconfig
+  value_of a-token ca.crt >token-ca.crt
+  run kubectl --server "$(value_of a-token server)" --certificate-authority token-ca.crt \
+    --token "$(value_of a-token token)" auth whoami -o json
+  expect_json .status.userInfo.username system:serviceaccount:fleet:reader
+  value_of a-argocd config >config.json
+  jq -r .tlsClientConfig.caData config.json | base64 -d >argocd-ca.crt
+  run kubectl --server "$(value_of a-argocd server)" --certificate-authority argocd-ca.crt \
+    --token "$(jq -r .bearerToken config.json)" auth whoami -o json
+  expect_json .status.userInfo.username system:serviceaccount:fleet:reader
+  # Its readers know one name, which the format kubeconfig had: a Secret's type cannot be changed.
+  once --to-secret=cluster-api --secret-name='{name}-x'
+  expect_success
+  expect_equal "the type" cluster.x-k8s.io/secret "$(admin -n "$TO" get secret a-kubeconfig -o jsonpath='{.type}')"
+  once --to-secret=istio
+  expect_status 1
+  expect_in stderr "the credential lives for"
+  echo 90000 >"$SUITE_DIR/lifetime"
+  once --to-secret=istio
+  expect_success
+  value_of istio-remote-secret-a a >istio.kubeconfig
+  accepted_with istio.kubeconfig
+  echo 3600 >"$SUITE_DIR/lifetime"
+}
+
+a_rotation_is_followed() {
+  clean
+  local before
+  store a
+  mkdir -m 700 out
+  echo 12 >"$SUITE_DIR/lifetime"
+  start sync -m "$SUITE_DIR/mapping.json" --from-hub -n fleet --kubeconfig "$SUITE_DIR/sync.json" \
+    --to-dir=out --to-secret=kubeconfig --secret-namespace="$TO"
+  wait_until 60 is_there a-kubeconfig
+  wait_until 60 test -e out/fleet/a/kubeconfig
+  accepted_with out/fleet/a/kubeconfig
+  before=$(value_of a-kubeconfig value)
+  admin -n "$TO" annotate secret a-kubeconfig theirs=kept >/dev/null
+  admin -n "$TO" label secret a-kubeconfig their-label=kept >/dev/null
+  wait_until 60 changed_from a-kubeconfig value "$before"
+  expect_equal "others' annotation" kept \
+    "$(admin -n "$TO" get secret a-kubeconfig -o json | jq -r .metadata.annotations.theirs)"
+  expect_equal "others' label" kept \
+    "$(admin -n "$TO" get secret a-kubeconfig -o json | jq -r '.metadata.labels["their-label"]')"
+  expect_equal "the field manager" execcred-sync \
+    "$(admin -n "$TO" get secret a-kubeconfig -o json --show-managed-fields |
+      jq -r '[.metadata.managedFields[].manager] | map(select(. == "execcred-sync"))[0]')"
+  accepted_with out/fleet/a/kubeconfig
+  value_of a-kubeconfig value >kubeconfig
+  accepted_with kubeconfig
+  touch "$SUITE_DIR/fails"
+  wait_until 60 is_marked a-kubeconfig
+  rm "$SUITE_DIR/fails"
+  wait_until 60 is_unmarked a-kubeconfig
+  end
+}
+
+nothing_foreign_is_changed() {
+  clean
+  store a
+  admin -n "$TO" create secret generic a-token --from-literal=token=theirs >/dev/null
+  once --to-secret=token
+  expect_status 1
+  expect_in stderr target-foreign
+  expect_equal "the Secret" theirs "$(value_of a-token token)"
+  # With our label alone, too: the ClusterProfile is missing.
+  admin -n "$TO" label secret a-token app.kubernetes.io/managed-by=execcred execcred.io/instance=default >/dev/null
+  once --to-secret=token
+  expect_status 1
+  expect_equal "the Secret" theirs "$(value_of a-token token)"
+  admin -n "$TO" delete secret a-token >/dev/null
+  once --to-secret=token
+  expect_success
+  # Another instance leaves it alone, and does not remove it.
+  once --to-secret=token --instance=other
+  expect_status 1
+  unstore a
+  store b
+  once --to-secret=token --instance=other
+  expect_success
+  is_there a-token
+  once --to-secret=token --instance=default --prune=false
+  expect_status 1
+  is_there a-token
+  admin -n "$TO" delete secret b-token >/dev/null
+  once --to-secret=token
+  expect_success
+  is_gone a-token
+  unstore b
+  once --to-secret=token
+  expect_status 2
+  is_there b-token
+  once --to-secret=token --allow-empty
+  expect_success
+  is_gone b-token
+}
+
+a_cluster_made_again_gets_a_secret_of_its_own() {
+  clean
+  local uid
+  store a
+  once --to-secret=token
+  expect_success
+  uid=$(admin -n "$TO" get secret a-token -o jsonpath='{.metadata.uid}')
+  unstore a
+  store a
+  once --to-secret=token
+  expect_success
+  [ "$uid" != "$(admin -n "$TO" get secret a-token -o jsonpath='{.metadata.uid}')" ]
+  expect_equal "the uid" "$(admin -n fleet get clusterprofile a -o jsonpath='{.metadata.uid}')" \
+    "$(admin -n "$TO" get secret a-token -o json | jq -r '.metadata.annotations["execcred.io/clusterprofile-uid"]')"
+}
+
+a_full_quota_and_a_missing_namespace_are_reported() {
+  clean
+  store a
+  admin -n "$TO" create quota none --hard=secrets=0 >/dev/null
+  admin -n "$TO" patch resourcequota none --subresource=status --type=merge \
+    -p '{"status":{"hard":{"secrets":"0"},"used":{"secrets":"0"}}}' >/dev/null
+  once --to-secret=token
+  expect_status 1
+  expect_in stderr "exceeded quota" target-refused
+  admin -n "$TO" delete quota none >/dev/null
+  run "$EXECCRED" sync -m "$SUITE_DIR/mapping.json" --from-hub -n fleet --to-secret=token --once \
+    --kubeconfig "$E2E_CLUSTER/admin.kubeconfig" --secret-namespace=no-such-namespace
+  expect_status 1
+  expect_in stderr "no-such-namespace" "not found"
+  run "$EXECCRED" sync -m "$SUITE_DIR/mapping.json" --from-hub -n fleet --to-secret=token --once \
+    --kubeconfig "$SUITE_DIR/sync.json" --secret-namespace=default
+  expect_status 1
+  expect_in stderr "403 Forbidden" "resources [secrets]" "namespace 'default'"
+}
+
+the_server_may_go_away_for_a_while() {
+  clean
+  store a
+  deployed
+  start "${DEPLOYED[@]}"
+  wait_until 60 is_there a-kubeconfig
+  kill -STOP "$API_SERVER"
+  sleep 3 # the silence itself
+  kill -CONT "$API_SERVER"
+  store b
+  wait_until 60 is_there b-kubeconfig
+  end
+}
+
+admin create namespace fleet >/dev/null
+admin apply -f "$E2E_DIR/manifests/clusterprofile-crd.yaml" >/dev/null
+admin wait --for=condition=Established crd/clusterprofiles.multicluster.x-k8s.io >/dev/null
+admin -n fleet create serviceaccount reader >/dev/null
+admin apply -f "$CONFIG/rbac.yaml" >/dev/null
+make_provider
+sync_kubeconfig
+
+check "the manifests are accepted" manifests_are_accepted
+check "the Deployment's command writes, renews and removes within its rights" \
+  the_deployment_writes_and_gives_its_lease_back
+check "of two processes one writes, and the other takes over" two_take_turns
+check "every format is accepted by the API server" every_format_is_read
+check "a rotation is followed; an ended credential says so" a_rotation_is_followed
+check "nothing foreign is changed or removed" nothing_foreign_is_changed
+check "a ClusterProfile made again gets another Secret" a_cluster_made_again_gets_a_secret_of_its_own
+check "a full quota, a missing namespace and missing rights are reported" \
+  a_full_quota_and_a_missing_namespace_are_reported
+check "a silence of the API server is weathered" the_server_may_go_away_for_a_while
