@@ -33,11 +33,15 @@ bool wants_metadata(const Received& request) {
 }
 
 // "key=value" alone.
+// Of the form a=b,c=d.
 bool is_selected(const Json& object, const std::string& selector) {
   if (selector.empty()) return true;
-  const std::size_t mark = selector.find('=');
-  const Json labels = object.at("metadata").value("labels", Json::object());
-  return labels.value(selector.substr(0, mark), "") == selector.substr(mark + 1);
+  const std::size_t comma = selector.find(',');
+  const std::string first = selector.substr(0, comma);
+  const std::size_t mark = first.find('=');
+  const Json labels = object["metadata"].value("labels", Json::object());
+  if (labels.value(first.substr(0, mark), "") != first.substr(mark + 1)) return false;
+  return comma == std::string::npos || is_selected(object, selector.substr(comma + 1));
 }
 
 std::string chunk(const std::string& line) {

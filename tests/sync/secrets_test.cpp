@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+// Secrets of the hub as execcred sync writes them, on a server that loses replies, refuses, and
+// serves other writers in between. tests/e2e has the real API server.
+#include "fleet.hpp"
+
+#include "cli/inventory.hpp"
+#include "library/hub/live_api.hpp"
+#include "sync/secret_target.hpp"
+#include "unit/expect.hpp"
+
+#include <doctest/doctest.h>
+#include <execcred/base/encoding.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace execcred;
+using namespace execcred::sync;
+using execcred::test::check_fails;
+using execcred::test::Json;
+using execcred::test::LiveApi;
+using execcred::test::Received;
+using execcred::test::status_reply;
+using execcred::test::Stream;
+using namespace std::chrono_literals;
+
+const std::chrono::sys_seconds kStart{std::chrono::seconds(1'800'000'000)};
+const MayWrite kAlways = [] { return true; };
+
+class Setting {
+ public:
+  Setting() {
+    access_.cluster.server = "https://a.example:6443";
+    mark_ = {.instance = "default",
+             .name_space = "fleet",
+             .name = "a",
+             .uid = "u-1",
+             .issued = kStart,
+             .expires = kStart + 1h,
+             .digest = "sha256:00"};
+  }
+
+  LiveApi api;
+  Mark& mark() { return mark_; }
+
+  Result<Wrote> write(const std::string& token, const MayWrite& may_write = kAlways,
+                      SecretFormat format = SecretFormat::token) {
+    const Result<SecretNames> names = SecretNames::parse("{name}-secret", {format});
+    SecretTarget target(store_, *names, format);
+    Credential credential;
+    credential.token = SecretString(token);
+    const Held held = target.place_of(mark_).value();
+    return target.write(held,
+                        {.access = access_,
+                         .name_space = "fleet",
+                         .name = "a",
+                         .credential = credential,
+                         .issued = mark_.issued,
+                         .expires = mark_.expires},
+                        may_write);
+  }
+  Held held() { return store_.place_of("a-secret", mark_); }
+  SecretStore& store() { return store_; }
+  std::optional<Json> stored() const { return api.find("secrets", "to", "a-secret"); }
+  std::string token() const {
+    const std::optional<Json> object = stored();
+    if (!object) return "(absent)";
+    return decode_base64((*object)["data"]["token"].get<std::string>()).value_or("(no base64)");
+  }
+  std::string annotation(const std::string& name) const {
+    return (*stored())["metadata"]["annotations"].value(name, "(absent)");
+  }
+  // The first request of this method is served, and its reply lost.
+  void lose_first_reply(const std::string& method) {
+    auto is_lost = std::make_shared<std::atomic<bool>>(false);
+    api.after([=](Stream& stream, const Received& request) {
+      if (request.method != method || is_lost->exchange(true)) return false;
+      stream.reset();
+      return true;
+    });
+  }
+
+ private:
+  Access access_;
+  Mark mark_;
+  HubClients clients_{[this]() -> Result<HubClient> { return api.client(); }};
+  SecretStore store_{{.instance = "default", .name_space = "to", .scanned = "to"}, clients_};
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("sync");
+
+TEST_CASE("a Secret is created whole, then replaced with what others wrote to it") {
+  Setting s;
+  CHECK(s.write("one").value() == Wrote::written);
+  CHECK(s.token() == "one");
+  CHECK(s.annotation("execcred.io/expires") == "2027-01-15T09:00:00Z");
+  CHECK(s.annotation("execcred.io/clusterprofile-uid") == "u-1");
+  Json object = *s.stored();
+  object["metadata"]["annotations"]["theirs"] = "kept";
+  object["metadata"]["labels"]["theirs"] = "kept";
+  object["field-of-a-later-version"] = "kept";
+  s.api.put("secrets", object);
+  s.mark().expires = kStart + 2h;
+  CHECK(s.write("two").value() == Wrote::written);
+  CHECK(s.token() == "two");
+  CHECK(s.annotation("theirs") == "kept");
+  CHECK((*s.stored())["field-of-a-later-version"] == "kept");
+  CHECK((*s.stored())["metadata"]["labels"]["theirs"] == "kept");
+  CHECK(s.annotation("execcred.io/expires") == "2027-01-15T10:00:00Z");
+  CHECK(s.api.requests("PUT", "fieldManager=execcred-sync").size() == 1);
+}
+
+TEST_CASE("a Secret that says the same already is not written") {
+  Setting s;
+  s.write("one").value();
+  CHECK(s.write("one").value() == Wrote::unchanged);
+  CHECK(s.api.requests("PUT", "").empty());
+  // The end alone: an annotation and the file.
+  s.mark().expires = kStart + 2h;
+  CHECK(s.write("one").value() == Wrote::written);
+}
+
+TEST_CASE("a reply that was lost is recognised by the marks") {
+  Setting s;
+  s.lose_first_reply("POST");
+  CHECK(s.write("one").has_value());
+  CHECK(s.token() == "one");
+  CHECK(s.api.requests("POST", "/secrets").size() == 1);
+  s.lose_first_reply("PUT");
+  CHECK(s.write("two").has_value());
+  CHECK(s.token() == "two");
+  CHECK(s.api.requests("PUT", "/secrets").size() == 1);
+}
+
+TEST_CASE("another writer in between is met by reading again") {
+  Setting s;
+  s.write("one").value();
+  std::atomic<int> changes = 0;
+  s.api.before([&](Stream&, const Received& request) {
+    if (request.method != "PUT" || changes++ > 0) return false;
+    Json object = *s.stored();
+    object["metadata"]["annotations"]["theirs"] = "kept";
+    s.api.put("secrets", object);
+    return false;
+  });
+  CHECK(s.write("two").value() == Wrote::written);
+  CHECK(s.token() == "two");
+  CHECK(s.annotation("theirs") == "kept");
+  CHECK(s.api.requests("PUT", "").size() == 2);
+}
+
+TEST_CASE("a Secret that keeps changing is given up") {
+  Setting s;
+  s.write("one").value();
+  s.api.before([&](Stream&, const Received& request) {
+    if (request.method == "PUT") s.api.put("secrets", *s.stored());
+    return false;
+  });
+  check_fails(s.write("two"), Error::Kind::unavailable, "kept changing while it was written");
+  CHECK(s.token() == "one");
+}
+
+TEST_CASE("a Secret of somebody else is never changed, whatever part of the mark it has") {
+  Setting s;
+  s.write("one").value();
+  const Json ours = *s.stored();
+  const auto check_left_alone = [&](const Json& object) {
+    s.api.put("secrets", object);
+    const Json before = *s.stored();
+    const Result<Wrote> wrote = s.write("two");
+    check_fails(wrote, Error::Kind::no_credential, "the Secret ");
+    CHECK(wrote.error().cause == "target-foreign");
+    CHECK(s.store().remove(s.held(), kAlways).value() == Wrote::unchanged);
+    CHECK(s.store().mark_expired(s.held(), kAlways).value() == Wrote::unchanged);
+    CHECK(*s.stored() == before);
+  };
+  Json theirs = ours;
+  theirs["metadata"].erase("labels");
+  check_left_alone(theirs);
+  theirs = ours;
+  theirs["metadata"]["labels"]["app.kubernetes.io/managed-by"] = "Helm";
+  check_left_alone(theirs);
+  theirs = ours;
+  theirs["metadata"]["labels"]["execcred.io/instance"] = "blue";
+  check_left_alone(theirs);
+  theirs = ours;
+  theirs["metadata"]["annotations"]["execcred.io/clusterprofile-name"] = "b";
+  check_left_alone(theirs);
+  theirs = ours;
+  theirs["metadata"]["annotations"]["execcred.io/clusterprofile-namespace"] = "other";
+  check_left_alone(theirs);
+  theirs = ours;
+  theirs["metadata"]["annotations"].erase("execcred.io/clusterprofile-name");
+  check_left_alone(theirs);
+}
+
+TEST_CASE("a Secret that is taken over while it is written is left alone") {
+  Setting s;
+  s.write("one").value();
+  s.api.before([&](Stream&, const Received& request) {
+    if (request.method != "PUT") return false;
+    Json object = *s.stored();
+    object["metadata"]["labels"] = {{"app.kubernetes.io/managed-by", "Helm"}};
+    s.api.put("secrets", object);
+    return false;
+  });
+  check_fails(s.write("two"), Error::Kind::no_credential, "the Secret is not of execcred");
+  CHECK(s.token() == "one");
+}
+
+TEST_CASE("a ClusterProfile made again, and another type, get another Secret") {
+  Setting s;
+  s.write("one").value();
+  const std::string uid = (*s.stored())["metadata"]["uid"];
+  s.mark().uid = "u-2";
+  CHECK(s.write("two").value() == Wrote::written);
+  CHECK(s.token() == "two");
+  CHECK((*s.stored())["metadata"]["uid"] != uid);
+  CHECK(s.annotation("execcred.io/clusterprofile-uid") == "u-2");
+  const std::vector<Received> removals = s.api.requests("DELETE", "a-secret");
+  REQUIRE(removals.size() == 1);
+  CHECK(removals.front().body.find(uid) != std::string::npos);
+  CHECK(removals.front().body.find("resourceVersion") != std::string::npos);
+}
+
+TEST_CASE("a credential that ended says so, until it is renewed") {
+  Setting s;
+  s.write("one").value();
+  CHECK(s.store().mark_expired(s.held(), kAlways).value() == Wrote::written);
+  CHECK(s.annotation("execcred.io/expired") == "true");
+  CHECK(s.token() == "one");
+  CHECK(s.store().mark_expired(s.held(), kAlways).value() == Wrote::unchanged);
+  CHECK(s.write("two").value() == Wrote::written);
+  CHECK(s.annotation("execcred.io/expired") == "(absent)");
+}
+
+TEST_CASE("what is held is found by its labels, and removed with preconditions") {
+  Setting s;
+  s.write("one").value();
+  s.api.put("secrets", {{"apiVersion", "v1"},
+                        {"kind", "Secret"},
+                        {"metadata", {{"name", "theirs"}, {"namespace", "to"}}}});
+  const std::vector<Held> held = s.store().scan().value();
+  REQUIRE(held.size() == 1);
+  CHECK(held.front().place == "Secret to/a-secret");
+  CHECK(held.front().mark.cluster() == "fleet/a");
+  CHECK(held.front().mark.expires == kStart + 1h);
+  CHECK(s.store().remove(held.front(), kAlways).value() == Wrote::written);
+  CHECK_FALSE(s.stored().has_value());
+  CHECK(s.store().remove(held.front(), kAlways).value() == Wrote::unchanged);
+}
+
+TEST_CASE("nothing is changed when that may not be done now") {
+  Setting s;
+  const MayWrite never = [] { return false; };
+  CHECK(s.write("one", never).value() == Wrote::not_now);
+  CHECK_FALSE(s.stored().has_value());
+  s.write("one").value();
+  CHECK(s.write("two", never).value() == Wrote::not_now);
+  CHECK(s.store().remove(s.held(), never).value() == Wrote::not_now);
+  CHECK(s.store().mark_expired(s.held(), never).value() == Wrote::not_now);
+  CHECK(s.token() == "one");
+}
+
+TEST_CASE("what the hub refuses is told, without the credential") {
+  Setting s;
+  const auto refuse = [&](int code, const std::string& reason, const std::string& message) {
+    s.api.before([=](Stream& stream, const Received& request) {
+      return request.method == "POST" && stream.write(status_reply(code, reason, message));
+    });
+    const Result<Wrote> wrote = s.write("s3cret");
+    REQUIRE_FALSE(wrote.has_value());
+    CHECK(execcred::test::story(wrote.error()).find("s3cret") == std::string::npos);
+    return wrote.error();
+  };
+  const Error quota = refuse(403, "Forbidden", "secrets \"a\" is forbidden: exceeded quota: q");
+  CHECK(quota.kind == Error::Kind::no_credential);
+  CHECK(quota.cause == "target-refused");
+  CHECK(quota.hint.find("raise the quota") != std::string::npos);
+  CHECK(refuse(422, "Invalid", "data: Too long: may not be more than 1048576 bytes").cause ==
+        "target-refused");
+  CHECK(refuse(403, "Forbidden",
+               "unable to create new content in namespace to because it is being "
+               "terminated")
+            .message.find("being terminated") != std::string::npos);
+}
+
+// --- as a process
+
+namespace {
+
+Json profile_object(const std::string& name, const std::string& server) {
+  return {
+      {"apiVersion", "multicluster.x-k8s.io/v1alpha1"},
+      {"kind", "ClusterProfile"},
+      {"metadata", {{"name", name}, {"namespace", "fleet"}}},
+      {"status",
+       {{"accessProviders", Json::array({{{"name", "p"}, {"cluster", {{"server", server}}}}})}}}};
+}
+
+// The provider gives a token that names the server which it is for.
+std::string echoing_provider(const blackbox::Sandbox& sandbox) {
+  return sandbox.script(
+      "bin/echo",
+      "server=$(printf %s \"$KUBERNETES_EXEC_INFO\" | sed "
+      "'s/.*\"server\":\"\\([^\"]*\\)\".*/\\1/')\n"
+      "printf '{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\","
+      "\"status\":{\"expirationTimestamp\":\"%s\",\"token\":\"for-%s\"}}' "
+      "\"$(date -u -d '+1 hour' +%Y-%m-%dT%H:%M:%SZ)\" \"$server\"");
+}
+
+class Process {
+ public:
+  explicit Process(const LiveApi& api) {
+    const Hub hub = api.hub();
+    sandbox_.write("mapping.json",
+                   blackbox::mapping({blackbox::mapped("p", echoing_provider(sandbox_),
+                                                       ", \"provideClusterInfo\": true")}));
+    sandbox_.write(
+        "kubeconfig",
+        Json{{"apiVersion", "v1"},
+             {"kind", "Config"},
+             {"current-context", "c"},
+             {"clusters",
+              {{{"name", "c"},
+                {"cluster",
+                 {{"server", hub.server},
+                  {"certificate-authority-data", encode_base64(hub.http.tls.ca_certificates)}}}}}},
+             {"users", {{{"name", "u"}, {"user", {{"token", "t0ken"}}}}}},
+             {"contexts", {{{"name", "c"}, {"context", {{"cluster", "c"}, {"user", "u"}}}}}}}
+            .dump(),
+        0600);
+  }
+
+  blackbox::Command command(std::vector<std::string> more) const {
+    std::vector<std::string> all = {blackbox::kCli,
+                                    "sync",
+                                    "-m",
+                                    sandbox_.at("mapping.json"),
+                                    "--from-hub",
+                                    "--kubeconfig=" + sandbox_.at("kubeconfig"),
+                                    "--to-secret=token",
+                                    "--secret-namespace=to"};
+    for (std::string& argument : more) all.push_back(std::move(argument));
+    return {.arguments = std::move(all), .environment = {"PATH=/usr/bin:/bin"}};
+  }
+
+ private:
+  blackbox::Sandbox sandbox_;
+};
+
+// "for-SERVER" and the server beside it, of the Secret.
+std::pair<std::string, std::string> written(const LiveApi& api, const std::string& cluster) {
+  const std::optional<Json> object = api.find("secrets", "to", cluster + "-token");
+  if (!object) return {};
+  const auto value = [&](const char* key) {
+    return decode_base64((*object)["data"][key].get<std::string>()).value_or("");
+  };
+  return {value("token"), value("server")};
+}
+
+}  // namespace
+
+TEST_CASE("sync --to-secret: clusters that swap servers never get another's credential") {
+  LiveApi api;
+  constexpr int kClusters = 100;
+  const auto name = [](int i) { return "c" + std::to_string(i); };
+  const auto server = [](int i) { return "https://s" + std::to_string(i) + ".example"; };
+  for (int i = 0; i < kClusters; ++i)
+    api.put("clusterprofiles", profile_object(name(i), server(i)));
+  const Process process(api);
+  blackbox::Child child(process.command({"--parallel=8"}));
+  const auto is_settled = [&](int shift) {
+    for (int i = 0; i < kClusters; ++i) {
+      const auto [token, beside] = written(api, name(i));
+      // At any time the two belong together.
+      if (!token.empty()) REQUIRE(token == "for-" + beside);
+      if (beside != server((i + shift) % kClusters)) return false;
+    }
+    return true;
+  };
+  CHECK(blackbox::wait_until([&] { return is_settled(0); }));
+  for (const int shift : {1, 7, 50}) {
+    for (int i = 0; i < kClusters; ++i) {
+      api.put("clusterprofiles", profile_object(name(i), server((i + shift) % kClusters)));
+    }
+    CHECK(blackbox::wait_until([&] { return is_settled(shift); }));
+  }
+  kill(child.pid(), SIGTERM);
+  const blackbox::Outcome outcome = child.wait();
+  CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));
+}
+
+TEST_CASE("sync --to-secret: a hub that forgets, throttles and fails is weathered") {
+  LiveApi api;
+  api.put("clusterprofiles", profile_object("a", "https://a.example"));
+  const Process process(api);
+  blackbox::Child child(process.command({}));
+  CHECK(blackbox::wait_until([&] { return written(api, "a").first == "for-https://a.example"; }));
+  std::atomic<int> failures = 0;
+  api.before([&](Stream& stream, const Received& request) {
+    if (request.method == "GET" && request.target.find("watch=") != std::string::npos) return false;
+    if (failures++ >= 6) return false;
+    const int code = failures % 2 == 0 ? 429 : 503;
+    return stream.write(status_reply(code, code == 429 ? "TooManyRequests" : "ServiceUnavailable",
+                                     "later", Json::object(), "Retry-After: 1\r\n"));
+  });
+  api.compact();
+  api.cut_watches();
+  api.put("clusterprofiles", profile_object("b", "https://b.example"));
+  CHECK(blackbox::wait_until([&] { return written(api, "b").first == "for-https://b.example"; }));
+  api.before({});
+  api.erase("secrets", "to", "a-token");
+  CHECK(blackbox::wait_until([&] { return written(api, "a").first == "for-https://a.example"; }));
+  api.erase("clusterprofiles", "fleet", "b");
+  CHECK(blackbox::wait_until([&] { return !api.find("secrets", "to", "b-token"); }));
+  kill(child.pid(), SIGTERM);
+  CHECK(child.wait().exit_code == 0);
+}
+
+TEST_CASE("sync --to-secret: a hub that cannot be reached is exit code 3, nothing is removed") {
+  LiveApi api;
+  api.put("clusterprofiles", profile_object("a", "https://a.example"));
+  const Process process(api);
+  CHECK(blackbox::run(process.command({"--once"})).exit_code == 0);
+  api.before([](Stream& stream, const Received& request) {
+    if (request.target.find("clusterprofiles") == std::string::npos) return false;
+    stream.reset();
+    return true;
+  });
+  const blackbox::Outcome outcome = blackbox::run(process.command({"--once"}));
+  CHECK_MESSAGE(outcome.exit_code == 3, blackbox::describe(outcome));
+  CHECK(written(api, "a").first == "for-https://a.example");
+}
+
+TEST_CASE("sync --dry-run: a hub is only read") {
+  LiveApi api;
+  api.put("clusterprofiles", profile_object("a", "https://a.example"));
+  const Process process(api);
+  const blackbox::Outcome outcome = blackbox::run(process.command({"--dry-run"}));
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.output == "create Secret to/a-token: missing\n");
+  for (const Received& request : api.requests()) CHECK(request.method == "GET");
+}
+
+TEST_CASE("sync --secret-namespace=same: a warning at the start") {
+  LiveApi api;
+  api.put("clusterprofiles", profile_object("a", "https://a.example"));
+  const Process process(api);
+  blackbox::Command command = process.command({"--once", "--log-format=json"});
+  command.arguments.at(7) = "--secret-namespace=same";
+  const blackbox::Outcome outcome = blackbox::run(command);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.error_output.find("\"level\":\"warning\"") != std::string::npos);
+  CHECK(api.find("secrets", "fleet", "a-token").has_value());
+}
