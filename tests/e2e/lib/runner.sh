@@ -33,7 +33,7 @@ choose_suites() {
 prepare_programs() {
   if [ -z "${EXECCRED_BIN:-}" ]; then
     need_packages "${BUILD_PACKAGES[@]}"
-    build_preset release programs
+    build_preset release programs hub-probe
     EXECCRED_BIN=$EXECCRED_ROOT/build/release/bin
   fi
   EXECCRED_BIN=$(realpath "$EXECCRED_BIN")
