@@ -162,7 +162,7 @@ class Lease::Session {
   void run();
 
  private:
-  // Whether the lease is held by us when it returns: by a renewal whose request began at `start`.
+  // Whether the lease was taken or renewed.
   Result<bool> try_once();
   ChangeOutcome write_as(const Record& record);
   Result<bool> write(Record record);
@@ -172,6 +172,7 @@ class Lease::Session {
   HubResource resource() const;
   void set_held_until(steady_clock::time_point time);
   void note(Result<bool> tried);
+  Error lost(std::optional<Error> failure) const;
 
   Lease& lease_;
   const LeaseSettings& settings_;
@@ -242,6 +243,7 @@ Result<bool> Lease::Session::write(Record record) {
       set_held_until(start + timings_.renew_deadline);
       return true;
     case ChangeOutcome::Kind::conflict:
+    case ChangeOutcome::Kind::absent:
       return false;
     default:
       return std::move(outcome).error;
@@ -267,10 +269,9 @@ Result<bool> Lease::Session::try_once() {
     observed_.reset();
     record_ = {};
   }
-  if (is_another_s()) {
-    set_held_until({});  // whatever we believed
-    return false;
-  }
+  // Whoever is quicker now has it.
+  if (record_.holder != settings_.identity) set_held_until({});
+  if (is_another_s()) return false;
   return write(record_);
 }
 
@@ -293,12 +294,24 @@ void Lease::Session::note(Result<bool> tried) {
   lease_.on_change_();
 }
 
+// For want of a renewal; `failure` is why the last attempt failed.
+Error Lease::Session::lost(std::optional<Error> failure) const {
+  Error error = std::move(failure).value_or(
+      Error{.kind = Error::Kind::unavailable, .message = "nobody renewed it in time"});
+  error.context.push_back("renewing the lease " +
+                          in_quotes(settings_.name_space + "/" + settings_.name) +
+                          ", which is lost by that");
+  return error;
+}
+
 void Lease::Session::run() {
   while (!stop_.is_requested()) {
     const auto start = steady_clock::now();
     Result<bool> tried = try_once();
     if (stop_.is_requested()) break;
     const bool is_ours = lease_.holds();
+    std::optional<Error> failure;
+    if (!tried) failure = tried.error();
     note(std::move(tried));
     // Who holds it renews it regularly; those who wait do not all ask at once.
     const auto next = is_ours ? start + timings_.retry_period
@@ -307,9 +320,7 @@ void Lease::Session::run() {
     if (is_ours && end <= next) {
       // It ends before the next attempt.
       if (stop_.wait_until(end)) break;
-      note(Error{.kind = Error::Kind::unavailable,
-                 .message = "the lease " + in_quotes(settings_.name_space + "/" + settings_.name) +
-                            " was not renewed in time"});
+      note(lost(std::move(failure)));
     }
     stop_.wait_until(next);
   }

@@ -166,6 +166,26 @@ TEST_CASE("hub lease: one that is stolen is lost, and waited for again") {
   CHECK(ours.will_hold());
 }
 
+TEST_CASE("hub lease: one that is deleted is not held until it is there again") {
+  LiveApi api;
+  const Candidate ours(api, "ours");
+  REQUIRE(ours.will_hold());
+  // Nobody can make it again.
+  std::atomic<bool> is_full = true;
+  std::atomic<int> orphans = 0;
+  api.before([&](Stream& stream, const Received& request) {
+    if (request.method == "PUT" && !api.find("leases", "fleet", "sync")) ++orphans;
+    return is_full && request.method == "POST" &&
+           stream.write(status_reply(409, "AlreadyExists", "leases \"sync\" already exists"));
+  });
+  api.erase("leases", "fleet", "sync");
+  ours.until([](const LeaseView& view) { return !view.is_held && view.holder.empty(); });
+  CHECK(orphans <=
+        2);  // one that was on its way, and one that finds out; not all until the deadline
+  is_full = false;
+  CHECK(ours.will_hold());
+}
+
 TEST_CASE("hub lease: without a renewal it ends by itself, before another can take it") {
   LiveApi api;
   Candidate ours(api, "ours");
