@@ -175,6 +175,8 @@ Status lock(int folder) {
   return {};
 }
 
+// Its content is on the disk before any name leads there. Names need no fsync: file systems keep
+// their order, and a name that a power failure takes back leads to the generation before.
 Status write_file(int folder, const std::string& name, std::string_view content, mode_t mode,
                   const std::optional<gid_t>& group) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -330,9 +332,7 @@ Status FolderTarget::write_generation(int folder, const std::string& generation,
   for (const auto& [name, text] : contents) {
     TRY(write_file(data.get(), name, text.reveal(), settings_.file_mode, settings_.group));
   }
-  TRY(adopt(data.get(), folder_mode()));
-  if (fsync(data.get()) != 0) return failed("write a folder", errno);
-  return {};
+  return adopt(data.get(), folder_mode());
 }
 
 Status FolderTarget::create(int parent, const std::string& name, const Mark& mark,
@@ -351,7 +351,6 @@ Status FolderTarget::create(int parent, const std::string& name, const Mark& mar
       TRY(put_link(folder.get(), std::string(kDataLinks) + key, key));
     }
     TRY(adopt(folder.get(), folder_mode()));
-    if (fsync(folder.get()) != 0) return failed("write a folder", errno);
     if (!may_write()) {
       wrote = Wrote::not_now;
       remove_tree(parent, temporary);
@@ -361,7 +360,6 @@ Status FolderTarget::create(int parent, const std::string& name, const Mark& mar
       if (errno == EEXIST || errno == ENOTEMPTY) return foreign("it was made a moment ago");
       return failed("name a folder", errno);
     }
-    fsync(parent);
     wrote = Wrote::written;
     return {};
   };
@@ -394,9 +392,7 @@ Status FolderTarget::replace(int folder, const Mark& mark, const Contents& conte
     wrote = Wrote::written;
   }
   TRY(put_marker(folder, mark));
-  TRY(adopt(folder, folder_mode()));
-  fsync(folder);
-  return {};
+  return adopt(folder, folder_mode());
 }
 
 Result<Wrote> FolderTarget::write(const Held& held, const Issue& issue, const MayWrite& may_write) {
@@ -453,7 +449,6 @@ Result<Wrote> FolderTarget::remove(const Held& held, const MayWrite& may_write) 
     return failed("remove a folder", errno);
   }
   remove_tree(parent.get(), temporary);
-  fsync(parent.get());
   return Wrote::written;
 }
 
