@@ -27,6 +27,9 @@ namespace execcred::cli {
 namespace {
 
 constexpr int kSignalled = 128;
+constexpr std::chrono::seconds kRequestTimeout(30);
+// What begins while the lease is held must have ended when another can hold it (lease.hpp).
+constexpr std::chrono::seconds kTimeoutUnderLease(4);
 
 Error wrong(std::string message, std::string hint) {
   return Error{
@@ -331,7 +334,8 @@ Result<Outcome> Sync::synchronize(sync::Journal& journal) {
     const sync::SecretNames names = TRY(sync::SecretNames::parse(secret_name_, formats_));
     targets.add({.instance = instance_,
                  .name_space = is_same ? std::string() : secret_namespace_,
-                 .scanned = is_same ? source_.hub().name_space() : secret_namespace_},
+                 .scanned = is_same ? source_.hub().name_space() : secret_namespace_,
+                 .timeout = lease_.empty() ? kRequestTimeout : kTimeoutUnderLease},
                 names, formats_);
     if (is_same) {
       journal.write(sync::Level::warning,

@@ -180,6 +180,14 @@ class Work {
       report(std::move(failure));
       return;
     }
+    const std::vector<std::string>& clashes = job_.clashes;
+    if (std::find(clashes.begin(), clashes.end(), place->place) != clashes.end()) {
+      report({.cause = cause::kTargetClash,
+              .message = "another ClusterProfile would be written to the same target",
+              .hint = "choose other names with --secret-name: neither is written",
+              .place = place->place});
+      return;
+    }
     const Result<Wrote> wrote = target.write(*place, issue, tools_.may_write);
     if (!wrote) {
       report(failure_of(wrote.error(), place->place));

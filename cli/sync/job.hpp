@@ -51,6 +51,8 @@ struct Job {
   std::optional<Lifetime> lifetime = {};
   TimePoint renewal = {};  // of it
   bool may_remove = false;
+  // Of its places: those that another ClusterProfile claims too.
+  std::vector<std::string> clashes = {};
 };
 
 struct JobResult {

@@ -24,6 +24,7 @@ constexpr std::chrono::seconds kSettled(10);
 constexpr std::chrono::milliseconds kLongestWait(1000);
 constexpr std::chrono::milliseconds kPacedWait(100);
 constexpr std::chrono::seconds kScanPause(5);
+constexpr std::chrono::minutes kClockStep(1);
 constexpr std::size_t kMaxMapping = 1024UL * 1024;
 
 TimePoint now() { return SystemClock().now(); }
@@ -149,13 +150,14 @@ void Reconciler::release(Cluster& cluster) {
   }
 }
 
-bool Reconciler::is_clash(const Cluster& cluster) const {
-  if (cluster.is_duplicate) return true;
-  return std::any_of(parts_.targets.begin(), parts_.targets.end(), [&](Target* target) {
+std::vector<std::string> Reconciler::clashes_of(const Cluster& cluster) const {
+  std::vector<std::string> clashes;
+  for (Target* const target : parts_.targets) {
     const Result<Held> place = target->place_of(cluster.mark);
     const auto claim = place ? claims_.find(place->place) : claims_.end();
-    return claim != claims_.end() && claim->second.size() > 1;
-  });
+    if (claim != claims_.end() && claim->second.size() > 1) clashes.push_back(place->place);
+  }
+  return clashes;
 }
 
 void Reconciler::resolve(const ListedProfile& listed, Cluster& cluster) const {
@@ -239,6 +241,7 @@ int Reconciler::look() {
                                         const auto found = clusters_.find(key);
                                         if (found != clusters_.end()) found->second->seen = look_;
                                       }});
+  is_known_ = picture.is_known;
   int code = 0;
   if (picture.failure) {
     parts_.journal.write(Level::error, *picture.failure);
@@ -309,7 +312,10 @@ TimePoint Reconciler::due_time(const Cluster& cluster) const {
     return cluster.next_ask.value_or(settings_.prunes ? TimePoint::min() : mark);
   }
   if (cluster.next_ask) return std::min(*cluster.next_ask, mark > now() ? mark : kNever);
-  if (due_reason(cluster) != nullptr || is_clash(cluster)) return TimePoint::min();
+  if (due_reason(cluster) != nullptr || cluster.is_duplicate) return TimePoint::min();
+  if (!clashes_of(cluster).empty()) return TimePoint::min();
+  // The clock was set back: nothing is known of when the credential ends.
+  if (lifetime->issued > now() + kClockStep) return TimePoint::min();
   return renewal_of(*lifetime, settings_.renewal, cluster.key);
 }
 
@@ -339,7 +345,10 @@ Job Reconciler::job_of(Cluster& cluster) const {
   if (!cluster.is_listed()) {
     const bool is_removal = cluster.presence == Presence::gone && settings_.prunes;
     job.kind = is_removal ? Job::Kind::remove : Job::Kind::expire;
-  } else if (is_clash(cluster)) {
+    return job;
+  }
+  job.clashes = clashes_of(cluster);
+  if (cluster.is_duplicate || job.clashes.size() == parts_.targets.size()) {
     job.problem = Failure{
         .cause = cause::kTargetClash,
         .message = cluster.is_duplicate ? "there are two ClusterProfiles of this name"
@@ -459,7 +468,7 @@ void Reconciler::dispatch(bool is_paced) {
     const bool has_time = lifetime && lifetime->expires && cluster->is_listed() &&
                           due != TimePoint::min() &&
                           (*lifetime->expires - time) * 5 > *lifetime->expires - lifetime->issued;
-    if (is_paced && has_time && !pace_.begin(SteadyClock::now())) continue;
+    if (is_paced && has_time && !pace_.begin(time)) continue;
     begun.push_back(cluster);
   }
   for (Cluster* const cluster : begun) {
@@ -502,10 +511,7 @@ std::string Reconciler::plan() const {
       add("skip", key, cluster->problem->message);
       continue;
     }
-    if (is_clash(*cluster)) {
-      add("skip", key, "another ClusterProfile would be written to its target");
-      continue;
-    }
+    const std::vector<std::string> clashes = clashes_of(*cluster);
     const char* const reason = due_reason(*cluster);
     for (Target* const target : parts_.targets) {
       const Result<Held> place = target->place_of(cluster->mark);
@@ -591,7 +597,10 @@ Status Reconciler::run() {
       is_woken = std::exchange(is_woken_, false);
     }
     const bool is_time = SteadyClock::now() >= next_sweep;
-    if (is_woken || is_time) is_looked_at = look() == 0 || is_looked_at;
+    if (is_woken || is_time) {
+      look();
+      is_looked_at = is_looked_at || is_known_;
+    }
     if (is_time) {
       sweep();
       next_sweep = SteadyClock::now() + kSweep;

@@ -122,7 +122,8 @@ class Reconciler {
   void schedule(Cluster& cluster);
   TimePoint due_time(const Cluster& cluster) const;
   const char* due_reason(const Cluster& cluster) const;
-  bool is_clash(const Cluster& cluster) const;
+  // Its places that another ClusterProfile claims too.
+  std::vector<std::string> clashes_of(const Cluster& cluster) const;
   Job job_of(Cluster& cluster) const;
   void finish(Cluster& cluster, const Job& job, JobResult result);
   void count_failures(const std::vector<Failure>& failures);
@@ -157,6 +158,7 @@ class Reconciler {
   Figures figures_;
   int round_code_ = 0;
   std::uint64_t look_ = 0;
+  bool is_known_ = false;    // the inventory, at the last look
   bool is_scanned_ = false;  // since this process may write
 
   std::mutex wake_mutex_;

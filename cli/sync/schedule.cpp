@@ -52,11 +52,13 @@ TimePoint next_attempt(std::size_t failures, std::optional<std::chrono::sys_seco
   return now + pause;
 }
 
-bool RenewalPace::begin(std::chrono::steady_clock::time_point now) {
+bool RenewalPace::begin(TimePoint now) {
   constexpr double kMostOfMean = 2.5;
   if (last_) {
     const std::chrono::duration<double> passed = now - *last_;
-    credit_ = std::min(kAtOnce, credit_ + passed.count() * mean_ * kMostOfMean);
+    // A clock that was set back adds nothing.
+    const double earned = std::max(passed.count(), 0.0) * mean_ * kMostOfMean;
+    credit_ = std::min(kAtOnce, credit_ + earned);
   }
   last_ = now;
   if (credit_ < 1) return false;

@@ -41,14 +41,14 @@ class RenewalPace {
   // `mean` is the number of renewals in a second that the lifetimes make necessary.
   void set_mean(double mean) { mean_ = mean; }
   // Whether one may begin now; then it counts.
-  bool begin(std::chrono::steady_clock::time_point now);
+  bool begin(TimePoint now);
 
  private:
   static constexpr double kAtOnce = 32;
 
   double mean_ = 0;
   double credit_ = kAtOnce;
-  std::optional<std::chrono::steady_clock::time_point> last_ = std::nullopt;
+  std::optional<TimePoint> last_ = std::nullopt;
 };
 
 }  // namespace execcred::sync

@@ -177,9 +177,10 @@ Attempt remove_object(HubSecrets& secrets, const Held& held, const Value& object
 // Of a Secret as it is now; nullopt where there is none.
 using Change = std::function<Attempt(HubSecrets&, std::optional<Value>&)>;
 
-Result<Wrote> settle(HubClients& clients, const Held& held, const Change& change) {
+Result<Wrote> settle(HubClients& clients, Duration timeout, const Held& held,
+                     const Change& change) {
   return clients.with([&](HubClient& client) -> Result<Wrote> {
-    HubSecrets secrets(client);
+    HubSecrets secrets(client, {.timeout = timeout});
     for (int i = 0; i < kMostAttempts; ++i) {
       Result<std::optional<Value>> found = secrets.get(held.name_space, held.name);
       if (!found) return of_target(found.error());
@@ -289,7 +290,7 @@ Result<Wrote> SecretStore::write(const Held& held, const SecretForm& form,
     const ChangeOutcome outcome = secrets.replace(held.name_space, held.name, *found);
     return settled(outcome, ChangeOutcome::Kind::done);
   };
-  return settle(clients_, held, change);
+  return settle(clients_, settings_.timeout, held, change);
 }
 
 Result<Wrote> SecretStore::mark_expired(const Held& held, const MayWrite& may_write) {
@@ -306,7 +307,7 @@ Result<Wrote> SecretStore::mark_expired(const Held& held, const MayWrite& may_wr
     const ChangeOutcome outcome = secrets.replace(held.name_space, held.name, *found);
     return settled(outcome, ChangeOutcome::Kind::done);
   };
-  return settle(clients_, held, change);
+  return settle(clients_, settings_.timeout, held, change);
 }
 
 Result<Wrote> SecretStore::remove(const Held& held, const MayWrite& may_write) {
@@ -316,7 +317,7 @@ Result<Wrote> SecretStore::remove(const Held& held, const MayWrite& may_write) {
     if (!may_write()) return std::optional(Wrote::not_now);
     return remove_object(secrets, held, *found);
   };
-  return settle(clients_, held, change);
+  return settle(clients_, settings_.timeout, held, change);
 }
 
 Result<Held> SecretTarget::place_of(const Mark& mark) {

@@ -53,6 +53,8 @@ struct SecretSettings {
   std::string name_space = {};
   // Where to look for what was written: empty for all namespaces.
   std::string scanned = {};
+  // Of one request with its attempts.
+  Duration timeout = std::chrono::seconds(30);
 };
 
 class SecretStore final : public Store {

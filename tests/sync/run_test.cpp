@@ -212,3 +212,23 @@ TEST_CASE("sync: a reader that resolves ..data once never sees two generations")
   }
   CHECK(run.end().exit_code == 0);
 }
+
+TEST_CASE("sync --listen: a document that cannot be read does not keep it from being ready") {
+  const Fleet fleet({"a"});
+  fleet.sandbox().write("profiles/broken.yaml", "kind: ClusterProfile\nmetadata: [");
+  Run run(fleet, {"--listen=:0"});
+  CHECK(wait_until([&] { return run.get("/readyz").find(" 200 ") != std::string::npos; }));
+  CHECK(fs::exists(fleet.folder("a") / "token"));
+  CHECK(run.end().exit_code == 0);
+}
+
+TEST_CASE("sync --listen: not ready while a plugin of the first round runs") {
+  const Fleet fleet({"a"});
+  fleet.sandbox().write(
+      "mapping.json",
+      mapping({mapped("p", fleet.sandbox().script("bin/hang", "exec sleep 1000"))}));
+  Run run(fleet, {"--listen=:0"});
+  CHECK(wait_until([&] { return run.get("/readyz").find(" 503 ") != std::string::npos; }));
+  CHECK(run.get("/healthz").find(" 200 ") != std::string::npos);
+  CHECK(run.end().exit_code == 0);
+}

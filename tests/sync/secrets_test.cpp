@@ -462,3 +462,25 @@ TEST_CASE("sync --secret-namespace=same: a warning at the start") {
   CHECK(outcome.error_output.find("\"level\":\"warning\"") != std::string::npos);
   CHECK(api.find("secrets", "fleet", "a-token").has_value());
 }
+
+TEST_CASE("sync: two ClusterProfiles with one Secret exclude each other there, and nowhere else") {
+  LiveApi api;
+  Json first = profile_object("a", "https://a.example");
+  Json second = profile_object("a", "https://other.example");
+  second["metadata"]["namespace"] = "other";
+  api.put("clusterprofiles", first);
+  const Process process(api);
+  CHECK(blackbox::run(process.command({"--once"})).exit_code == 0);
+  api.put("clusterprofiles", second);
+  const blackbox::Sandbox sandbox;
+  std::filesystem::permissions(sandbox.path(), std::filesystem::perms::owner_all);
+  const blackbox::Outcome outcome =
+      blackbox::run(process.command({"--once", "--to-dir=" + sandbox.path().native()}));
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.error_output.find("cluster=fleet/a provider=p target=\"Secret to/a-token\" "
+                                  "cause=target-clash") != std::string::npos);
+  CHECK(outcome.error_output.find("cluster=other/a ") != std::string::npos);
+  CHECK(written(api, "a").first == "for-https://a.example");
+  CHECK(blackbox::read_text(sandbox.path() / "other/a/token") == "for-https://other.example");
+  CHECK(blackbox::read_text(sandbox.path() / "fleet/a/token") == "for-https://a.example");
+}
