@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What is published of a release: a tarball and a root file system for each architecture, their
-# SBOM, sums of it all and the sums' signature. Sourced by scripts/release, after
-# release_components.sh.
+# What is published of a release: a tarball for each architecture with its SBOMs, the images, sums of it
+# all and the sums' signature. Sourced by scripts/release, after release_components.sh.
 
 RELEASE_VERSION=$(sed -n 's/^project(execcred VERSION \([0-9.]*\).*/\1/p' \
   "$EXECCRED_ROOT/CMakeLists.txt")
@@ -12,10 +11,19 @@ source_time() {
   git -c safe.directory="$EXECCRED_ROOT" -C "$EXECCRED_ROOT" log -1 --format=%ct 2>/dev/null || echo 0
 }
 
+# The commit, and whether the sources are others than its: "…-dirty". Empty without git.
+source_revision() {
+  git -c safe.directory="$EXECCRED_ROOT" -C "$EXECCRED_ROOT" describe --always --dirty --abbrev=40 \
+    --exclude='*' 2>/dev/null || true
+}
+
 release_name() { echo "execcred-$RELEASE_VERSION-linux-$1"; }
 
-# Images have Go's names of the architectures.
-rootfs_name() { echo "execcred-$RELEASE_VERSION-rootfs-${1/x86_64/amd64}.tar.gz"; }
+# The archive of an OCI image layout.
+images_name() { echo "execcred-$RELEASE_VERSION-images.tar"; }
+
+# release_images COMMAND...: the writer of the images.
+release_images() { python3 -B "$EXECCRED_ROOT/scripts/lib/release_images.py" "$@"; }
 
 # archive DIR MEMBER: everything that depends on who packs, when and where is set.
 archive() {
@@ -23,14 +31,14 @@ archive() {
     "--mtime=@$SOURCE_DATE_EPOCH" -C "$1" "$2" | gzip -9n
 }
 
-# stage ARCH DIR: what the tarball and the root file system hold.
+# stage ARCH DIR: what the tarball holds, and the images.
 stage() {
   install -d -m 755 "$2" "$2/licenses"
   install -m 555 "$EXECCRED_ROOT/dist/$1"/* "$2/"
   ln -s execcred "$2/kubectl-execcred"
   licence_texts "$2/licenses"
   cp "$EXECCRED_ROOT/LICENSE" "$2/LICENSE"
-  components | python3 "$EXECCRED_ROOT/scripts/lib/release_sbom.py" --arch "$1" \
+  components | python3 -B "$EXECCRED_ROOT/scripts/lib/release_sbom.py" --arch "$1" \
     --build "$EXECCRED_ROOT/build/release-$1" --binaries "$EXECCRED_ROOT/dist/$1" \
     --version "$RELEASE_VERSION" --epoch "$SOURCE_DATE_EPOCH" >"$2/execcred.spdx.json"
   chmod 444 "$2/LICENSE" "$2/execcred.spdx.json" "$2"/licenses/*
@@ -60,17 +68,41 @@ krew_manifest() {
     "$EXECCRED_ROOT/config/krew/execcred.yaml"
 }
 
-# pack_arch ARCH INTO
+# pack_arch ARCH STAGED INTO
 pack_arch() {
-  local name work
+  local name
   name=$(release_name "$1")
+  archive "${2%/*}" "$name" >"$3/$name.tar.gz"
+  pack_krew "$2" "$3/$(krew_name "$1")"
+  cp "$2/execcred.spdx.json" "$3/$name.spdx.json"
+  python3 -B "$EXECCRED_ROOT/scripts/lib/sbom.py" "$2/execcred.spdx.json" >"$3/$name.cdx.json"
+}
+
+# pack_images WORK INTO ARCH...
+pack_images() {
+  local work=$1 into=$2 arch folders=()
+  shift 2
+  for arch in "$@"; do folders+=(--arch "$arch=$work/$(release_name "$arch")"); done
+  release_images write --layout "$into/$(images_name)" --version "$RELEASE_VERSION" \
+    --revision "$SOURCE_REVISION" --url "${EXECCRED_RELEASE_URL:-}" --epoch "$SOURCE_DATE_EPOCH" \
+    "${folders[@]}"
+}
+
+# pack_all INTO ARCH...: what does not depend on a key.
+pack_all() {
+  local into=$1 work arch
+  shift
   work=$(mktemp -d)
-  stage "$1" "$work/$name"
-  archive "$work" "$name" >"$2/$name.tar.gz"
-  archive "$work/$name" . >"$2/$(rootfs_name "$1")"
-  pack_krew "$work/$name" "$2/$(krew_name "$1")"
-  cp "$work/$name/execcred.spdx.json" "$2/$name.spdx.json"
-  chmod 644 "$2"/*
+  for arch in "$@"; do
+    stage "$arch" "$work/$(release_name "$arch")"
+    pack_arch "$arch" "$work/$(release_name "$arch")" "$into"
+  done
+  pack_images "$work" "$into" "$@"
+  # Where the release will be, which nothing here knows by itself.
+  if [ -n "${EXECCRED_RELEASE_URL:-}" ] && [ "$#" -eq 2 ]; then
+    krew_manifest "$EXECCRED_RELEASE_URL" "$into" >"$into/execcred-krew.yaml"
+  fi
+  chmod 644 "$into"/*
   rm -rf "$work"
 }
 
@@ -95,15 +127,11 @@ sum_and_sign() {
 
 # pack ARCH...: replaces dist/release.
 pack() {
-  local arch release=$EXECCRED_ROOT/dist/release file
+  local release=$EXECCRED_ROOT/dist/release file
   rm -rf "$release"
   mkdir -p "$release"
   step "packing"
-  for arch in "$@"; do pack_arch "$arch" "$release"; done
-  # Where the release will be, which nothing here knows by itself.
-  if [ -n "${EXECCRED_RELEASE_URL:-}" ] && [ "$#" -eq 2 ]; then
-    krew_manifest "$EXECCRED_RELEASE_URL" "$release" >"$release/execcred-krew.yaml"
-  fi
+  pack_all "$release" "$@"
   sum_and_sign "$release" "${EXECCRED_SIGNING_KEY:-}"
   for file in "$release"/*; do
     printf 'dist/release/%-40s %9d bytes\n' "${file##*/}" "$(stat -c %s "$file")"

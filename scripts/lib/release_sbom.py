@@ -8,11 +8,11 @@ prints them.
 import argparse
 import datetime
 import hashlib
-import json
 import pathlib
 import subprocess
 import sys
-import uuid
+
+import sbom
 
 COMPONENT_FIELDS = ("name", "version", "licence", "cpe", "source", "sums", "evidence")
 
@@ -94,13 +94,12 @@ def binary_file(path):
 
 
 def product_package(version, files):
-    """execcred itself; its code is a hash over its files' hashes, as SPDX 2.3 has it (7.9)."""
+    """execcred itself."""
     product = package("execcred", spdx_id("execcred"), version, "Apache-2.0",
                       [reference("PACKAGE-MANAGER", "purl", f"pkg:generic/execcred@{version}")])
-    sums = sorted(file["checksums"][0]["checksumValue"] for file in files)
     product["filesAnalyzed"] = True
     product["packageVerificationCode"] = {
-        "packageVerificationCodeValue": hashlib.sha1("".join(sums).encode()).hexdigest()}
+        "packageVerificationCodeValue": sbom.verification_code(files)}
     return product
 
 
@@ -136,8 +135,7 @@ def document(arguments, components):
     return {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
         "name": name,
-        # Of the binaries' hashes: the same document in every build that gives the same bytes.
-        "documentNamespace": uuid.uuid5(uuid.NAMESPACE_URL, f"{name}-{code}").urn,
+        "documentNamespace": sbom.namespace(name, code),
         "creationInfo": {"created": created.strftime("%Y-%m-%dT%H:%M:%SZ"),
                          "creators": [f"Tool: execcred-release-{arguments.version}"]},
         "packages": [product, *map(component_package, components), *sources.values()],
@@ -156,8 +154,7 @@ def main():
     arguments = parser.parse_args()
     components = [dict(zip(COMPONENT_FIELDS, line.rstrip("\n").split("\t"), strict=True))
                   for line in sys.stdin]
-    json.dump(document(arguments, components), sys.stdout, indent=1)
-    print()
+    sys.stdout.write(sbom.text(document(arguments, components)))
 
 
 main()

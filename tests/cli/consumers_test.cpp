@@ -201,6 +201,30 @@ TEST_CASE("consumers: the file provider's kubeconfig is what execcred kubeconfig
   }
 }
 
+TEST_CASE("consumers: each image volume is the image of the plugin that the mapping runs") {
+  // Kueue's mapping is a part of a configuration in YAML.
+  const auto plugin_of = [](const std::string& folder) {
+    const std::string text = file_of(folder + "/mapping.yaml").text;
+    const std::string start = "/plugins/";
+    const auto at = text.find(start);
+    REQUIRE(at != std::string::npos);
+    return text.substr(at + start.size(), text.find_first_of("\",\n", at) - at - start.size());
+  };
+  int count = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(kConsumers)) {
+    const std::string name = entry.path().filename().native();
+    if (!name.ends_with("image-volume.yaml")) continue;
+    CAPTURE(entry.path().native());
+    const std::string folder = entry.path().parent_path().filename().native();
+    CHECK(json_at(document(folder + "/" + name), "spec.template.spec.volumes.0.image.reference") ==
+          "registry.example/" + plugin_of(folder) + ":0.1.0");
+    ++count;
+  }
+  CHECK(count == 8);
+  CHECK(json_at(document("knative/values.yaml"), "knative_operator.multicluster.plugins.0.image") ==
+        "registry.example/" + plugin_of("knative") + ":0.1.0");
+}
+
 TEST_CASE("consumers: kubectl's allowlist names every plugin by its path, and nothing else") {
   const std::string kuberc = document("kubectl/kuberc");
   CHECK(json_at(kuberc, "apiVersion") == "kubectl.config.k8s.io/v1beta1");

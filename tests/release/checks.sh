@@ -149,6 +149,4 @@ check_release() {
   check_runtime "$1"
   check_install "$1"
   check_package "$1"
-  check_rootfs "$1"
-  check_image "$1"
 }

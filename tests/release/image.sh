@@ -1,27 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The root file system that is published, and the image that config/image/Dockerfile makes of it.
-# Sourced by checks.sh.
+# The images that are published, as others' tools read them: skopeo copies them, as to a registry, and
+# checks each digest; umoci unpacks them as a container runtime does. Sourced by checks.sh.
 
+IMAGE_PACKAGES=(skopeo umoci)
 IMAGE_UID=65532
 
-# in_image ROOT COMMAND...: as the image would run it, without an environment.
+# in_image ROOT COMMAND...: as a runtime would run it, without an environment.
 in_image() {
   local root=$1
   shift
   as_root env -i /usr/sbin/chroot --userspec="$IMAGE_UID:$IMAGE_UID" "$root" \
     ${IMAGE_EMULATOR:+"$IMAGE_EMULATOR"} "$@"
-}
-
-# unpack_rootfs ARCHIVE ROOT EMULATOR: as root, who owns an image's files. An emulator is one file
-# more.
-unpack_rootfs() {
-  as_root install -d -m 755 "$2"
-  as_root tar -xpzf "$1" -C "$2" --same-owner
-  IMAGE_EMULATOR=
-  [ -n "$3" ] || return 0
-  as_root install -m 555 "$(command -v "$3")" "$2/emulator"
-  IMAGE_EMULATOR=/emulator
 }
 
 tells_versions_in_image() {
@@ -38,83 +28,184 @@ tells_versions_in_image() {
 
 # Not even with write permission on a folder.
 can_write_nothing() {
-  [ -z "$(as_root setpriv --reuid="$IMAGE_UID" --regid="$IMAGE_UID" --clear-groups \
-    find "$1" -writable)" ]
+  local writable
+  writable=$(as_root setpriv --reuid="$IMAGE_UID" --regid="$IMAGE_UID" --clear-groups \
+    find "$1" -writable) && [ -z "$writable" ]
 }
 
-check_rootfs() {
-  local arch=$1 root=$INPUT/rootfs
-  local what="$arch rootfs: every binary tells its version in it as uid $IMAGE_UID"
-  if ! can_become_root; then
-    skip "$what" "only root may chroot"
-    return
-  fi
-  unpack_rootfs "$EXECCRED_ROOT/dist/release/$(rootfs_name "$arch")" "$root" "${RUNNER[0]:-}"
-  check "$what" tells_versions_in_image "$root"
-  check "$arch rootfs: uid $IMAGE_UID can write nothing in it" can_write_nothing "$root"
-  as_root rm -rf "$root"
+# As the manifests of config/consumers run it.
+installs_from_image() {
+  as_root install -d -m 1777 "$1/plugins"
+  in_image "$1" /execcred install --plugin=execcred-token-file /plugins >"$IMAGES/stdout" &&
+    cmp "$1/execcred-token-file" "$1/plugins/execcred-token-file" &&
+    as_root rm -r "$1/plugins"
 }
 
-# buildah builds without a daemon, and without a kernel that mounts overlays.
-image_builder() {
-  as_root buildah --root "$INPUT/images" --runroot "$INPUT/images-run" --storage-driver vfs "$@"
+# programs_of_image NAME ARCH: what it must hold, by what it is called.
+programs_of_image() {
+  case $1 in
+    execcred) (cd "$EXECCRED_ROOT/dist/$2" && printf '%s\n' * kubectl-execcred) ;;
+    execcred-cli) printf '%s\n' execcred kubectl-execcred ;;
+    *) echo "$1" ;;
+  esac | LC_ALL=C sort
 }
 
-builds_image() {
-  build_image "$1" >"$INPUT/image.log" 2>&1 || {
-    cat "$INPUT/image.log"
+# judge COMMAND...: its output only where it fails.
+judge() {
+  "$@" >"$IMAGES/log" 2>&1 || {
+    cat "$IMAGES/log"
     return 1
   }
 }
 
-build_image() {
-  image_builder build --quiet --isolation chroot --platform "linux/${1/x86_64/amd64}" \
-    --build-arg "VERSION=$RELEASE_VERSION" --timestamp "$SOURCE_DATE_EPOCH" --tag execcred \
-    --file "$EXECCRED_ROOT/config/image/Dockerfile" "$EXECCRED_ROOT/dist/release" &&
-    image_builder push --quiet execcred "dir:$INPUT/image" &&
-    as_root chown -R "$(id -u)" "$INPUT/image"
+image_names() { release_images list --layout "$1" | cut -d ' ' -f 1; }
+
+# The names that users copy; each stands for all architectures.
+has_every_image() {
+  local arch programs
+  programs=$(cd "$EXECCRED_ROOT/dist/$1" && echo *)
+  # shellcheck disable=SC2086
+  diff <(image_names "$ARCHIVE" | LC_ALL=C sort) \
+    <(for name in execcred-cli $programs; do
+      echo "$name"
+      for arch in "$@"; do echo "$name-${arch/x86_64/amd64}"; done
+    done | LC_ALL=C sort)
 }
 
-# What the image's configuration says, and the file of its only layer.
-read_image() {
-  python3 - "$1" <<'END'
-import json, sys
-def blob(digest):
-    return f"{sys.argv[1]}/{digest.removeprefix('sha256:')}"
-manifest = json.load(open(f"{sys.argv[1]}/manifest.json"))
-image = json.load(open(blob(manifest["config"]["digest"])))
-(layer,) = manifest["layers"]
-print(image["os"], image["architecture"], image["config"]["User"],
-      json.dumps(image["config"]["Entrypoint"]), image["config"].get("Cmd"), sep="\n")
-print(blob(layer["digest"]))
-END
+# Into one layout, so that what images share is copied once.
+copies_every_image() {
+  local name
+  while read -r name; do
+    skopeo copy --quiet --all "oci-archive:$ARCHIVE:$name" "oci:$IMAGES/copied:$name" || return 1
+  done < <(image_names "$ARCHIVE")
 }
 
-has_configuration() {
-  diff <(read_image "$INPUT/image" | head -n -1) \
-    <(printf '%s\n' linux "${1/x86_64/amd64}" 65532:65532 '["/execcred"]' None)
+has_the_same_digests() {
+  local name digest
+  while read -r name digest; do
+    [ "sha256:$(skopeo inspect --raw "oci:$IMAGES/copied:$name" | sha256sum | cut -d ' ' -f 1)" = \
+      "$digest" ] || return 1
+  done < <(release_images list --layout "$ARCHIVE")
 }
 
-has_files_of_rootfs() {
-  local layer rootfs
-  rootfs=$EXECCRED_ROOT/dist/release/$(rootfs_name "$1")
-  layer=$(read_image "$INPUT/image" | tail -n 1)
-  mkdir "$INPUT/image/rootfs" "$INPUT/image/layer"
-  tar -xzf "$rootfs" -C "$INPUT/image/rootfs"
-  tar -xzf "$layer" -C "$INPUT/image/layer"
-  diff -r "$INPUT/image/rootfs" "$INPUT/image/layer" &&
-    diff <(listing "$rootfs" | sed 's|\./||;/ $/d') <(listing "$layer")
+# A tool that accepted everything would prove nothing.
+is_refused_when_changed() {
+  local layout=$IMAGES/changed blob
+  cp -r "$IMAGES/layout" "$layout"
+  blob=$(find "$layout/blobs" -type f -size +100k | sort | head -n 1)
+  printf '\x01' | dd of="$blob" bs=1 seek=5000 conv=notrunc status=none
+  ! skopeo copy --quiet --all "oci:$layout:execcred" "dir:$IMAGES/refused" 2>"$IMAGES/log" &&
+    grep -qi 'digest' "$IMAGES/log"
 }
 
+# chooses ARCH: of an image for several architectures.
+chooses() {
+  [ "$(skopeo --override-os linux --override-arch "${1/x86_64/amd64}" inspect --format \
+    '{{.Architecture}}' "oci:$IMAGES/layout:execcred")" = "${1/x86_64/amd64}" ]
+}
+
+# describes NAME ARCH
+describes() {
+  local entry=execcred said tag=${2/x86_64/amd64}
+  [[ $1 = execcred || $1 = execcred-cli ]] || entry=$1
+  skopeo inspect --raw --config "oci:$IMAGES/copied:$1-$tag" >"$IMAGES/config.json"
+  skopeo inspect --raw "oci:$IMAGES/copied:$1-$tag" >"$IMAGES/manifest.json"
+  said=$(python3 -B "$EXECCRED_ROOT/tests/release/image_facts.py" config "$IMAGES/config.json" \
+    "$IMAGES/manifest.json") || return 1
+  [ "$said" = "linux $tag $IMAGE_UID:$IMAGE_UID /$entry $RELEASE_VERSION $1" ] || {
+    echo "it says: $said"
+    return 1
+  }
+}
+
+unpacks() {
+  judge as_root umoci unpack --image "$IMAGES/copied:$1-${2/x86_64/amd64}" "$IMAGES/bundle" &&
+    as_root chmod 755 "$IMAGES/bundle"
+}
+
+# Besides its programs, each byte for byte, an image has the licences and nothing else.
+holds() {
+  local name=$1 arch=$2 root=$IMAGES/bundle/rootfs program
+  diff <(cd "$root" && find . -mindepth 1 -printf '%P %M %U:%G\n' | LC_ALL=C sort) <(
+    {
+      echo "LICENSE -r--r--r-- 0:0"
+      echo "licenses drwxr-xr-x 0:0"
+      (cd "$IMAGES/tarball-$arch" && find licenses -type f -printf '%p -r--r--r-- 0:0\n')
+      programs_of_image "$name" "$arch" | sed -e '/^kubectl-/s/$/ lrwxrwxrwx 0:0/' \
+        -e '/^execcred/s/$/ -r-xr-xr-x 0:0/'
+    } | LC_ALL=C sort
+  ) || return 1
+  for program in $(programs_of_image "$name" "$arch" | grep -v '^kubectl-'); do
+    cmp "$root/$program" "$EXECCRED_ROOT/dist/$arch/$program" || return 1
+  done
+  diff -r "$root/licenses" "$IMAGES/tarball-$arch/licenses" && cmp "$root/LICENSE" "$EXECCRED_ROOT/LICENSE"
+}
+
+# Leaves them, by the image's name and architecture.
+has_sboms() {
+  local name=$1 folder=$IMAGES/sbom/$1-$2
+  mkdir -p "$folder/programs"
+  python3 -B "$EXECCRED_ROOT/tests/release/image_facts.py" sboms "$IMAGES/layout" \
+    "$name-${2/x86_64/amd64}" "$folder" >"$IMAGES/stdout" || return 1
+  find "$IMAGES/bundle/rootfs" -maxdepth 1 -type f -name 'execcred*' -exec cp -t "$folder/programs" {} +
+  diff <(sort "$IMAGES/stdout") <(printf '%s\n' "$folder/$name".{cdx,spdx}.json) &&
+    has_sums_of "$folder/$name.spdx.json" "$folder/programs" &&
+    has_cyclonedx_sums_of "$folder/$name.cdx.json" "$folder/programs" &&
+    names_the_same_components "$folder/$name.spdx.json" "$folder/$name.cdx.json"
+}
+
+# check_image NAME ARCH
 check_image() {
-  local arch=$1
-  if ! can_become_root; then
-    skip "$arch image: builds from config/image/Dockerfile" "only root may unpack an image's files"
-    return
+  local name=$1 arch=$2 what="$2 image $1" root=$IMAGES/bundle/rootfs
+  check "$what: platform, user, entry point, labels" describes "$name" "$arch"
+  check "$what: umoci unpacks it" unpacks "$name" "$arch"
+  check "$what: holds its programs and the licences" holds "$name" "$arch"
+  check "$what: its SBOMs are of these programs" has_sboms "$name" "$arch"
+  IMAGE_EMULATOR=
+  if [ "${#RUNNER[@]}" -gt 0 ]; then
+    as_root install -m 555 "$(command -v "${RUNNER[0]}")" "$root/emulator"
+    IMAGE_EMULATOR=/emulator
   fi
-  need_packages buildah
-  check "$arch image: builds from config/image/Dockerfile" builds_image "$arch"
-  check "$arch image: platform, user, entry point" has_configuration "$arch"
-  check "$arch image: holds the rootfs, nothing else" has_files_of_rootfs "$arch"
-  as_root rm -rf "$INPUT/images" "$INPUT/images-run" "$INPUT/image"
+  check "$what: every program tells its version in it as uid $IMAGE_UID" tells_versions_in_image "$root"
+  check "$what: uid $IMAGE_UID can write nothing in it" can_write_nothing "$root"
+  [ "$name" != execcred ] ||
+    check "$what: installs a plugin into a volume" installs_from_image "$root"
+  as_root rm -rf "$IMAGES/bundle"
+}
+
+# check_images DIR ARCH...
+check_images() {
+  local arch name
+  # shellcheck disable=SC2034
+  IMAGES=$1 INPUT=$1 ARCHIVE=$EXECCRED_ROOT/dist/release/$(images_name)
+  shift
+  need_packages "${IMAGE_PACKAGES[@]}"
+  step "testing the images"
+  mkdir -p "$IMAGES/layout"
+  tar -xf "$ARCHIVE" -C "$IMAGES/layout"
+  check "images: one of all programs, one of execcred, one of each plugin" has_every_image "$@"
+  check "images: each blob has its digest, and no blob is of no use" \
+    judge python3 -B "$EXECCRED_ROOT/tests/release/image_facts.py" blobs "$IMAGES/layout"
+  check "images: skopeo copies all of them" judge copies_every_image
+  check "images: a copy has the same digests" has_the_same_digests
+  check "images: skopeo refuses one in which a byte is changed" is_refused_when_changed
+  check "packing again gives the same bytes" packs_the_same "$IMAGES/again" "$@"
+  for arch in "$@"; do
+    check "$arch images: skopeo chooses the one for $arch" chooses "$arch"
+    if ! can_become_root; then
+      skip "$arch images: unpacked and run" "only root may unpack an image's files, and chroot"
+      continue
+    fi
+    runner_for "$arch"
+    mkdir -p "$IMAGES/tarball-$arch"
+    tar -xzf "$EXECCRED_ROOT/dist/release/$(release_name "$arch").tar.gz" -C "$IMAGES/tarball-$arch" \
+      --strip-components=1
+    for name in $(image_names "$ARCHIVE" | grep -vE -e '-(amd64|arm64)$'); do
+      check_image "$name" "$arch"
+    done
+    check "$arch images: all SBOMs are valid SPDX 2.3" \
+      judge is_valid_spdx "$IMAGES"/sbom/*-"$arch"/*.spdx.json
+    check "$arch images: all SBOMs are valid CycloneDX 1.6" \
+      judge is_valid_cyclonedx "$IMAGES"/sbom/*-"$arch"/*.cdx.json
+  done
 }

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What is published for an architecture: the tarball, the root file system, and the SBOM. Sourced by
-# checks.sh.
+# What is published for an architecture: the tarball and the SBOMs. Sourced by checks.sh.
 
 # Text that only this library brings into a binary.
 declare -A LIBRARY_TEXT=(
@@ -33,11 +32,6 @@ has_binaries_of() {
   [ "$count" -eq "$(find "$unpacked" -maxdepth 1 -type f -perm -u+x | wc -l)" ]
 }
 
-# The root file system's ./NAME is the tarball's FOLDER/NAME.
-has_same_layout() {
-  diff <(listing "$1" | sed 's|\./|/|') <(listing "$2" | sed "s| $3/| /|")
-}
-
 # One for each component that the SBOM names, and no empty one.
 has_licence_texts() {
   diff <(sbom_components "$1/execcred.spdx.json" | cut -f1 | sort -u) \
@@ -60,13 +54,33 @@ for package in document["packages"]:
 END
 }
 
-# The judge is SPDX's own tool.
+# Both take several documents. The judges are CycloneDX's own library, and SPDX's.
+is_valid_cyclonedx() {
+  python_packages "$EXECCRED_ROOT/tests/release/requirements/cyclonedx.txt"
+  "$VENV/bin/python3" - "$@" <<'END'
+import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+validator = JsonStrictValidator(SchemaVersion.V1_6)
+for path in sys.argv[1:]:
+    with open(path, encoding="utf-8") as document:
+        error = validator.validate_str(document.read())
+    if error:
+        sys.exit(f"{path}: {error}")
+END
+}
+
 is_valid_spdx() {
   python_packages "$EXECCRED_ROOT/tests/release/requirements/spdx.txt"
-  "$VENV/bin/pyspdxtools" --infile "$1" >"$INPUT/spdx.log" 2>&1 || {
-    cat "$INPUT/spdx.log"
-    return 1
-  }
+  "$VENV/bin/python3" - "$@" <<'END'
+import sys
+from spdx_tools.spdx.parser.parse_anything import parse_file
+from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
+for path in sys.argv[1:]:
+    problems = validate_full_spdx_document(parse_file(path))
+    if problems:
+        sys.exit("\n".join(f"{path}: {one.validation_message}" for one in problems))
+END
 }
 
 has_sums_of() {
@@ -77,6 +91,30 @@ for file in json.load(open(sys.argv[1]))["files"]:
         if sum["algorithm"] == "SHA256":
             print(sum["checksumValue"], "", file["fileName"].removeprefix("./"))' "$sbom" |
     diff - <(cd "$folder" && LC_ALL=C sha256sum -- *)
+}
+
+has_cyclonedx_sums_of() {
+  python3 -c 'import json, sys
+for component in json.load(open(sys.argv[1]))["components"]:
+    if component["type"] == "file":
+        (sum,) = [one["content"] for one in component["hashes"] if one["alg"] == "SHA-256"]
+        print(sum, "", component["name"])' "$1" |
+    diff - <(cd "$2" && LC_ALL=C sha256sum -- *)
+}
+
+# names_the_same_components SPDX CYCLONEDX: each with its version and the programs that have it.
+names_the_same_components() {
+  diff <(sbom_components "$1" | LC_ALL=C sort) <(python3 - "$2" <<'END' | LC_ALL=C sort
+import json, sys
+document = json.load(open(sys.argv[1]))
+uses = {one["ref"]: one.get("dependsOn", []) for one in document["dependencies"]}
+files = [one for one in document["components"] if one["type"] == "file"]
+for component in document["components"]:
+    if component["type"] == "library":
+        users = [file["name"] for file in files if component["bom-ref"] in uses[file["bom-ref"]]]
+        print(component["name"], component["version"], " ".join(users), sep="\t")
+END
+  )
 }
 
 # What has a library's text must be said to have the library. The other way round, the linker may
@@ -107,15 +145,16 @@ tells_version_of_openssl() {
   [ "OpenSSL $version" = "$(grep -haoE "${LIBRARY_TEXT[OpenSSL]}" "$2"/* | sort -u)" ]
 }
 
-# With another user's umask, time zone, locale and temporary folder, from files of another time.
+# packs_the_same DIR ARCH...: with another user's umask, time zone, locale and temporary folder, from
+# files of another time.
 packs_the_same() {
-  local again=$1/again file
-  mkdir "$again" "$1/tmp"
+  local again=$1/again file arches=("${@:2}")
+  mkdir -p "$again" "$1/tmp"
   (
     umask 077
-    find "$EXECCRED_ROOT/dist/$2" -type f -exec touch {} +
+    find "${arches[@]/#/$EXECCRED_ROOT/dist/}" -type f -exec touch {} +
     export TZ=Pacific/Auckland LC_ALL=C.UTF-8 TMPDIR=$1/tmp
-    pack_arch "$2" "$again"
+    pack_all "$again" "${arches[@]}"
   )
   for file in "$again"/*; do
     cmp "$file" "$EXECCRED_ROOT/dist/release/${file##*/}" || return 1
@@ -134,15 +173,16 @@ check_package() {
   check "$arch tarball: has the binaries of dist/$arch, each with the same bytes" \
     has_binaries_of "$EXECCRED_ROOT/dist/$arch" "$work/$name"
   check "$arch tarball: has the licence and those of all components" has_licence_texts "$work/$name"
-  check "$arch rootfs: the same layout" \
-    has_same_layout "$release/$(rootfs_name "$arch")" "$release/$name.tar.gz" "$name"
   check "$arch SBOM: the tarball has the same" cmp "$sbom" "$work/$name/execcred.spdx.json"
   check "$arch SBOM: is valid SPDX 2.3, says SPDX's tool" is_valid_spdx "$sbom"
+  check "$arch SBOM: is valid CycloneDX 1.6, says CycloneDX's library" \
+    is_valid_cyclonedx "$release/$name.cdx.json"
+  check "$arch SBOM: says in CycloneDX what it says in SPDX" \
+    names_the_same_components "$sbom" "$release/$name.cdx.json"
   check "$arch SBOM: has the SHA-256 of every binary" has_sums_of "$sbom" "$EXECCRED_ROOT/dist/$arch"
   check "$arch SBOM: knows which binaries have which library" \
     names_linked_libraries "$sbom" "$EXECCRED_ROOT/dist/$arch"
   check "$arch SBOM: lists no library for execcred-token-file" lists_no_more_for_token_file "$sbom"
   check "$arch SBOM: tells the version that OpenSSL has" \
     tells_version_of_openssl "$sbom" "$EXECCRED_ROOT/dist/$arch"
-  check "$arch: packing again gives the same bytes" packs_the_same "$work" "$arch"
 }

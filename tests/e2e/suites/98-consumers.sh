@@ -50,7 +50,8 @@ the_image_is_a_volume() { # FILE
   put "$CONSUMERS/$1"
   expect_success
   # A field behind a feature gate that is off would be dropped, without a word.
-  expect_of_pod '.volumes[] | select(.name == "plugins") | .image.reference' "$IMAGE"
+  expect_of_pod '.volumes[] | select(.name == "plugins") | .image.reference' \
+    "${IMAGE/execcred/$(basename "$(commands_of_mapping "${1%/*}")")}"
   expect_of_pod '[.initContainers[]?] | length' 0
   expect_plugins_mounted
 }
