@@ -16,6 +16,7 @@ NLOHMANN_JSON_VERSION=3.11.2
 PROMETHEUS_CPP_VERSION=1.0.1-1
 PROTOZERO_VERSION=1.7.1
 CLI11_VERSION=2.1.2
+DOCTEST_VERSION=2.4.9
 # For all architectures; musl_prefix makes LIBRARY_FLAGS of them. With -Os a plugin with OpenSSL in it is
 # 350 KB smaller and takes 440 KB less memory than with -O2, in the same time: the kernel maps what lies
 # near what runs too. C++, whose templates want to be inlined, takes half as many instructions again.
@@ -233,6 +234,7 @@ musl_prefix() {
   copy_headers protozero "$PROTOZERO_VERSION" libprotozero-dev protozero
   copy_headers nlohmann-json "$NLOHMANN_JSON_VERSION" nlohmann-json3-dev nlohmann
   copy_headers cli11 "$CLI11_VERSION" libcli11-dev CLI
+  copy_headers doctest "$DOCTEST_VERSION" doctest-dev doctest
   build_runtime
   tls_libraries "$1"
   printf '%s\n' "$key" >"$MUSL/key"

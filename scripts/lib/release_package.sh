@@ -68,12 +68,30 @@ krew_manifest() {
     "$EXECCRED_ROOT/config/krew/execcred.yaml"
 }
 
+conformance_name() { echo "execcred-conformance-$RELEASE_VERSION-linux-$1.tar.gz"; }
+
+# pack_conformance ARCH STAGED INTO: the suite, with the licences of what it is made of.
+pack_conformance() {
+  local work name
+  work=$(mktemp -d)
+  name=$(conformance_name "$1")
+  install -d -m 755 "$work/${name%.tar.gz}/licenses"
+  install -m 555 -t "$work/${name%.tar.gz}" "$EXECCRED_ROOT/dist/conformance-$1/execcred-conformance"
+  install -m 444 -t "$work/${name%.tar.gz}" "$2/LICENSE"
+  install -m 444 -t "$work/${name%.tar.gz}/licenses" \
+    "$2"/licenses/{libc++,libc++abi,libunwind,mallocng,musl,nlohmann-json,zig}.txt
+  install -m 444 /usr/share/doc/doctest-dev/copyright "$work/${name%.tar.gz}/licenses/doctest.txt"
+  archive "$work" "${name%.tar.gz}" >"$3/$name"
+  rm -rf "$work"
+}
+
 # pack_arch ARCH STAGED INTO
 pack_arch() {
   local name
   name=$(release_name "$1")
   archive "${2%/*}" "$name" >"$3/$name.tar.gz"
   pack_krew "$2" "$3/$(krew_name "$1")"
+  pack_conformance "$@"
   cp "$2/execcred.spdx.json" "$3/$name.spdx.json"
   python3 -B "$EXECCRED_ROOT/scripts/lib/sbom.py" "$2/execcred.spdx.json" >"$3/$name.cdx.json"
 }

@@ -12,4 +12,4 @@ shift 2
 env -i "PATH=$PATH" AWS_ACCESS_KEY_ID=ASIACONFORMANCE \
   AWS_SECRET_ACCESS_KEY=c0nformance/s3cret+key-0123456789 \
   AWS_SESSION_TOKEN=c0nformance/s3ssion+token-0123456789== \
-  "$conformance" "$@" -- "$plugin" --cluster-id=conformance --region=us-west-2
+  "$conformance" --rules=execcred "$@" -- "$plugin" --cluster-id=conformance --region=us-west-2

@@ -65,7 +65,7 @@ std::string text_member(const json& object, const char* name, std::string& probl
 
 std::string unknown_member(const json& object, const std::set<std::string>& known) {
   for (const auto& [name, value] : object.items()) {
-    if (known.count(name) == 0) return "unknown member " + name;
+    if (known.count(name) == 0) return "has the unknown member " + name;
   }
   return {};
 }
@@ -123,21 +123,15 @@ std::int64_t parse_timestamp(std::string_view text) {
   return timegm(&parts);
 }
 
-Answer read_answer(std::string_view output) {
+Answer read_any_answer(std::string_view output) {
   Answer answer;
-  answer.problem = check_line(output);
-  if (!answer.problem.empty()) return answer;
-  const json document =
-      parse_without_duplicates(output.substr(0, output.size() - 1), answer.problem);
+  const json document = parse_without_duplicates(output, answer.problem);
   if (!answer.problem.empty()) return answer;
   if (!document.is_object() || !document.contains("status") || !document["status"].is_object()) {
     answer.problem = "has no object 'status'";
     return answer;
   }
   const json& status = document["status"];
-  answer.problem = unknown_member(document, {"kind", "apiVersion", "status"}) +
-                   unknown_member(status, {"expirationTimestamp", "token", "clientCertificateData",
-                                           "clientKeyData"});
   if (text_member(document, "kind", answer.problem) != "ExecCredential") {
     answer.problem += "kind is not ExecCredential";
   }
@@ -146,11 +140,27 @@ Answer read_answer(std::string_view output) {
   answer.certificate = text_member(status, "clientCertificateData", answer.problem);
   answer.key = text_member(status, "clientKeyData", answer.problem);
   answer.expiration = parse_timestamp(text_member(status, "expirationTimestamp", answer.problem));
-  if (answer.expiration < 0) answer.problem += "expirationTimestamp is missing or malformed";
   if (answer.certificate.empty() != answer.key.empty()) answer.problem += "half a certificate pair";
   if (answer.token.empty() && answer.certificate.empty()) answer.problem += "no credential";
   // Compact: written again without white space it has the same length, whatever the key order.
-  if (document.dump().size() + 1 != output.size()) answer.problem += "is not compact";
+  const std::size_t length = output.size() - (output.ends_with('\n') ? 1 : 0);
+  for (const std::string& problem :
+       {check_line(output), unknown_member(document, {"kind", "apiVersion", "status"}),
+        unknown_member(status,
+                       {"expirationTimestamp", "token", "clientCertificateData", "clientKeyData"}),
+        std::string(document.dump().size() == length ? "" : "is not compact")}) {
+    if (problem.empty()) continue;
+    answer.form_problem += (answer.form_problem.empty() ? "" : " and ") + problem;
+  }
+  return answer;
+}
+
+Answer read_answer(std::string_view output) {
+  Answer answer = read_any_answer(output);
+  if (answer.problem.empty()) answer.problem = answer.form_problem;
+  if (answer.problem.empty() && answer.expiration < 0) {
+    answer.problem = "expirationTimestamp is missing or malformed";
+  }
   return answer;
 }
 

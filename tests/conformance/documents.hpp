@@ -28,14 +28,17 @@ std::string exec_info(std::string_view version);
 
 // An answer by the rules: exactly one line of compact ASCII JSON, nothing absent written down.
 struct Answer {
-  std::string problem;  // empty when every rule is kept
+  std::string problem;       // empty when every rule is kept
+  std::string form_problem;  // of those, what no client needs: the line and its members
   std::string version;
   std::string token;
   std::string certificate;
   std::string key;
-  std::int64_t expiration = 0;  // seconds since the epoch
+  std::int64_t expiration = 0;  // seconds since the epoch; -1 where it is missing or malformed
 };
 Answer read_answer(std::string_view output);
+// As a client reads it: any JSON document with a credential, whatever its form.
+Answer read_any_answer(std::string_view output);
 
 // Seconds since the epoch of YYYY-MM-DDTHH:MM:SSZ; -1 for anything else.
 std::int64_t parse_timestamp(std::string_view text);

@@ -26,5 +26,5 @@ printf '%s\n' "$token" >"$folder/..2026_07_01_12_00_00.1/token"
 ln -s ..2026_07_01_12_00_00.1 "$folder/..data"
 ln -s ..data/token "$folder/token"
 
-env -i "PATH=$PATH" "$conformance" "$@" -- "$plugin" --flow=pass-through \
+env -i "PATH=$PATH" "$conformance" --rules=execcred "$@" -- "$plugin" --flow=pass-through \
   "--subject-token-file=$folder/token"

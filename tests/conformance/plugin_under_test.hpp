@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin that the conformance suite runs. They hold for every plugin: by default
-// it is execcred-token-file, and any other is put through them by
+// The plugin that the conformance suite runs. By default it is execcred-token-file, and any other
+// is put through the suite by
 //
 //   conformance -- /path/of/plugin --its=arguments
 //
@@ -16,6 +16,16 @@
 #include <vector>
 
 namespace blackbox {
+
+// Which rules a plugin is put through: those that clients need of any plugin, or also those that
+// execcred's plugins promise beyond them: their options, exit codes and forms of messages.
+enum class Rules { protocol, execcred };
+void use_rules(Rules rules);
+Rules rules();
+bool has_own_rules();
+
+// The path of the plugin that is tested where nobody names one; empty where there is none.
+std::string default_plugin();
 
 // `arguments` starts with the program's path.
 void use_plugin(std::vector<std::string> arguments, std::vector<std::string> environment);
@@ -39,14 +49,19 @@ std::string secret_in(std::string_view text);
 // asked version that has not expired. Empty, or the reason and the whole outcome.
 std::string violation_of_success(const Outcome& outcome, std::string_view version = kV1);
 // A failure by the rules: the exit code, empty stdout, one short error line with its context, no
-// secret, and `text` in what it says. Empty, or the reason and the whole outcome.
+// secret, and `text` in what it says. By the rules for any plugin: an exit code above 0, empty
+// stdout and a short message without control characters and secrets. Empty, or the reason and the
+// whole outcome.
 std::string violation_of_failure(const Outcome& outcome, int exit_code, std::string_view text);
 // The same, and it has a hint.
 std::string violation_of_refusal(const Outcome& outcome, int exit_code, std::string_view text);
+// The text where the rule does not hold, so that a report has words for it; else empty.
+std::string violation_of_rule(bool holds, std::string text);
 bool says(const Outcome& outcome, std::string_view text);
 
 }  // namespace blackbox
 
 #define CHECK_SUCCESS(...) CHECK(blackbox::violation_of_success(__VA_ARGS__) == "")
 #define CHECK_REFUSAL(...) CHECK(blackbox::violation_of_refusal(__VA_ARGS__) == "")
+#define CHECK_RULE(...) CHECK(blackbox::violation_of_rule(__VA_ARGS__) == "")
 #define CHECK_FAILURE(...) CHECK(blackbox::violation_of_failure(__VA_ARGS__) == "")

@@ -32,5 +32,5 @@ done
 for type in "jwt --audience=conformance" x509; do
   # shellcheck disable=SC2086
   env -i "PATH=$PATH" "SPIFFE_ENDPOINT_SOCKET=unix://$folder/agent.sock" \
-    "$conformance" "$@" -- "$plugin" --type=$type
+    "$conformance" --rules=execcred "$@" -- "$plugin" --type=$type
 done

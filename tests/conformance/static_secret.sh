@@ -19,4 +19,4 @@ ln -s ..2026_07_01_12_00_00.1 "$folder/..data"
 ln -s ..data/token "$folder/token"
 
 # Among the documents that clients really send is one with insecure-skip-tls-verify.
-env -i "PATH=$PATH" "$conformance" "$@" -- "$plugin" "--secret-dir=$folder" --allow-insecure
+env -i "PATH=$PATH" "$conformance" --rules=execcred "$@" -- "$plugin" "--secret-dir=$folder" --allow-insecure

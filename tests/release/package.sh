@@ -161,6 +161,48 @@ packs_the_same() {
   done
 }
 
+# The suite that is published puts a plugin of the release through itself.
+suite_reports() {
+  local suite=$1/execcred-conformance
+  "${CLEAN[@]}" "PATH=$PATH" "$suite" --report json --test-case='the answer*' -- \
+    "$EXECCRED_ROOT/dist/$2/execcred-token-file" --token-file="$INPUT/volume/token" \
+    >"$INPUT/report.json" &&
+    python3 -c 'import json, sys
+report = json.load(open(sys.argv[1]))
+sys.exit(report["failed"] != 0 or report["passed"] != 3 or report["plugin"] != "execcred-token-file")' \
+      "$INPUT/report.json"
+}
+
+# A plugin that prints nothing keeps no rule, and the report says what was seen.
+suite_reports_failures() {
+  local status=0
+  "$1/execcred-conformance" --report markdown --test-case='the answer says*' -- \
+    /bin/true >"$INPUT/report.md" || status=$?
+  [ "$status" -eq 1 ] && grep -qF '| failed | the answer no JSON' "$INPUT/report.md"
+}
+
+check_suite() {
+  local arch=$1 work=$INPUT/conformance name binary
+  name=$(conformance_name "$arch")
+  mkdir -p "$work"
+  tar -xzf "$EXECCRED_ROOT/dist/release/$name" -C "$work" --strip-components=1
+  binary=$work/execcred-conformance
+  check "$arch conformance suite: owner 0, modes 0555 and 0444" \
+    has_form_of_release "$EXECCRED_ROOT/dist/release/$name"
+  check "$arch conformance suite: is for $arch" is_for "$arch" "$binary"
+  check "$arch conformance suite: needs no other file" is_self_contained "$binary"
+  check "$arch conformance suite: is stripped" has_no_symbols "$binary"
+  check "$arch conformance suite: names no path of the build" names_no_path_of "$binary"
+  check_hardening "$arch conformance suite" "$binary"
+  check "$arch conformance suite: --version" tells_version "$binary"
+  if [ "${#RUNNER[@]}" -gt 0 ]; then
+    skip "$arch conformance suite: a report" "the emulator starts no program of $arch"
+    return
+  fi
+  check "$arch conformance suite: reports on execcred-token-file" suite_reports "$work" "$arch"
+  check "$arch conformance suite: reports what fails" suite_reports_failures "$work"
+}
+
 # check_package ARCH: what dist/release has for it.
 check_package() {
   local arch=$1 release=$EXECCRED_ROOT/dist/release work=$INPUT/package name sbom
@@ -173,6 +215,7 @@ check_package() {
   check "$arch tarball: has the binaries of dist/$arch, each with the same bytes" \
     has_binaries_of "$EXECCRED_ROOT/dist/$arch" "$work/$name"
   check "$arch tarball: has the licence and those of all components" has_licence_texts "$work/$name"
+  check_suite "$arch"
   check "$arch SBOM: the tarball has the same" cmp "$sbom" "$work/$name/execcred.spdx.json"
   check "$arch SBOM: is valid SPDX 2.3, says SPDX's tool" is_valid_spdx "$sbom"
   check "$arch SBOM: is valid CycloneDX 1.6, says CycloneDX's library" \

@@ -3,6 +3,7 @@
 // gone.
 #include "file_watch.hpp"
 #include "plugin_under_test.hpp"
+#include "rules.hpp"
 #include "sandbox.hpp"
 
 #include <doctest/doctest.h>
@@ -101,7 +102,7 @@ void become(uid_t user) {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("protocol");
+TEST_SUITE_BEGIN(kProtocolSuite);
 
 TEST_CASE("a hostile environment: no variable makes it open, create or load a file") {
   FileWatch watch;
@@ -116,15 +117,17 @@ TEST_CASE("a hostile environment: no variable makes it open, create or load a fi
   };
   watch.start();
   CHECK_SUCCESS(run(command));
-  command.arguments.emplace_back("--no-such-option");
-  CHECK_FAILURE(run(command), 2, "unknown option '--no-such-option'");
+  if (has_own_rules()) {
+    command.arguments.emplace_back("--no-such-option");
+    CHECK_FAILURE(run(command), 2, "unknown option '--no-such-option'");
+  }
   for (const std::string& name : watch.touched()) {
     // The working directory itself is opened by chdir in this test.
-    CHECK_MESSAGE(name == ".", name << " was touched");
+    CHECK_RULE(name == ".", name + " was touched");
   }
 }
 
-TEST_CASE("a hostile environment: the detector notices whoever touches a bait") {
+TEST_CASE("a hostile environment: the detector notices whoever touches a bait" * kOfSuite) {
   FileWatch watch;
   std::vector<std::string> variables = hostile_variables(watch, true);
   watch.start();
@@ -145,7 +148,7 @@ TEST_CASE("a hostile environment: the detector notices whoever touches a bait") 
   CHECK(expected.size() >= 15);
 }
 
-TEST_CASE("other processes of its user cannot look into it") {
+TEST_CASE("other processes of its user cannot look into it" * kOwnRules) {
   const Sandbox sandbox;
   const Pipe never_ends;
   Command command = plugin_command({"--exec-info=-", "--timeout=20s"});
@@ -224,7 +227,7 @@ TEST_CASE("an odd umask and no new privileges change nothing") {
   CHECK_SUCCESS(run(command));
 }
 
-TEST_CASE("its messages carry the plugin's name, whatever it was started as") {
+TEST_CASE("its messages carry the plugin's name, whatever it was started as" * kOwnRules) {
   const Sandbox sandbox;
   Command command = plugin_command({"--no-such-option"});
   const std::string message = run(command).error_output;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every client may send, and what none should.
 #include "plugin_under_test.hpp"
+#include "rules.hpp"
 #include "sandbox.hpp"
 
 #include <doctest/doctest.h>
@@ -30,17 +31,27 @@ std::string nested(std::size_t depth) {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("protocol");
+TEST_SUITE_BEGIN(kProtocolSuite);
 
 TEST_CASE("the answer has the version that the client asked for") {
-  CHECK_SUCCESS(run(plugin_command_with(exec_info(kV1))), kV1);
-  CHECK_SUCCESS(run(plugin_command_with(exec_info(kV1Beta1))), kV1Beta1);
-  CHECK_SUCCESS(run(plugin_command_with(exec_info(kV1, kServer))), kV1);
-  CHECK_SUCCESS(run(plugin_command_with(exec_info(kV1Beta1, kServer))), kV1Beta1);
+  for (const std::string_view version : {kV1, kV1Beta1}) {
+    CAPTURE(version);
+    for (const std::string& document : {exec_info(version), exec_info(version, kServer)}) {
+      const Outcome outcome = run(plugin_command_with(document));
+      CHECK_SUCCESS(outcome, version);
+      const std::string answered = read_any_answer(outcome.output).version;
+      CHECK_RULE(answered == version, "it answered in version '" + answered + "'");
+    }
+  }
 }
 
-TEST_CASE(
-    "without a client's document the version comes from the flag, the environment, or is v1") {
+TEST_CASE("without a client's document there is an answer in a version of the API") {
+  CHECK_SUCCESS(run(plugin_command()));
+  CHECK_SUCCESS(run(plugin_command_with("")));
+}
+
+TEST_CASE("without a client's document the version comes from the flag, the environment, or is v1" *
+          kOwnRules) {
   CHECK_SUCCESS(run(plugin_command()), kV1);
   CHECK_SUCCESS(run(plugin_command_with("")), kV1);
   for (const std::string& version : {std::string("v1beta1"), std::string(kV1Beta1)}) {
@@ -102,7 +113,7 @@ TEST_CASE("the extension may be JSON of any type") {
   }
 }
 
-TEST_CASE("the document may come from a file or from standard input") {
+TEST_CASE("the document may come from a file or from standard input" * kOwnRules) {
   const Sandbox sandbox;
   const std::string path = sandbox.write("info.json", exec_info(kV1Beta1, kServer));
   CHECK_SUCCESS(run(plugin_command({"--exec-info=" + path})), kV1Beta1);
@@ -122,7 +133,7 @@ TEST_CASE("the document may come from a file or from standard input") {
   CHECK_SUCCESS(run(plugin_command({}, {"EXECCRED_EXEC_INFO=" + sandbox.at("none")})));
 }
 
-TEST_CASE("a malformed document is a configuration error that names the field") {
+TEST_CASE("a malformed document is a configuration error that names the field" * kOwnRules) {
   struct Case {
     std::string document;
     std::string field;
@@ -181,7 +192,7 @@ TEST_CASE("a malformed document is a configuration error that names the field") 
   }
 }
 
-TEST_CASE("a document is bounded in size and depth") {
+TEST_CASE("a document is bounded in size and depth" * kOwnRules) {
   CHECK_SUCCESS(run(plugin_command_with(nested(20))));
   for (const std::size_t depth : {40U, 1000U, 50'000U}) {
     CAPTURE(depth);
@@ -199,7 +210,7 @@ TEST_CASE("a document is bounded in size and depth") {
   CHECK_FAILURE(run(command), 2, "standard input");
 }
 
-TEST_CASE("a NUL byte does not end the document early") {
+TEST_CASE("a NUL byte does not end the document early" * kOwnRules) {
   const Sandbox sandbox;
   std::string text = exec_info(kV1);
   text.push_back('\0');
@@ -217,7 +228,7 @@ TEST_CASE("standard input that nobody offered is left alone") {
   const std::string manifest = "a manifest that kubectl reads after us";
   REQUIRE(write(never_ends.write_end(), manifest.data(), manifest.size()) > 0);
   CHECK_SUCCESS(run(piped));
-  CHECK(never_ends.pending() == static_cast<int>(manifest.size()));
+  CHECK_RULE(never_ends.pending() == static_cast<int>(manifest.size()), "it read standard input");
 }
 
 TEST_SUITE_END();

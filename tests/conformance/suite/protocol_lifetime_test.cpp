@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin ends: by its answer, at its deadline, by a signal, or with its parent.
 #include "plugin_under_test.hpp"
+#include "rules.hpp"
 #include "sandbox.hpp"
 
 #include <doctest/doctest.h>
@@ -36,9 +37,10 @@ bool is_waiting(pid_t pid) {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("protocol");
+TEST_SUITE_BEGIN(kProtocolSuite);
 
-TEST_CASE("the deadline ends a run that waits, with exit code 3 and the step it was at") {
+TEST_CASE("the deadline ends a run that waits, with exit code 3 and the step it was at" *
+          kOwnRules) {
   const Pipe never_ends;
   const Outcome outcome = run(waiting_plugin(never_ends, "300ms"));
   CHECK_FAILURE(outcome, 3, "timed out");
@@ -49,7 +51,7 @@ TEST_CASE("the deadline ends a run that waits, with exit code 3 and the step it 
   CHECK(outcome.elapsed < blackbox::kNoWait);
 }
 
-TEST_CASE("the deadline is eight seconds where nobody sets it") {
+TEST_CASE("the deadline is eight seconds where nobody sets it" * kOwnRules) {
   const Pipe never_ends;
   Command command = waiting_plugin(never_ends, "8s");
   command.arguments.pop_back();
@@ -59,7 +61,7 @@ TEST_CASE("the deadline is eight seconds where nobody sets it") {
   CHECK(outcome.elapsed < blackbox::kConsumersLimit);
 }
 
-TEST_CASE("the deadline holds although its signals came blocked and ignored") {
+TEST_CASE("the deadline holds although its signals came blocked and ignored" * kOwnRules) {
   const Pipe never_ends;
   Command command = waiting_plugin(never_ends, "200ms");
   command.before_exec = [&never_ends] {
@@ -73,7 +75,7 @@ TEST_CASE("the deadline holds although its signals came blocked and ignored") {
   CHECK_FAILURE(run(command), 3, "timed out");
 }
 
-TEST_CASE("a timeout is above 0 and at most a minute") {
+TEST_CASE("a timeout is above 0 and at most a minute" * kOwnRules) {
   for (const std::string timeout : {"60s", "1m", "59.9s", "1000ms", "1.5s"}) {
     CAPTURE(timeout);
     CHECK_SUCCESS(run(plugin_command({"--timeout=" + timeout})));
@@ -86,7 +88,7 @@ TEST_CASE("a timeout is above 0 and at most a minute") {
   }
 }
 
-TEST_CASE("SIGTERM, SIGINT and SIGHUP end it with nothing on stdout") {
+TEST_CASE("SIGTERM, SIGINT and SIGHUP end it with nothing on stdout" * kOwnRules) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     for (const bool is_held_by_parent : {false, true}) {
       CAPTURE(signal);
@@ -114,7 +116,7 @@ TEST_CASE("SIGTERM, SIGINT and SIGHUP end it with nothing on stdout") {
   }
 }
 
-TEST_CASE("it ends with its parent") {
+TEST_CASE("it ends with its parent" * kOwnRules) {
   const Pipe never_ends;
   const Command command = waiting_plugin(never_ends, "30s");
   Pipe told;
@@ -138,7 +140,7 @@ TEST_CASE("it ends with its parent") {
   waitpid(plugin, nullptr, 0);
 }
 
-TEST_CASE("it outlives the thread that started it") {
+TEST_CASE("it outlives the thread that started it" * kOwnRules) {
   const Pipe never_ends;
   const Command command = waiting_plugin(never_ends, "7s");
   std::unique_ptr<Child> child;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is secret stays so: in every message, at every verbosity, for every kind of failure.
 #include "plugin_under_test.hpp"
+#include "rules.hpp"
 #include "sandbox.hpp"
 
 #include <doctest/doctest.h>
@@ -57,16 +58,18 @@ std::vector<Run> runs() {
              {},
              {"--allow-server=https://other.example.com"},
              {"--allow-server=https://10.1.2.3:6443", "--server-ca-file=/dev/null"}}) {
+      if (!rules.empty() && !has_own_rules()) continue;
       runs.push_back({document, plugin_command_with(document, rules)});
     }
   }
+  runs.push_back({"success", plugin_command_with(exec_info(kV1, "https://10.1.2.3:6443"))});
+  if (!has_own_rules()) return runs;
   const std::string canary = kCanary;
   for (const std::string& option :
        {"--no-such-option=" + canary, "--token=" + canary, "--password=" + canary, canary,
         std::string("--timeout=x"), std::string("--version"), std::string("--help")}) {
     runs.push_back({option, plugin_command({option})});
   }
-  runs.push_back({"success", plugin_command_with(exec_info(kV1, "https://10.1.2.3:6443"))});
   runs.push_back({"other variables", plugin_command({}, {"AWS_SECRET_ACCESS_KEY=" + canary,
                                                          "EXECCRED_PASSWORD=" + canary})});
   Run closed{"closed stdout", plugin_command()};
@@ -80,7 +83,7 @@ std::vector<Run> runs() {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("protocol");
+TEST_SUITE_BEGIN(kProtocolSuite);
 
 TEST_CASE("no message shows the credential or a secret of the input, whatever happens") {
   REQUIRE(!secrets_of_plugin().empty());
@@ -90,26 +93,29 @@ TEST_CASE("no message shows the credential or a secret of the input, whatever ha
   for (Run& run : runs()) {
     CAPTURE(run.what);
     for (const bool is_debug : {false, true}) {
+      if (is_debug && !has_own_rules()) continue;
       Command command = run.command;
       if (is_debug) command.arguments.insert(command.arguments.begin() + 1, "--debug");
       const Outcome outcome = blackbox::run(command);
       CHECK(secret_in(outcome.error_output) == "");
-      CHECK(outcome.output.find(kCanary) == std::string::npos);
+      if (has_own_rules()) CHECK(outcome.output.find(kCanary) == std::string::npos);
       if (outcome.exit_code == 0) {
         ++successes;
       } else {
         ++failures;
-        CHECK(outcome.output == "");
-        if (!is_debug) CHECK_FAILURE(outcome, outcome.exit_code, ": error: ");
+        CHECK_RULE(outcome.output.empty(), "it failed and wrote to stdout");
+        if (!is_debug && has_own_rules()) CHECK_FAILURE(outcome, outcome.exit_code, ": error: ");
       }
     }
   }
   // Both ways were really gone.
+  CHECK(successes > 0);
+  if (!has_own_rules()) return;
   CHECK(failures > 40);
   CHECK(successes > 10);
 }
 
-TEST_CASE("--show-config shows no secret") {
+TEST_CASE("--show-config shows no secret" * kOwnRules) {
   REQUIRE(!secrets_of_plugin().empty());
   remember_secret(kCanary);
   for (const std::string& document : documents()) {
@@ -120,7 +126,7 @@ TEST_CASE("--show-config shows no secret") {
   }
 }
 
-TEST_CASE("the check for secrets finds one") {
+TEST_CASE("the check for secrets finds one" * kOfSuite) {
   const std::string secret = secrets_of_plugin().front();
   CHECK(secret_in("a: " + secret + "\n") != "");
   CHECK(secret_in("error: " + secret.substr(0, secret.size() / 2)) != "");

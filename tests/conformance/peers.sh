@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Puts plugins of other projects through the conformance suite, by the rules that hold for any plugin,
+# and writes docs/conformance-results.md. The plugins are built from their Go modules, which are pinned
+# by version and hash (tests/conformance/peers); none gets a credential that is anybody's.
+#
+#   tests/conformance/peers.sh            all plugins
+#   tests/conformance/peers.sh --stdout   prints the page instead of writing it
+#
+# EXECCRED_E2E keeps what is built (default ~/.cache/execcred-e2e).
+set -euo pipefail
+
+# shellcheck source=scripts/lib/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib/common.sh"
+# shellcheck source=scripts/lib/cache.sh
+. "$EXECCRED_ROOT/scripts/lib/cache.sh"
+# shellcheck source=tests/e2e/lib/toolchain.sh
+. "$EXECCRED_ROOT/tests/e2e/lib/toolchain.sh"
+# shellcheck source=tests/e2e/lib/parts.sh
+. "$EXECCRED_ROOT/tests/e2e/lib/parts.sh"
+
+PAGE=$EXECCRED_ROOT/docs/conformance-results.md
+SUITE=$EXECCRED_ROOT/build/dev/bin-test/conformance
+
+# build_peer NAME MODULE PACKAGE: sets PEER to the program and PEER_VERSION to the module's version.
+build_peer() {
+  local module=../conformance/peers/$1
+  PEER_VERSION=$(module_version "$EXECCRED_ROOT/tests/conformance/peers/$1/go.mod" "$2")
+  build_go "$module" "$PEER_VERSION" "" "$3" >&2
+  PEER=$PART/$1
+}
+
+# judge VARIABLE=VALUE... -- PLUGIN ARGUMENT...: prints the report. Cases that fail are what it is for.
+judge() {
+  local variables=()
+  while [ "$1" != -- ]; do
+    variables+=("$1")
+    shift
+  done
+  shift
+  env -i "PATH=$PATH" "${variables[@]}" "$SUITE" --report markdown -- "$@" || [ "$?" -eq 1 ]
+}
+
+# section NAME VERSION SETTING HOW: then the report, from standard input.
+section() {
+  # shellcheck disable=SC2016
+  printf '\n## %s %s\n\n%s. Run as `%s`.\n\n' "$@"
+  cat
+}
+
+aws_iam_authenticator() {
+  local arguments=(token --cluster-id conformance --region us-west-2)
+  build_peer aws-iam-authenticator sigs.k8s.io/aws-iam-authenticator \
+    sigs.k8s.io/aws-iam-authenticator/cmd/aws-iam-authenticator
+  judge "${AWS[@]}" -- "$PEER" "${arguments[@]}" |
+    section aws-iam-authenticator "$PEER_VERSION" 'Keys of a session are in its environment' \
+      "aws-iam-authenticator ${arguments[*]}"
+}
+
+argocd_k8s_auth() {
+  local arguments=(aws --cluster-name conformance)
+  build_peer argocd-k8s-auth github.com/argoproj/argo-cd/v3 .
+  judge "${AWS[@]}" -- "$PEER" "${arguments[@]}" |
+    section argocd-k8s-auth "$PEER_VERSION" 'Keys of a session are in its environment' \
+      "argocd-k8s-auth ${arguments[*]}"
+}
+
+start_entra() {
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=entra \
+    -addext subjectAltName=IP:127.0.0.1 -keyout "$WORK/key.pem" -out "$WORK/certificate.pem" \
+    2>/dev/null
+  python3 -B "$EXECCRED_ROOT/tests/conformance/entra_stand_in.py" "$WORK/certificate.pem" \
+    "$WORK/key.pem" "$WORK/url" &
+  ENTRA=$!
+  wait_until 20 test -s "$WORK/url" || fail "the stand-in for Entra did not start"
+}
+
+azure_kubelogin() {
+  local tenant=11111111-1111-1111-1111-111111111111
+  build_peer kubelogin github.com/Azure/kubelogin github.com/Azure/kubelogin
+  start_entra
+  echo "eyJhbGciOiJub25lIn0.e30.c29tZXRoaW5n" >"$WORK/federated-token"
+  judge "SSL_CERT_FILE=$WORK/certificate.pem" -- "$PEER" get-token --login workloadidentity \
+    --authority-host "$(cat "$WORK/url")/" --disable-instance-discovery --client-id client \
+    --tenant-id "$tenant" --server-id server --federated-token-file "$WORK/federated-token" \
+    --cache-dir "$WORK/cache" |
+    section 'kubelogin (Azure)' "$PEER_VERSION" \
+      'It asks a stand-in for Entra on loopback, which answers at once' \
+      'kubelogin get-token --login workloadidentity …'
+  kill "$ENTRA"
+}
+
+introduction() {
+  cat <<END
+# Results of the conformance suite
+
+These are the observations of [the conformance suite](conformance.md) on plugins of other projects, by
+the rules that hold for any plugin (\`--rules protocol\`), on $(date -u +%Y-%m-%d). One command repeats them
+and writes this page:
+
+\`\`\`sh
+tests/conformance/peers.sh
+\`\`\`
+
+A rule is what some client or machine needs. A plugin may have good reasons to do something else. The
+name of a rule is the sentence of its case, and the observation is what the suite saw first. It executed
+each plugin as root, on Debian 12 and $(uname -m). execcred's own plugins are tested with every change, by
+these rules and by stricter ones.
+
+| plugin | why it is not here |
+|---|---|
+| k8s-spiffe-workload-jwt-exec-auth | the Go module proxy does not have its module |
+| kubelogin (int128) | the Go module proxy does not have its module |
+| spire-agent | \`api fetch jwt\` prints a token for scripts, and no ExecCredential |
+END
+}
+
+page() {
+  introduction
+  aws_iam_authenticator
+  argocd_k8s_auth
+  azure_kubelogin
+}
+
+AWS=(AWS_ACCESS_KEY_ID=ASIACONFORMANCE AWS_SECRET_ACCESS_KEY=c0nformance/s3cret+key-0123456789
+  AWS_SESSION_TOKEN=c0nformance/s3ssion+token-0123456789== AWS_REGION=us-west-2)
+to_stdout=false
+case ${1:-} in
+  '') ;;
+  --stdout) to_stdout=true ;;
+  -h | --help)
+    sed -n '3,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
+    exit 0
+    ;;
+  *) fail "unknown argument '$1'; see --help" ;;
+esac
+WORK=$(mktemp -d)
+trap 'rm -rf "$WORK"' EXIT
+# The suite runs a plugin as other users, too.
+chmod 755 "$WORK"
+need_packages "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}" openssl
+build_preset dev conformance >&2
+if "$to_stdout"; then
+  page
+else
+  page >"$WORK/page.md"
+  cp "$WORK/page.md" "$PAGE"
+fi
