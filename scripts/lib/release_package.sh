@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What is published of a release: a tarball for each architecture with its SBOMs, the images, sums of it
-# all and the sums' signature. Sourced by scripts/release, after release_components.sh.
+# What is published of a release: a tarball for each architecture with its SBOMs, the images, the
+# provenance, sums of it all and their signatures. Sourced by scripts/release, after release_components.sh.
 
 RELEASE_VERSION=$(sed -n 's/^project(execcred VERSION \([0-9.]*\).*/\1/p' \
   "$EXECCRED_ROOT/CMakeLists.txt")
@@ -120,8 +120,22 @@ pack_all() {
   if [ -n "${EXECCRED_RELEASE_URL:-}" ] && [ "$#" -eq 2 ]; then
     krew_manifest "$EXECCRED_RELEASE_URL" "$into" >"$into/execcred-krew.yaml"
   fi
+  provenance "$into" "$@" >"$work/provenance"
+  cp "$work/provenance" "$into/$(provenance_name)"
   chmod 644 "$into"/*
   rm -rf "$work"
+}
+
+provenance_name() { echo "execcred-$RELEASE_VERSION.provenance.json"; }
+
+# provenance DIR ARCH...: of all that DIR holds so far.
+provenance() {
+  local into=$1
+  shift
+  components | python3 -B "$EXECCRED_ROOT/scripts/lib/release_provenance.py" \
+    --root "$EXECCRED_ROOT" --release "$into" --images "$into/$(images_name)" \
+    --version "$RELEASE_VERSION" --revision "$SOURCE_REVISION" --epoch "$SOURCE_DATE_EPOCH" \
+    --builder "${EXECCRED_BUILDER_ID:-urn:execcred:builder:unnamed}" "${@/#/--arch=}"
 }
 
 # check_signing_key KEY: asked before the build, which takes long. A key with a passphrase would stop
@@ -139,7 +153,8 @@ sum_and_sign() {
     echo "not signed: EXECCRED_SIGNING_KEY names no key, so scripts/verify will refuse this release"
     return
   fi
-  openssl pkeyutl -sign -rawin -inkey "$2" -in "$1/SHA256SUMS" -out "$1/SHA256SUMS.sig"
+  python3 -B "$EXECCRED_ROOT/scripts/lib/release_signatures.py" sign --key "$2" \
+    --epoch "$SOURCE_DATE_EPOCH" "$1/SHA256SUMS" "$1/$(provenance_name)"
   echo "signed by the key $(openssl pkey -in "$2" -pubout -outform DER | tail -c 32 | base64)"
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# scripts/verify accepts what was signed and refuses everything else. Sourced by checks.sh.
+# scripts/verify accepts what was signed and refuses everything else, and so do the tools whose forms
+# the signatures have: minisign and cosign. Sourced by checks.sh, after tests/e2e/lib/parts.sh.
 
 VERIFY_USERS=(/bin/sh bash 'busybox sh')
 
@@ -39,6 +40,7 @@ change_and_sign_with() { change_and_sum_again "$1" && sign_with "$2"; }
 replace_by_link() { mv "$1" "$VERIFY_DIR/elsewhere" && ln -s "$VERIFY_DIR/elsewhere" "$1"; }
 swap() { mv "$1" between && mv "$2" "$1" && mv between "$2"; }
 # add_to_sums LINE: as the key's owner could by mistake.
+# Signed anew in all forms, by the key's owner.
 add_to_sums() { echo "$1" >>SHA256SUMS && sign_with "$VERIFY_DIR/key.pem"; }
 # A second name for a file, of a version that nobody published.
 rename_in_sums() { mv "$1" "$2" && sed -i "s/$1/$2/" SHA256SUMS; }
@@ -53,6 +55,10 @@ make_signed_release() {
   done
   openssl genpkey -algorithm ed448 | openssl pkey -pubout -out "$VERIFY_DIR/ed448.pub"
   sum_and_sign "$VERIFY_DIR/release" "$VERIFY_DIR/key.pem" >/dev/null
+  for key in key other; do
+    python3 -B "$EXECCRED_ROOT/scripts/lib/release_signatures.py" minisign-key \
+      "$VERIFY_DIR/$key.pub" >"$VERIFY_DIR/$key.minisign"
+  done
 }
 
 check_genuine() {
@@ -116,11 +122,87 @@ check_usage() {
     --force --key key.pub release
 }
 
+# With a key in minisign's form, the same script has minisign check the other signature.
+check_minisign() {
+  local change
+  check "verify: genuine, by minisign" verifies 0 'genuine: all ' --key key.minisign release
+  check "verify: refused by minisign: another key" \
+    verifies 1 'refused: the signature' --key other.minisign release
+  for change in "changed sums:sed -i 2d SHA256SUMS" \
+    "a changed signature:sed -i 2s/A/B/ SHA256SUMS.minisig" \
+    "a changed trusted comment:sed -i 3s/SHA256SUMS/SHA512SUMS/ SHA256SUMS.minisig" \
+    "another form:cp SHA256SUMS.sig SHA256SUMS.minisig"; do
+    rm -rf "$VERIFY_DIR/changed"
+    cp -a "$VERIFY_DIR/release" "$VERIFY_DIR/changed"
+    # shellcheck disable=SC2086
+    (cd "$VERIFY_DIR/changed" && ${change#*:})
+    check "verify: refused by minisign: ${change%%:*}" \
+      verifies 1 'refused: the signature' --key key.minisign changed
+  done
+  refused_without_minisig
+}
+
+refused_without_minisig() {
+  rm -rf "$VERIFY_DIR/changed"
+  cp -a "$VERIFY_DIR/release" "$VERIFY_DIR/changed"
+  rm "$VERIFY_DIR/changed/SHA256SUMS.minisig"
+  check "verify: refused by minisign: no signature" \
+    verifies 1 'refused: SHA256SUMS.minisig is missing' --key key.minisign changed
+}
+
+# Building cosign takes minutes, so it is only done where it is asked for; once built, it is kept.
+find_cosign() {
+  local module=../release/cosign version
+  version=$(module_version "$EXECCRED_ROOT/tests/release/cosign/go.mod" github.com/sigstore/cosign/v2)
+  [ -n "${EXECCRED_COSIGN:-}" ] || has_go_part "$module" "$version" "" "$COSIGN_PACKAGE" || return 1
+  build_go "$module" "$version" "" "$COSIGN_PACKAGE"
+  COSIGN=$PART/cosign
+}
+COSIGN_PACKAGE=github.com/sigstore/cosign/v2/cmd/cosign
+
+# cosign ARGUMENT...: no transparency log: none is asked in a build that anybody can repeat.
+cosign() {
+  env -i "HOME=$VERIFY_DIR" "$COSIGN" "$@" --insecure-ignore-tlog=true >"$VERIFY_DIR/cosign.log" 2>&1
+}
+
+cosign_accepts() { cosign "$@" || { cat "$VERIFY_DIR/cosign.log" && return 1; }; }
+
+# cosign_refuses TEXT ARGUMENT...
+cosign_refuses() {
+  local text=$1
+  shift
+  ! cosign "$@" && grep -qi -e "$text" "$VERIFY_DIR/cosign.log"
+}
+
+check_cosign() {
+  local first=$1 second=$2 release=$VERIFY_DIR/release blob provenance changed=$VERIFY_DIR/envelope
+  if ! find_cosign; then
+    skip "cosign: verify-blob, verify-blob-attestation" "it is not built; EXECCRED_COSIGN=1 builds it"
+    return
+  fi
+  blob=(verify-blob --signature "$release/SHA256SUMS.sig")
+  provenance=(verify-blob-attestation --type slsaprovenance1 --check-claims
+    --key "$VERIFY_DIR/key.pub")
+  check "cosign: accepts SHA256SUMS" \
+    cosign_accepts "${blob[@]}" --key "$VERIFY_DIR/key.pub" "$release/SHA256SUMS"
+  check "cosign: refuses another key" cosign_refuses 'failed to verify signature' \
+    "${blob[@]}" --key "$VERIFY_DIR/other.pub" "$release/SHA256SUMS"
+  check "cosign: refuses another file" cosign_refuses 'failed to verify signature' \
+    "${blob[@]}" --key "$VERIFY_DIR/key.pub" "$release/$first"
+  check "cosign: accepts the provenance of a file" cosign_accepts "${provenance[@]}" \
+    --signature "$release/provenance.intoto.jsonl" "$release/$first"
+  check "cosign: refuses the provenance for a file that it does not name" cosign_refuses digest \
+    "${provenance[@]}" --signature "$release/provenance.intoto.jsonl" "$release/SHA256SUMS"
+  sed 's/"payload": "./"payload": "A/' "$release/provenance.intoto.jsonl" >"$changed"
+  check "cosign: refuses a changed provenance" cosign_refuses signature \
+    "${provenance[@]}" --signature "$changed" "$release/$second"
+}
+
 # check_verify DIR
 check_verify() {
   local first second
   VERIFY_DIR=$1
-  need_packages busybox dash openssl
+  need_packages busybox dash minisign openssl
   step "testing scripts/verify"
   mkdir "$VERIFY_DIR"
   make_signed_release
@@ -128,4 +210,6 @@ check_verify() {
   check_genuine "$first"
   check_refused "$first" "$second"
   check_usage
+  check_minisign
+  check_cosign "$first" "$second"
 }

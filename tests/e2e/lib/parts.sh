@@ -8,16 +8,27 @@
 # the packages' programs. The directory's name covers all that decides what
 # they are, so a change of the module is built again and never overwrites.
 build_go() {
-  local module=$1 version=$2 ldflags=$3
+  local module=$1 ldflags=$3
+  find_go_part "$@"
   shift 3
-  local key
+  [ -d "$PART" ] || with_cache_lock build_go_locked "$module" "$ldflags" "$@"
+  mark_used "$PART"
+}
+
+# find_go_part MODULE VERSION LDFLAGS PACKAGE...: sets PART; it may not be built.
+find_go_part() {
+  local module=$1 version=$2 ldflags=$3 key
+  shift 3
   key=$(
     printf '%s\n' "$ldflags" "$@" "$(uname -m)"
     find "$E2E_DIR/$module" -type f -print0 | sort -z | xargs -0 cat
   )
   PART=$CACHE/bin/${module##*/}-$version-$(short_hash <<<"$key")
-  [ -d "$PART" ] || with_cache_lock build_go_locked "$module" "$ldflags" "$@"
-  mark_used "$PART"
+}
+
+has_go_part() {
+  find_go_part "$@"
+  [ -d "$PART" ]
 }
 
 build_go_locked() {

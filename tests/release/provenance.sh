@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# The provenance of the release, against the files themselves and the pins. Sourced by checks.sh.
+
+provenance_file() { echo "$EXECCRED_ROOT/dist/release/$(provenance_name)"; }
+
+has_form_of_slsa() {
+  python3 - "$(provenance_file)" "$@" <<'END'
+import json, sys
+statement = json.load(open(sys.argv[1]))
+build = statement["predicate"]["buildDefinition"]
+assert statement["_type"] == "https://in-toto.io/Statement/v1"
+assert statement["predicateType"] == "https://slsa.dev/provenance/v1"
+assert build["buildType"] and statement["predicate"]["runDetails"]["builder"]["id"]
+assert build["externalParameters"]["architectures"] == sys.argv[2:]
+for one in statement["subject"] + build["resolvedDependencies"]:
+    (value,) = one["digest"].values()
+    assert len(value) in (40, 64) and ("uri" in one or "name" in one), one
+END
+}
+
+# Each file that is published but itself, and each image, with its digest.
+names_what_is_published() {
+  local release=$EXECCRED_ROOT/dist/release
+  diff <(python3 -c 'import json, sys
+for one in json.load(open(sys.argv[1]))["subject"]:
+    print(one["digest"]["sha256"], one["name"])' "$(provenance_file)" | LC_ALL=C sort) <(
+    {
+      grep -v "$(provenance_name)" "$release/SHA256SUMS" | sed 's/  / /'
+      release_images list --layout "$release/$(images_name)" | sed 's/\(.*\) sha256:\(.*\)/\2 \1/'
+    } | LC_ALL=C sort)
+}
+
+# Of the lists, mermaid's alone is not for the build.
+names_every_pin() {
+  local pins
+  pins=$(
+    find "$EXECCRED_ROOT/scripts/requirements" -name '*.sha256' ! -name 'mermaid*' -exec cat {} + |
+      cut -d ' ' -f 1
+    grep -oE '[0-9a-f]{64}' "$EXECCRED_ROOT/scripts/requirements/zig.txt"
+  )
+  diff <(sort -u <<<"$pins") <(python3 -c 'import json, sys
+document = json.load(open(sys.argv[1]))
+for one in document["predicate"]["buildDefinition"]["resolvedDependencies"]:
+    if "sha256" in one["digest"]:
+        print(one["digest"]["sha256"])' "$(provenance_file)" | sort -u)
+}
+
+# check_provenance ARCH...
+check_provenance() {
+  step "testing the provenance"
+  check "provenance: an in-toto statement with SLSA provenance v1" has_form_of_slsa "$@"
+  check "provenance: names every published file and image by its digest" names_what_is_published
+  check "provenance: names every pinned source by its digest" names_every_pin
+}
