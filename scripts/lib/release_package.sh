@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What is published of a release: a tarball for each architecture with its SBOMs, the images, the
-# provenance, sums of it all and their signatures. Sourced by scripts/release, after release_components.sh.
+# What is published of a release: a tarball for each architecture with its SBOMs, packages, the images,
+# the provenance, sums of it all and their signatures. Sourced by scripts/release, after release_components.sh.
 
 RELEASE_VERSION=$(sed -n 's/^project(execcred VERSION \([0-9.]*\).*/\1/p' \
   "$EXECCRED_ROOT/CMakeLists.txt")
@@ -92,6 +92,7 @@ pack_arch() {
   archive "${2%/*}" "$name" >"$3/$name.tar.gz"
   pack_krew "$2" "$3/$(krew_name "$1")"
   pack_conformance "$@"
+  pack_packages "$@"
   cp "$2/execcred.spdx.json" "$3/$name.spdx.json"
   python3 -B "$EXECCRED_ROOT/scripts/lib/sbom.py" "$2/execcred.spdx.json" >"$3/$name.cdx.json"
 }
@@ -148,7 +149,7 @@ check_signing_key() {
 
 # sum_and_sign DIR KEY: an empty KEY leaves it unsigned.
 sum_and_sign() {
-  (cd "$1" && export LC_ALL=C && sha256sum -- execcred-* >SHA256SUMS)
+  (cd "$1" && export LC_ALL=C && sha256sum -- execcred[-_]* >SHA256SUMS)
   if [ -z "$2" ]; then
     echo "not signed: EXECCRED_SIGNING_KEY names no key, so scripts/verify will refuse this release"
     return

@@ -5,10 +5,6 @@
 
 # shellcheck source=tests/bench/input.sh
 . "$EXECCRED_ROOT/tests/bench/input.sh"
-# shellcheck source=tests/e2e/lib/toolchain.sh
-. "$EXECCRED_ROOT/tests/e2e/lib/toolchain.sh"
-# shellcheck source=tests/e2e/lib/parts.sh
-. "$EXECCRED_ROOT/tests/e2e/lib/parts.sh"
 # shellcheck source=tests/release/conformance.sh
 . "$EXECCRED_ROOT/tests/release/conformance.sh"
 # shellcheck source=tests/release/hardening.sh
@@ -21,6 +17,8 @@
 . "$EXECCRED_ROOT/tests/release/package.sh"
 # shellcheck source=tests/release/image.sh
 . "$EXECCRED_ROOT/tests/release/image.sh"
+# shellcheck source=tests/release/packages.sh
+. "$EXECCRED_ROOT/tests/release/packages.sh"
 # shellcheck source=tests/release/provenance.sh
 . "$EXECCRED_ROOT/tests/release/provenance.sh"
 # shellcheck source=tests/release/verify.sh
