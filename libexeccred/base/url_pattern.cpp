@@ -143,18 +143,21 @@ bool UrlPattern::matches(const Url& url) const {
   return (url.path.empty() ? std::string_view("/") : std::string_view(url.path)).starts_with(path_);
 }
 
+std::string_view fault_of_text_pattern(std::string_view text) {
+  if (text == "*") return "has nothing before its *";
+  if (has_control_character(text)) return "has a control character";
+  const std::size_t star = text.find('*');
+  if (star != std::string_view::npos && star != text.size() - 1) return "has a * before its end";
+  return {};
+}
+
 Result<AudiencePattern> AudiencePattern::parse(std::string_view text) {
   AudiencePattern pattern;
   pattern.text_ = text;
-  const std::size_t star = text.find('*');
-  const char* why = text == "*"                   ? "has nothing before its *"
-                    : has_control_character(text) ? "has a control character"
-                    : star != std::string_view::npos && star != text.size() - 1
-                        ? "has a * before its end"
-                        : nullptr;
-  if (why != nullptr) {
+  const std::string_view fault = fault_of_text_pattern(text);
+  if (!fault.empty()) {
     return Error{.kind = Error::Kind::configuration,
-                 .message = in_quotes(text) + " is no audience pattern: it " + why,
+                 .message = in_quotes(text) + " is no audience pattern: it " + std::string(fault),
                  .hint = "write the audience, a prefix that ends in *, 'server', or 'any'"};
   }
   return pattern;

@@ -4,6 +4,7 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/base/url_pattern.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -73,16 +74,11 @@ Status check_choice(const Option& option, const Settings& settings) {
 }  // namespace
 
 Result<ChoicePattern> ChoicePattern::parse(std::string_view text) {
-  const std::size_t star = text.find('*');
-  const char* const why = text == "*"                   ? "has nothing before its *"
-                          : text == "any"               ? "would allow everything"
-                          : has_control_character(text) ? "has a control character"
-                          : star != std::string_view::npos && star != text.size() - 1
-                              ? "has a * before its end"
-                              : nullptr;
-  if (why != nullptr) {
+  const std::string_view fault =
+      text == "any" ? "would allow everything" : fault_of_text_pattern(text);
+  if (!fault.empty()) {
     return Error{.kind = Error::Kind::configuration,
-                 .message = in_quotes(text) + " is no pattern: it " + why,
+                 .message = in_quotes(text) + " is no pattern: it " + std::string(fault),
                  .hint = "write what may be chosen, or a prefix of it that ends in *"};
   }
   ChoicePattern pattern;
