@@ -58,16 +58,17 @@ class Settings {
   Status read_arguments(const std::vector<std::string>& arguments);
   // Whether the arguments that were read last stand behind the boundary.
   bool is_behind_boundary() const { return is_behind_boundary_; }
-  // Each goes on after the first failure, which it returns, for whoever shows the settings.
+  // Like read_config(), goes on after the first failure, which it returns, so that --show-config
+  // shows every other setting.
   Status read_environment(const Environment& environment);
   // Fails where an argument behind the boundary set an option that no longer may come from there,
   // because what the controller set decides about it (OptionSet::change).
   Status check_profile_arguments() const;
   // Values that the flags or the environment did not set. `config` may be of any kind; only an
   // object holds settings. A field that may be set there and is null or "" counts as absent:
-  // upstream's struct writes "" for what nobody gave.
+  // upstream's struct writes "" for a field that is not set.
   Status read_config(const json::Value& config);
-  // What --debug tells of the fields that set nothing because this run has no use for them.
+  // What --debug reports of the fields that set nothing because this run has no use for them.
   const std::vector<std::string>& passed_over() const { return passed_over_; }
   // Others' variables, for options that nothing above has set.
   Status read_variables(const Environment& environment);

@@ -37,7 +37,7 @@ std::string proxy_name(const HttpFailure& failure) {
   return "the proxy " + origin_of(failure.proxy->url);
 }
 
-// Whom libcurl was connecting to.
+// The host that libcurl was connecting to: the proxy's where there is one.
 std::string next_hop(const HttpFailure& failure) {
   return failure.proxy != nullptr ? proxy_name(failure) : origin_of(failure.url);
 }

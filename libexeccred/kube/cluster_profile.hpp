@@ -2,7 +2,7 @@
 // ClusterProfile (multicluster.x-k8s.io, KEP-4322): a cluster of the inventory, and the ways to
 // reach it that its manager offers.
 //
-// Whoever may write a ClusterProfile's status chooses all that is in it; nothing here is trusted.
+// A writer of a ClusterProfile's status chooses all that is in it. Nothing here is trusted.
 #pragma once
 
 #include <execcred/base/result.hpp>

@@ -59,8 +59,8 @@ class Kubeconfig {
   // stored one is data (no_credential).
   enum class Source { hub, stored };
 
-  // YAML or JSON, one document of at most 1 MiB. Fails for malformed fields, whoever's they are,
-  // and where two clusters, users or contexts have one name.
+  // YAML or JSON, one document of at most 1 MiB. Fails for a malformed field of any cluster, user
+  // or context, and where two clusters, users or contexts have one name.
   static Result<Kubeconfig> parse(std::string_view text, Source source = Source::stored);
 
   // Relative paths in it are meant from the folder of its file, as in clientcmd.

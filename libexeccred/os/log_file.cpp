@@ -82,8 +82,8 @@ Result<FileDescriptor> open_checked(const fs::path& asked, const std::string& pa
   return file;
 }
 
-// Under the lock of the file, by whom it is that still has the name. A process that waits for the
-// lock would wait for another one's rename, so none waits: it appends to what it has.
+// Under the lock of the file, and only while the path still names the opened file. A process that
+// waited for the lock would wait for another one's rename, so none waits: it appends to its file.
 void rotate(const FileDescriptor& file, const std::string& path, const struct stat& opened) {
   if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) return;
   struct stat named = {};

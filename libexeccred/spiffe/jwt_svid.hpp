@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // JWT-SVIDs (SPIFFE JWT-SVID standard), from the agent and checked.
 //
-// The signature is not verified: the agent is trusted by its socket, and whoever takes the token
-// has the keys. What is checked here shows a misconfigured agent or entry before the API server's
-// 401 does.
+// The signature is not verified: the agent is trusted by its socket, and the API server has the
+// keys. What is checked here shows a misconfigured agent or entry before the API server's 401
+// does.
 #pragma once
 
 #include <execcred/base/clock.hpp>

@@ -276,7 +276,7 @@ class RetriedCall {
     return out_of_time(std::move(error));
   }
 
-  // Nothing more is tried: whoever answered last, or did not, is to blame.
+  // Nothing more is tried: the last attempt's error is the run's.
   Error out_of_time(Error error) const {
     error.is_transient = false;
     if (attempts_ > 1) {

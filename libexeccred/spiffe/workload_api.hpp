@@ -2,8 +2,9 @@
 // The SPIFFE Workload API (SPIFFE Workload API standard): the identities that the agent on this
 // machine issues to this process.
 //
-// The agent attests whoever connects to its socket, so the connection is this process's own, and it
-// stays until the answer is there. One call is one connection: gRPC over HTTP/2 without TLS.
+// The agent attests the process that connects to its socket, so the connection is this process's
+// own, and it stays until the answer is there. One call is one connection: gRPC over HTTP/2 without
+// TLS.
 #pragma once
 
 #include <execcred/base/call_context.hpp>

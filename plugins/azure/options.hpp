@@ -52,8 +52,8 @@ void add_options(OptionSet& set, Options& options);
 // (configuration).
 Status check_options(const Options& options, const Settings& settings);
 
-// The webhook's variables are there for whoever needs them: those that have no use with these
-// options are not judged.
+// The webhook sets its variables for every program in the pod. Those that have no use with these
+// options are not checked.
 void leave_unused_variables(OptionSet& set, const Options& options);
 
 // These fail with configuration; they read a flag, a variable or a ClusterProfile's field.

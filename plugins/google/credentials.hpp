@@ -79,7 +79,7 @@ struct ExternalAccount {
   std::string client_id = {};  // may be empty, and the secret too
   SecretString client_secret = {};
   std::string user_project = {};  // of a workforce pool; may be empty
-  std::string impersonated = {};  // whom its impersonation URL names; may be empty
+  std::string impersonated = {};  // the account that its impersonation URL names; may be empty
   std::variant<FileSource, UrlSource, ExecutableSource, AwsSource> source = {};
 };
 

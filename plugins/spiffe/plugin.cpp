@@ -2,8 +2,8 @@
 // execcred-spiffe: gives the client the identity that a SPIFFE agent issues to this process, as a
 // token (JWT-SVID) or as a certificate with its key (X.509-SVID).
 //
-// The agent keeps what it issues and renews it, so nothing is cached here. It attests whoever
-// connects to its socket: the plugin connects itself, and starts no other program.
+// The agent keeps what it issues and renews it, so nothing is cached here. It attests the process
+// that connects to its socket: the plugin connects itself, and starts no other program.
 #include "plugin.hpp"
 
 #include "options.hpp"

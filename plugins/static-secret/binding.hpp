@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The confused deputy: whoever writes a ClusterProfile chooses both which credential is read and
+// The confused deputy: the writer of a ClusterProfile chooses both which credential is read and
 // which server it is sent to. What ties the two together is checked here, on what was found.
 #pragma once
 
