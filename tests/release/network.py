@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a plugin finds on the network of a namespace: DNS servers, and by HTTPS on port 443 of every
-address the token endpoints of several providers and the hub's API.
+address the token endpoints of several providers, the hub's API, and that of a cluster which issues
+tokens and certificates.
 
   network.py DIRECTORY
 
-DIRECTORY has zone, server.pem (certificates and key), token and dns.log, to which every question
-is added; tls/NAME.pem replaces server.pem for a name. When all listen, it gets network.pid. Ends when standard input does.
+DIRECTORY has zone, server.pem (certificates and key), root-ca.crt and root-ca.key, token and dns.log, to
+which every question is added; tls/NAME.pem replaces server.pem for a name. When all listen, it gets
+network.pid. Ends when standard input does.
 """
 
 import base64
@@ -14,6 +16,7 @@ import json
 import os
 import socket
 import ssl
+import subprocess
 import sys
 import threading
 import time
@@ -39,19 +42,54 @@ STS_SESSION = """<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws
 """
 
 
+def encoded(text):
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def service_account_token(path, request):
+    """The answer to a TokenRequest. Only an API server would check the signature."""
+    _, _, _, _, namespace, _, name, _ = path.split("/")
+    end = int(time.time()) + request["spec"]["expirationSeconds"]
+    claims = {"sub": f"system:serviceaccount:{namespace}:{name}", "exp": end, "aud": ["cluster"]}
+    token = ".".join(map(encoded, ('{"alg":"RS256"}', json.dumps(claims), "signed by nobody")))
+    times = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(end))
+    return {**request, "status": {"token": token, "expirationTimestamp": times}}
+
+
+def signed(request):
+    """The CertificateSigningRequest, approved and with a certificate."""
+    command = ["openssl", "x509", "-req", "-CA", "root-ca.crt", "-CAkey", "root-ca.key", "-set_serial",
+               "7", "-days", "1", "-extfile", "/dev/fd/0"]
+    with open("request.pem", "wb") as pem:
+        pem.write(base64.b64decode(request["spec"]["request"]))
+    certificate = subprocess.run(command + ["-in", "request.pem"], input=b"extendedKeyUsage=clientAuth\n",
+                                 capture_output=True, check=True).stdout
+    approved = {"type": "Approved", "status": "True", "reason": "Test", "message": "approved"}
+    return {**request, "status": {"conditions": [approved],
+                                  "certificate": base64.b64encode(certificate).decode()}}
+
+
 class Provider(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     token = ""
+    signing_requests = {}
 
-    def _answer(self, kind, body):
-        self.send_response(200)
+    def _answer(self, kind, body, status=200):
+        self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body.encode())
 
     def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if "/serviceaccounts/" in self.path:
+            reply = service_account_token(self.path, json.loads(body))
+            return self._answer("application/json", json.dumps(reply), 201)
+        if self.path.endswith("/certificatesigningrequests"):
+            request = json.loads(body)
+            self.signing_requests[request["metadata"]["name"]] = signed(request)
+            return self._answer("application/json", body.decode(), 201)
         if self.headers["Host"].endswith(".amazonaws.com"):
             end = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600))
             return self._answer("text/xml", STS_SESSION.format(end=end))
@@ -65,13 +103,19 @@ class Provider(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         name = self.path.rsplit("/", 1)[-1]
+        if "/certificatesigningrequests/" in self.path:
+            if name in self.signing_requests:
+                return self._answer("application/json", json.dumps(self.signing_requests[name]))
+            missing = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound",
+                       "message": f"no {name}", "code": 404, "details": {"name": name}}
+            return self._answer("application/json", json.dumps(missing), 404)
         secret = {
             "apiVersion": "v1",
             "kind": "Secret",
             "metadata": {"name": name, "namespace": "fleet"},
             "data": {"token": base64.b64encode(b"stored-token-of-" + name.encode()).decode()},
         }
-        self._answer("application/json", json.dumps(secret))
+        return self._answer("application/json", json.dumps(secret))
 
     def log_message(self, *_):
         pass

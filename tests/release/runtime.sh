@@ -114,6 +114,22 @@ check_federation_confined() {
   remove_program execcred execcred-token-file
 }
 
+# The bootstrap credential comes from a plugin beside it, and hub.fleet.test is the cluster.
+check_bootstrap_confined() {
+  local name="$1 execcred-bootstrap, confined" info options
+  info=$(printf '{"spec":{"cluster":{"server":"%s","certificate-authority-data":"%s"}}}' \
+    https://hub.fleet.test "$(base64 -w0 "$RUNTIME/root-ca.crt")")
+  options=('--credential=["/execcred-token-file","--token-file=/token"]'
+    --allow-server=https://hub.fleet.test --no-cache)
+  use_plugin "$1" execcred-bootstrap
+  add_program "$1" execcred-token-file
+  check "$name: a service account's token" gives_credential "KUBERNETES_EXEC_INFO=$info" -- \
+    "${options[@]}" --via=token-request --service-account=fleet/controller
+  check "$name: a client certificate" gives clientCertificateData "KUBERNETES_EXEC_INFO=$info" -- \
+    "${options[@]}" --via=csr --user=controller
+  remove_program execcred-token-file
+}
+
 check_spiffe_confined() {
   local arch=$1 type
   start_agent
@@ -150,6 +166,7 @@ check_confined() {
   check "$1, confined: other system calls are stopped" stops_other_calls
   check_each_plugin "$1"
   check_federation_confined "$1"
+  check_bootstrap_confined "$1"
   check_spiffe_confined "$1"
   check_execcred_confined "$1"
   check_dns "$1"
