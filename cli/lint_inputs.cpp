@@ -119,6 +119,38 @@ std::vector<std::string> arguments_of(const json::Value& value) {
   return arguments;
 }
 
+// A field that would set an option.
+bool is_read(const PluginOptions& options, const json::Member& member) {
+  const bool is_empty = member.value.string() != nullptr && member.value.string()->empty();
+  if (member.value.is_null() || is_empty) return false;
+  return std::any_of(options.set().all().begin(), options.set().all().end(),
+                     [&member](const Option& option) {
+                       const std::vector<std::string>& fields = option.config_fields;
+                       return std::find(fields.begin(), fields.end(), member.name) != fields.end();
+                     });
+}
+
+// A field comes to the plugin with the cluster's information, or not at all.
+void check_arrival(Run& run, const ProfileInput& input,
+                   const std::vector<const MappedPlugin*>& plugins) {
+  const bool arrives = std::any_of(plugins.begin(), plugins.end(), [](const MappedPlugin* plugin) {
+    return plugin->exec.provide_cluster_info;
+  });
+  if (plugins.empty() || arrives || input.config.object() == nullptr) return;
+  const MappedPlugin& plugin = *plugins.back();
+  const std::string program(program_name(plugin.exec.command));
+  const PluginOptions options(program);
+  const Scope scope = Scope(run, input.file, input.group).as(rule::kClusterInfo);
+  for (const json::Member& member : *input.config.object()) {
+    if (!is_read(options, member)) continue;
+    scope.warning(join_path(input.config_path, step(member.name)),
+                  "never arrives at " + program +
+                      ": the mapping's entry does not provide the cluster's information",
+                  "set provideClusterInfo: true; the provider " + in_quotes(input.provider) +
+                      " is in " + plugin.place);
+  }
+}
+
 }  // namespace
 
 void note_input(const Scope& scope, const std::string& provider,
@@ -169,6 +201,7 @@ ExecConfig exec_for(const MappedPlugin& plugin, const ProfileInput& input) {
 void check_inputs(Run& run) {
   for (const ProfileInput& input : run.inputs) {
     const std::vector<const MappedPlugin*> plugins = plugins_for(run, input.group, input.provider);
+    check_arrival(run, input, plugins);
     if (plugins.empty()) {
       tell(run, input, problems_of(input, {}, false), "see docs/options.md");
       continue;

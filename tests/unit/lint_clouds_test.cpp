@@ -172,6 +172,46 @@ TEST_CASE("lint: an identity of a ClusterProfile's choice that the mapping would
                  {{kExec + "args[1]", "an account of any project", kWarning}});
 }
 
+TEST_CASE("lint: a field that never arrives, because the plugin gets no cluster information") {
+  const auto without = [](std::string text) {
+    const std::string provided = R"(,"provideClusterInfo":true)";
+    text.erase(text.find(provided), provided.size());
+    const std::string allowed = quoted(kServers) + ",";
+    return text.erase(text.find(allowed), allowed.size());
+  };
+  const std::string role = "arn:aws:iam::123456789012:role/fleet-a";
+  const std::string map =
+      mapping("aws", {"--cluster-id=x", "--allow-role=" + role, "--region=eu-central-1"});
+  const File choice{.text = choosing("roleArn", role), .name = "c.json"};
+  const auto of_profile = [&](const std::vector<File>& files) {
+    std::vector<lint::Finding> findings = lint_files(files);
+    std::erase_if(findings, [](const lint::Finding& finding) { return finding.file != "c.json"; });
+    return findings;
+  };
+  const auto found = of_profile({{.text = without(map), .name = "m.json"}, choice});
+  REQUIRE(found.size() == 1);
+  CHECK(found.front().path == kConfig + "roleArn");
+  CHECK(found.front().severity == kWarning);
+  CHECK(found.front().rule == "cluster-info");
+  CHECK(found.front().message ==
+        "never arrives at execcred-aws: the mapping's entry does not provide the cluster's "
+        "information");
+  CHECK(
+      found.front().hint.starts_with("set provideClusterInfo: true; the provider 'cloud' is in "));
+  CHECK(of_profile({{.text = map}, choice}).empty());
+  // One of several entries that gets it is enough.
+  CHECK(of_profile({{.text = without(map)}, {.text = map}, choice}).empty());
+  // What the plugin does not read is no loss.
+  for (const std::string config :
+       {R"({"color":"blue"})", R"({"roleArn":""})", R"({"roleArn":null})", "null"}) {
+    CAPTURE(config);
+    CHECK(
+        of_profile({{.text = without(map)}, {.text = profile(config), .name = "c.json"}}).empty());
+  }
+  const File other{.text = without(mapping("azure", {"--tenant-id=" + kTenant})), .name = "m.json"};
+  CHECK(of_profile({other, choice}).empty());
+}
+
 TEST_CASE("lint: a choice is judged by the mapping that belongs to it") {
   const std::string path = kConfig + "tenantId";
   const std::string choice = choosing("tenantId", kTenant);
