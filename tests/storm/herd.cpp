@@ -59,16 +59,16 @@ class Herd {
       : plan_(plan),
         waiting_(plan.directory / "waiting"),
         started_(plan.directory / "started"),
-        endpoint_([this](const auto& request) { return answer(request); }) {
-    write_file(plan.directory / "ca.pem", endpoint_.ca_pem());
-    write_file(plan.directory / "secret", "the-secret\n");
-    arguments_ = {plan.plugin,
-                  "--flow=client-credentials",
-                  "--token-url=" + endpoint_.url("/token"),
-                  "--ca-file=" + (plan.directory / "ca.pem").native(),
-                  "--client-id=controller",
-                  "--client-secret-file=" + (plan.directory / "secret").native(),
-                  "--cache-dir=" + (plan.directory / "cache").native()};
+        server_([this](const auto& request) { return answer(request); }) {
+    const std::filesystem::path ca_file = plan.directory / "ca.pem";
+    write_file(ca_file, server_.ca_pem());
+    command_ =
+        plan.command({.url = server_.url(""), .ca_pem = server_.ca_pem(), .ca_file = ca_file});
+    command_.arguments.insert(command_.arguments.begin(), plan.plugin);
+    command_.arguments.push_back("--cache-dir=" + (plan.directory / "cache").native());
+    for (const char* variable : {"PATH=/usr/bin:/bin", "NO_PROXY=127.0.0.1"}) {
+      command_.environment.emplace_back(variable);
+    }
   }
 
   // All processes are there before any of them runs the plugin.
@@ -109,15 +109,18 @@ class Herd {
   }
 
   HttpResponse answer(const HttpRequest& request) {
-    if (request.method != "POST") return {.status = 405};
+    const bool posts = request.method == "POST";
     {
       const std::scoped_lock lock(mutex_);
-      calls_.emplace_back(steady_clock::now() - released_);
+      if (posts) calls_.emplace_back(steady_clock::now() - released_);
+      if (posts) posted_ = request.body;
+      if (!posts && posted_.empty()) return {.status = 404};
     }
     if (!started_.wait_for(static_cast<std::size_t>(plan_.size))) return {.status = 500};
-    return {.status = plan_.reply_status,
+    const std::scoped_lock lock(mutex_);
+    return {.status = posts ? plan_.reply_status : 200,
             .headers = {"Content-Type: application/json"},
-            .body = plan_.reply_body};
+            .body = plan_.reply_body.empty() ? posted_ : plan_.reply_body};
   }
 
   // In a process of its own, which is the plugin's client.
@@ -131,24 +134,25 @@ class Herd {
     redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
     redirect(STDOUT_FILENO, output_of(number), O_WRONLY | O_CREAT);
     redirect(STDERR_FILENO, output_of(number) += ".error", O_WRONLY | O_CREAT);
-    std::vector<std::string> environment = {"PATH=/usr/bin:/bin", "NO_PROXY=127.0.0.1"};
     waiting_.add();
     char none = 0;
     while (read(gate, &none, 1) < 0) {
     }
     started_.add();
-    execve(plan_.plugin.c_str(), pointers(arguments_).data(), pointers(environment).data());
+    execve(plan_.plugin.c_str(), pointers(command_.arguments).data(),
+           pointers(command_.environment).data());
     _exit(kCannotExec);
   }
 
   const HerdPlan& plan_;
   Tally waiting_;
   Tally started_;
-  std::vector<std::string> arguments_;
+  HerdCommand command_;
   steady_clock::time_point released_;
   std::mutex mutex_;
   std::vector<std::chrono::duration<double>> calls_;
-  LoopbackServer endpoint_;
+  std::string posted_;
+  LoopbackServer server_;
 };
 
 }  // namespace

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-storm PLUGIN [PROCESSES]: what a fleet that starts at once costs its identity provider.
-// Prints a line for each figure, "ok" or "not ok", and how many were each.
+// execcred-storm DIRECTORY [PROCESSES]: what a fleet that starts at once costs its identity
+// provider, and the cluster that execcred-bootstrap asks. DIRECTORY has our programs. Prints a line
+// for each figure, "ok" or "not ok", and how many were each.
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <unistd.h>
 
 #include "herd.hpp"
 #include "keys.hpp"
 #include "unit/temp_dir.hpp"
+
+#include <execcred/base/encoding.hpp>
 
 namespace execcred::test {
 namespace {
@@ -65,11 +72,27 @@ int calls_per_window(const HerdResult& herd, double window, bool is_doubling) {
   return most;
 }
 
+// A file beside the CA's, with one line.
+std::string file_of(const HerdServer& server, const std::string& name, const std::string& text) {
+  const std::filesystem::path path = server.ca_file.parent_path() / name;
+  std::ofstream file(path);
+  file << text << "\n";
+  if (!file.flush()) throw std::runtime_error("cannot write '" + path.native() + "'");
+  return path.native();
+}
+
+HerdCommand federation(const HerdServer& server) {
+  return {.arguments = {"--flow=client-credentials", "--token-url=" + server.url + "/token",
+                        "--ca-file=" + server.ca_file.native(), "--client-id=controller",
+                        "--client-secret-file=" + file_of(server, "secret", "the-secret")}};
+}
+
 void cold_key(const std::string& plugin, int size, Report& report) {
   const TempDir directory;
   const HerdResult herd = release_herd(
       {.plugin = plugin,
        .size = size,
+       .command = federation,
        .reply_body = R"({"access_token":"the-token","token_type":"Bearer","expires_in":3600})",
        .directory = directory.path()});
   std::printf("%d processes at once on a cold key, %.1f s\n", size, herd.elapsed.count());
@@ -84,6 +107,7 @@ void failing_provider(const std::string& plugin, int size, int status, Report& r
   const HerdResult herd =
       release_herd({.plugin = plugin,
                     .size = size,
+                    .command = federation,
                     .reply_status = status,
                     .reply_body = is_down ? "" : R"({"error":"invalid_client"})",
                     .directory = directory.path()});
@@ -93,6 +117,69 @@ void failing_provider(const std::string& plugin, int size, int status, Report& r
                 count(herd.exit_codes, is_down ? 3 : 1), size, size);
   report.figure("calls of the provider in any window",
                 calls_per_window(herd, is_down ? kFirstWindow : kPermanentWindow, is_down), 1, 1);
+}
+
+// Each of them asks the cluster, with the token of execcred-token-file.
+HerdCommand bootstrap(const HerdServer& server, const std::string& programs,
+                      const std::vector<std::string>& arguments) {
+  const std::string token = file_of(server, "token", "the-token");
+  HerdCommand command{.arguments = arguments};
+  command.arguments.push_back("--credential=[\"" + programs +
+                              "/execcred-token-file\",\"--token-file=" + token + "\"]");
+  command.arguments.push_back("--allow-server=" + server.url);
+  command.environment = {R"(KUBERNETES_EXEC_INFO={"spec":{"cluster":{"server":")" + server.url +
+                         R"(","certificate-authority-data":")" + encode_base64(server.ca_pem) +
+                         R"("}}})"};
+  return command;
+}
+
+void service_account_token(const std::string& programs, int size, Report& report) {
+  const std::int64_t end = std::time(nullptr) + 3600;
+  std::string token;
+  for (const std::string& part :
+       {std::string(R"({"alg":"RS256"})"),
+        R"({"sub":"system:serviceaccount:fleet:controller","exp":)" + std::to_string(end) + "}",
+        std::string("signed by nobody")}) {
+    if (!token.empty()) token += ".";
+    token += encode_base64url(part).reveal();
+  }
+  const TempDir directory;
+  const HerdResult herd = release_herd(
+      {.plugin = programs + "/execcred-bootstrap",
+       .size = size,
+       .command =
+           [&](const HerdServer& server) {
+             return bootstrap(server, programs,
+                              {"--via=token-request", "--service-account=fleet/controller"});
+           },
+       .reply_status = 201,
+       .reply_body =
+           R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","status":{"token":")" +
+           token + R"("}})",
+       .directory = directory.path()});
+  std::printf("\n%d processes at once ask a cluster for a token, %.1f s\n", size,
+              herd.elapsed.count());
+  report.figure("processes that got the credential", count(herd.exit_codes, 0), size, size);
+  report.figure("different answers", static_cast<int>(herd.tokens.size()), 1, 1);
+  report.figure("TokenRequests", static_cast<int>(herd.calls.size()), 1, 1);
+}
+
+// Nobody approves, so each of them waits to its end.
+void signing_request(const std::string& programs, int size, Report& report) {
+  const TempDir directory;
+  const HerdResult herd = release_herd(
+      {.plugin = programs + "/execcred-bootstrap",
+       .size = size,
+       .command =
+           [&](const HerdServer& server) {
+             return bootstrap(server, programs, {"--via=csr", "--user=fleet-controller"});
+           },
+       .reply_status = 201,
+       .directory = directory.path()});
+  std::printf("\n%d processes at once wait for a certificate, %.1f s\n", size,
+              herd.elapsed.count());
+  report.figure("processes that ran out of time", count(herd.exit_codes, 3), size, size);
+  report.figure("CertificateSigningRequests", static_cast<int>(herd.calls.size()), 1, 1);
 }
 
 void many_keys(int count, Report& report) {
@@ -111,16 +198,22 @@ int run(int argc, char** argv) {
   const long given = argc > 2 ? std::strtol(argv[2], nullptr, 10) : 1000;
   const int size = given > 0 && given <= 100'000 ? static_cast<int>(given) : 0;
   if (argc < 2 || argc > 3 || size == 0) {
-    std::fputs("usage: execcred-storm PLUGIN [PROCESSES]\n", stderr);
+    std::fputs("usage: execcred-storm DIRECTORY [PROCESSES]\n", stderr);
     return 2;
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  const std::string plugin = std::filesystem::absolute(argv[1]);
-  if (access(plugin.c_str(), X_OK) != 0) throw std::runtime_error("cannot run '" + plugin + "'");
+  const std::string programs = std::filesystem::absolute(argv[1]);
+  const std::string plugin = programs + "/execcred-oidc-federation";
+  for (const std::string& program : {plugin, programs + "/execcred-bootstrap"}) {
+    if (access(program.c_str(), X_OK) != 0)
+      throw std::runtime_error("cannot run '" + program + "'");
+  }
   Report report;
   cold_key(plugin, size, report);
   failing_provider(plugin, size, 401, report);
   failing_provider(plugin, size, 503, report);
+  service_account_token(programs, size, report);
+  signing_request(programs, size, report);
   many_keys(1000, report);
   return report.close();
 }
