@@ -11,6 +11,8 @@ STATIC_GLIBC_LIMITS=wallRatio=1.2,rssKilobytes=2048
 FOLDER_LIMITS=wallRatio=1.3,rssKilobytes=4096
 CACHED_LIMITS=wallRatio=1.3,rssKilobytes=3072
 FEDERATION_LIMITS=$CACHED_LIMITS,strippedKilobytes=5120
+# It runs another plugin, and asks by TLS.
+TOKEN_REQUEST_LIMITS=wallRatio=8,rssKilobytes=5120
 EXCHANGE_LIMITS=wallRatio=5.5,rssKilobytes=4608
 PRESIGN_LIMITS=wallRatio=1.3,rssKilobytes=3072,timesLessCpu=10,timesLessMemory=8
 JWT_SVID_LIMITS=wallRatio=1,rssKilobytes=2560,strippedKilobytes=4096
@@ -77,6 +79,7 @@ add_plugins() {
   add_federation
   add_clouds
   add_spiffe
+  add_bootstrap
 }
 
 add_files() {
@@ -146,6 +149,18 @@ add_clouds() {
     --identity=workload --tenant-id=0e7f5d2c-4a41-4b7c-9d37-1b1f0f7c2f5a \
     --client-id=3f0c6a52-9d0e-4f7b-8a53-6f6a1d1c9b10 --authority-host="${url%/token}" \
     --federated-token-file="$input/volume/token" "${cached[@]}"
+}
+
+add_bootstrap() {
+  local server ask
+  server=$(cat "$input/api-url")
+  printf '{"spec":{"cluster":{"server":"%s","certificate-authority-data":"%s"}}}' "$server" \
+    "$(base64 -w0 "$input/api-ca.pem")" >"$input/bootstrap-info.json"
+  ask=("$BIN/execcred-bootstrap" --via=token-request --service-account=default/default
+    "--exec-info=$input/bootstrap-info.json" --audience=bench --allow-server="$server"
+    "--credential=[\"$BIN/execcred-token-file\",\"--token-file=$input/volume/token\"]")
+  row "bootstrap, token request, cached" "$CACHED_LIMITS" "${ask[@]}" --cache-dir="$input/cache"
+  row "bootstrap, token request, TLS" "$TOKEN_REQUEST_LIMITS" "${ask[@]}" --no-cache
 }
 
 add_spiffe() {

@@ -7,12 +7,18 @@ SERVERS=$EXECCRED_ROOT/build/release/bin-test
 server_pids=()
 
 start_servers() {
-  build_preset release loopback-token-server spiffe-agent
+  build_preset release loopback-token-server loopback-api-server spiffe-agent
   "$SERVERS/loopback-token-server" "$input/server-ca.pem" "$input/token-url" &
+  server_pids+=($!)
+  # A cluster that knows the bootstrap credential of execcred-token-file.
+  echo "$(cat "$input/volume/token"),bootstrap,1" >"$input/api-users"
+  "$SERVERS/loopback-api-server" --token-auth-file "$input/api-users" \
+    --ca-file "$input/api-ca.pem" --url-file "$input/api-url" &
   server_pids+=($!)
   "$SERVERS/spiffe-agent" --socket "$input/agent.sock" &
   server_pids+=($!)
   wait_until 20 test -s "$input/token-url" || fail "the token server did not start"
+  wait_until 20 test -s "$input/api-url" || fail "the API server did not start"
   wait_until 20 test -S "$input/agent.sock" || fail "the SPIFFE agent did not start"
 }
 
