@@ -12,7 +12,7 @@ suite_names() {
 }
 
 prepare_parts() {
-  need_packages ca-certificates curl jq openssl
+  need_packages ca-certificates curl gcc jq libc6-dev openssl tinyproxy-bin
   build_parts
 }
 
@@ -39,7 +39,7 @@ prepare_programs() {
   EXECCRED_BIN=$(realpath "$EXECCRED_BIN")
   export EXECCRED_BIN
   local program
-  for program in execcred execcred-aws execcred-azure execcred-google execcred-oidc-federation \
+  for program in execcred execcred-aws execcred-azure execcred-bootstrap execcred-google execcred-oidc-federation \
     execcred-spiffe execcred-static-secret execcred-token-file; do
     [ -x "$EXECCRED_BIN/$program" ] || fail "there is no program '$EXECCRED_BIN/$program'"
   done

@@ -6,8 +6,9 @@
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
-# shellcheck source=tests/e2e/lib/cluster.sh
-. "$E2E_DIR/lib/cluster.sh"
+# shellcheck source=tests/e2e/lib/spire.sh
+. "$E2E_DIR/lib/spire.sh"
+trap 'cluster_stop; rm -rf "$SPIRE_OPEN"' EXIT
 
 ISSUER_KEY=$SUITE_DIR/issuer.key
 openssl genrsa -out "$ISSUER_KEY" 2048 2>/dev/null
@@ -54,7 +55,7 @@ change_exec() { change mapping.json ".providers[0].execConfig |= ($1)" "${@:2}";
 doctor() {
   local warn=(--warn-before 1h)
   [[ " $* " != *" --warn-before "* ]] || warn=()
-  run "$EXECCRED_BIN/execcred" doctor -m mapping.json -f profile.json -o json --timeout 5s \
+  run "${CLOCK[@]}" "$EXECCRED_BIN/execcred" doctor -m mapping.json -f profile.json -o json --timeout 5s \
     "${warn[@]}" "$@"
 }
 
@@ -66,11 +67,12 @@ expect_cause() {
   ! grep -qF -e "$(cat token)" stdout stderr || unexpected "no token in the output"
 }
 
-# Each fault is a function that spoils what files() made; ARGUMENTS are doctor's.
-ARGUMENTS=()
+# Each fault is a function that spoils what files() made; ARGUMENTS are doctor's, and CLOCK is what it
+# and its plugin are run by.
+ARGUMENTS=() CLOCK=()
 fault() { # CAUSE STATUS FUNCTION [ARGUMENT...]
   files "$(request_token reader)"
-  ARGUMENTS=()
+  ARGUMENTS=() CLOCK=()
   "${@:3}"
   doctor "${ARGUMENTS[@]}"
   expect_cause "$1" "$2"
@@ -181,6 +183,64 @@ mismatched_key() {
   give_certificate ./jane
 }
 
+# The clock of doctor and the plugin, so many seconds before the server's.
+clock() { CLOCK=(env "LD_PRELOAD=$SUITE_DIR/shifted_clock.so" "CLOCK_AHEAD=$1"); }
+clock_ahead() { clock 600; }
+clock_ahead_of_the_token() { clock 10800; }
+clock_behind_the_certificate() {
+  clock -10800
+  opaque
+}
+# A token that our clock takes for good already.
+clock_ahead_of_the_server() {
+  clock 3600
+  token "$(sign_jwt "$SIGNING_KEY" "$(jwt_claims "$(cat token)" | jq -c \
+    '(now + 1800 | floor) as $begin | .nbf = $begin | .iat = $begin | .exp = $begin + 7200')")"
+}
+
+# tinyproxy SETTING...: starts one, and sets PROXY to its address.
+tinyproxy_start() {
+  free_ports 1
+  PROXY=127.0.0.1:${PORTS[0]}
+  mkdir -p "$SUITE_DIR/proxy"
+  printf '%s\n' "Port ${PORTS[0]}" "Listen 127.0.0.1" "Timeout 10" "LogLevel Error" "$@" \
+    >"$SUITE_DIR/proxy/${PORTS[0]}.conf"
+  background "$SUITE_DIR/proxy/${PORTS[0]}.log" tinyproxy -d -c "$SUITE_DIR/proxy/${PORTS[0]}.conf"
+  wait_until 20 curl -sS --max-time 2 --noproxy '*' -o /dev/null "http://$PROXY" ||
+    fail "tinyproxy: $(cat "$SUITE_DIR/proxy/${PORTS[0]}.log")"
+}
+through() { change_cluster '.["proxy-url"] = $proxy' --arg proxy "http://$1"; }
+a_proxy() { through "$OPEN_PROXY"; }
+a_proxy_that_refuses_the_port() { through "$STRICT_PROXY"; }
+a_proxy_that_wants_a_login() { through "$LOGIN_PROXY"; }
+a_proxy_with_a_wrong_login() { through "fleet:wrong@$LOGIN_PROXY"; }
+a_proxy_with_a_login() { through "fleet:s3cret@$LOGIN_PROXY"; }
+a_proxy_before_a_closed_port() {
+  a_proxy
+  closed_port
+}
+
+# What execcred-spiffe gets of SPIRE's agent, as the workload of that name. It gives up before doctor does.
+svid_of() {
+  change mapping.json '.providers[0].execConfig = $exec
+    | .providers[0].execConfig.env = [{name: "SPIFFE_ENDPOINT_SOCKET", value: $socket}]' \
+    --argjson exec "$(exec_config v1 "$(workload "$1")" --type=jwt --audience=k8s --timeout=2s "${@:2}")" \
+    --arg socket "$SPIFFE_ENDPOINT_SOCKET"
+}
+an_agent_without_an_entry() { svid_of stranger; }
+an_agent_without_that_identity() { svid_of controller "--spiffe-id=$SPIRE_DOMAIN/other"; }
+an_agent_of_another_trust_domain() { svid_of controller --trust-domain=other.example; }
+# The cluster does not know SPIRE.
+an_svid_of_an_unknown_issuer() { svid_of controller; }
+no_agent() {
+  svid_of controller
+  change_exec '.env[0].value += ".gone"'
+}
+an_agent_that_hangs() {
+  svid_of controller
+  kill -STOP "$(pid_of agent)"
+}
+
 # What anonymous callers may read of the cluster's issuer, and of ServiceAccounts.
 open_discovery() {
   admin create clusterrolebinding "$NAMESPACE-discovery" --group system:unauthenticated \
@@ -195,6 +255,16 @@ create_account reader
 open_discovery
 ETCD=$(tr '\0' '\n' <"/proc/$(pgrep -n -f -- "--data-dir $E2E_CLUSTER/etcd" || echo self)/cmdline" |
   grep -m1 -A1 -e --listen-client-urls | tail -n 1 || true)
+
+tinyproxy_start
+OPEN_PROXY=$PROXY
+tinyproxy_start "ConnectPort 563"
+STRICT_PROXY=$PROXY
+tinyproxy_start "BasicAuth fleet s3cret"
+LOGIN_PROXY=$PROXY
+spire_start
+entry controller controller
+spire_agent_start
 
 check "a working cluster has no cause" a_working_cluster
 
@@ -239,6 +309,35 @@ foreign_certificate unauthorized-unknown-ca 1
 own_certificate none 0
 forbidden forbidden 1
 ca_ends_soon ca-expires-soon 0
+a_proxy none 0
+a_proxy_with_a_login none 0
+a_proxy_that_refuses_the_port proxy-refused 1
+a_proxy_that_wants_a_login proxy-refused 1
+a_proxy_with_a_wrong_login proxy-refused 1
+a_proxy_before_a_closed_port proxy-failed 3
+an_agent_without_an_entry source-forbidden 1
+an_agent_without_that_identity source-forbidden 1
+an_agent_of_another_trust_domain source-refused 1
+an_svid_of_an_unknown_issuer unauthorized-other 1
+no_agent source-unavailable 3
+an_agent_that_hangs source-unavailable 3
+EOF
+kill -CONT "$(pid_of agent)"
+
+# A static program loads nothing.
+gcc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$SUITE_DIR/shifted_clock.so" \
+  "$E2E_DIR/lib/shifted_clock.c"
+while read -r name cause status; do
+  if ldd "$EXECCRED_BIN/execcred" >/dev/null 2>&1; then
+    check "$name is $cause" fault "$cause" "$status" "$name"
+  else
+    skip "$name is $cause" "the programs are static"
+  fi
+done <<'EOF'
+clock_ahead none 0
+clock_ahead_of_the_token source-expired 1
+clock_ahead_of_the_server clock-skew 1
+clock_behind_the_certificate tls-expired 1
 EOF
 # etcd closes the connection without a word, so that nothing says what it speaks.
 [ -z "$ETCD" ] || check "a server that closes in the handshake is tls-failed" fault tls-failed 3 etcd_port
@@ -252,7 +351,6 @@ done
 configuration kubernetes >"$SUITE_DIR/authentication.yaml"
 CLUSTER_ISSUER=https://second.example.com \
   cluster_start "$SUITE_DIR/second" --authentication-config "$SUITE_DIR/authentication.yaml"
-trap cluster_stop EXIT
 SERVER=$(cat "$SUITE_DIR/second/server")
 CA_FILE=$SUITE_DIR/second/pki/ca.crt
 kubectl --kubeconfig "$SUITE_DIR/second/admin.kubeconfig" create clusterrolebinding discovery \
