@@ -9,7 +9,9 @@
 namespace execcred::doctor {
 namespace {
 
-// The page loads nothing, and may not: what it shows comes from anywhere.
+// The page loads nothing, and may not: what it shows comes from anywhere. Of many clusters, the
+// first five hundred that fit are laid out, until the reader asks for all: a browser takes seconds
+// for ten thousand rows of a table. Without scripts all are there.
 constexpr std::string_view kHead = R"(<!doctype html>
 <html lang="en">
 <head>
@@ -31,7 +33,8 @@ th button { all: unset; cursor: pointer; font-weight: 600; }
 th button:focus-visible { outline: 2px solid currentColor; }
 th[aria-sort=ascending] button::after { content: " \25B2"; }
 th[aria-sort=descending] button::after { content: " \25BC"; }
-tbody tr { content-visibility: auto; contain-intrinsic-size: auto 2.2rem; }
+tbody tr { display: none; }
+tbody tr.shown { display: table-row; }
 .fail { color: var(--fail); font-weight: 600; }
 .warn { color: var(--warn); font-weight: 600; }
 .ok { color: var(--ok); }
@@ -41,13 +44,14 @@ summary { cursor: pointer; }
 [hidden] { display: none !important; }
 @media (max-width: 45rem) {
   thead { position: absolute; clip-path: inset(50%); height: 1px; overflow: hidden; width: 1px; }
-  table, tbody, tr, td { display: block; }
-  tbody tr { border: 1px solid var(--line); border-radius: .4rem; margin-bottom: .6rem; contain-intrinsic-size: auto 12rem; }
+  table, tbody, tbody tr.shown, td { display: block; }
+  tbody tr { border: 1px solid var(--line); border-radius: .4rem; margin-bottom: .6rem; }
   td { border: 0; display: grid; grid-template-columns: 6rem 1fr; padding: .2rem .5rem; }
   td::before { content: attr(data-label); font-weight: 600; }
   .num { text-align: left; }
 }
 </style>
+<noscript><style>tbody tr { display: table-row !important; }</style></noscript>
 </head>
 <body>
 )";
@@ -58,22 +62,31 @@ constexpr std::string_view kScript = R"(<script>
   const table = document.getElementById("clusters");
   const body = table.tBodies[0];
   const rows = Array.from(body.rows);
-  const texts = rows.map((row) => row.textContent.toLowerCase());
+  const most = 500;
+  const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
   const search = document.getElementById("search");
   const result = document.getElementById("result");
   const cause = document.getElementById("cause");
   const count = document.getElementById("count");
+  const more = document.getElementById("more");
+  let shown = [];
+  let limit = most;
   const filter = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
-    rows.forEach((row, i) => {
-      const fits = words.every((word) => texts[i].includes(word)) &&
-        (!result.value || row.dataset.result === result.value) &&
-        (!cause.value || row.dataset.cause === cause.value);
-      row.hidden = !fits;
-      if (fits) shown += 1;
+    const fitting = rows.filter((row) => words.every((word) => texts.get(row).includes(word)) &&
+      (!result.value || row.dataset.result === result.value) &&
+      (!cause.value || row.dataset.cause === cause.value));
+    shown.forEach((row) => row.classList.remove("shown"));
+    shown = fitting.slice(0, limit);
+    const all = document.createDocumentFragment();
+    shown.forEach((row) => {
+      row.classList.add("shown");
+      all.append(row);
     });
-    count.textContent = shown + " of " + rows.length;
+    body.append(all);
+    count.textContent = fitting.length + " of " + rows.length;
+    more.hidden = fitting.length <= limit;
+    more.textContent = "show all " + fitting.length;
   };
   const order = new Intl.Collator(undefined, { numeric: true });
   const key = (row, column) => {
@@ -87,14 +100,20 @@ constexpr std::string_view kScript = R"(<script>
       table.querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       const column = head.cellIndex;
-      const keyed = rows.filter(() => true).map((row) => [key(row, column), row]);
+      const keyed = rows.map((row) => [key(row, column), row]);
       keyed.sort((a, b) => (down ? -1 : 1) * order.compare(a[0], b[0]));
-      const all = document.createDocumentFragment();
-      keyed.forEach((pair) => all.append(pair[1]));
-      body.append(all);
+      keyed.forEach((pair, i) => { rows[i] = pair[1]; });
+      filter();
     });
   });
-  [search, result, cause].forEach((input) => input.addEventListener("input", filter));
+  [search, result, cause].forEach((input) => input.addEventListener("input", () => {
+    limit = most;
+    filter();
+  }));
+  more.addEventListener("click", () => {
+    limit = rows.length;
+    filter();
+  });
   filter();
 })();
 </script>
@@ -206,7 +225,7 @@ std::string write_html(const std::vector<Item>& items, TimePoint now) {
   }
   page += "</tr></thead>\n<tbody>\n";
   for (const Item* const item : by_result(items)) page += row_of(*item);
-  page += "</tbody></table>\n";
+  page += "</tbody></table>\n<p><button id=\"more\" type=\"button\" hidden></button></p>\n";
   page += kScript;
   return page;
 }
