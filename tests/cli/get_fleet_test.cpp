@@ -6,6 +6,18 @@
 
 #include <doctest/doctest.h>
 
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <regex>
+#include <sstream>
+#include <utility>
+
 using namespace blackbox;
 
 namespace {
@@ -34,6 +46,103 @@ class Fleet {
  private:
   static constexpr const char* kRefusal =
       "echo 'execcred-bad: error: the issuer refused it' >&2\nexit 1";
+  Sandbox programs_;
+  Inventory inventory_;
+};
+
+// A program that has a terminal for all its streams.
+class OnTerminal {
+ public:
+  explicit OnTerminal(const Command& command) {
+    std::vector<char*> arguments;
+    for (const std::string& text : command.arguments) {
+      arguments.push_back(const_cast<char*>(text.c_str()));
+    }
+    arguments.push_back(nullptr);
+    pid_ = forkpty(&terminal_, nullptr, nullptr, nullptr);
+    if (pid_ == 0) {
+      execv(arguments.front(), arguments.data());
+      _exit(127);
+    }
+  }
+  OnTerminal(const OnTerminal&) = delete;
+  OnTerminal& operator=(const OnTerminal&) = delete;
+  ~OnTerminal() {
+    close(terminal_);
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+
+  // Reads until the terminal shows it, or the program has ended.
+  bool shows(const std::string& pattern) {
+    const std::regex form(pattern);
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (!std::regex_search(text_, form)) {
+      if (std::chrono::steady_clock::now() > end || !read_more()) return false;
+    }
+    return true;
+  }
+  // As the terminal's user does.
+  void press(char key) const { REQUIRE(write(terminal_, &key, 1) == 1); }
+  // All that it has shown, once it has ended.
+  const std::string& wait(int& exit_code) {
+    while (read_more()) {
+    }
+    int status = 0;
+    REQUIRE(waitpid(std::exchange(pid_, -1), &status, 0) > 0);
+    exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return text_;
+  }
+
+ private:
+  // False where nothing more comes: a terminal without a program is EIO.
+  bool read_more() {
+    pollfd polled = {.fd = terminal_, .events = POLLIN, .revents = 0};
+    if (poll(&polled, 1, static_cast<int>(kPatience.count())) != 1) return false;
+    std::array<char, 4096> bytes = {};
+    const ssize_t size = read(terminal_, bytes.data(), bytes.size());
+    if (size > 0) text_.append(bytes.data(), static_cast<std::size_t>(size));
+    return size > 0;
+  }
+
+  int terminal_ = -1;
+  pid_t pid_ = -1;
+  std::string text_;
+};
+
+// Of two clusters one is done, and the other's program waits for the file "go", with a child.
+class HalfDone {
+ public:
+  HalfDone()
+      : inventory_(
+            mapping({mapped("good", programs_.script("good", printing(kToken))),
+                     mapped("slow", programs_.script("slow", waiting()))}),
+            profile("a", {provider("good")}) + "\n---\n" + profile("b", {provider("slow")})) {
+    remember_secret(kToken);
+  }
+  Command command() const {
+    return inventory_.command("get", {"--all", "--timeout=60s", "--color=never"});
+  }
+  void go() const { programs_.write("go", ""); }
+  // The program and its child run.
+  bool has_begun() const {
+    return wait_until([this] { return pids().size() == 2; });
+  }
+  std::vector<pid_t> pids() const {
+    std::vector<pid_t> pids;
+    std::istringstream lines(read_text(programs_.at("pids")));
+    for (pid_t pid = 0; lines >> pid;) pids.push_back(pid);
+    return pids;
+  }
+
+ private:
+  std::string waiting() const {
+    const std::string at = programs_.path().native();
+    return "sleep 1000 &\nprintf '%s\\n%s\\n' $$ $! > " + at + "/pids\nuntil [ -e " + at +
+           "/go ]; do :; done\nkill $!\n" + printing(kToken);
+  }
+
   Sandbox programs_;
   Inventory inventory_;
 };
@@ -123,6 +232,59 @@ TEST_CASE("get --all: a reader that has gone is no error, and no token was shown
   const Outcome outcome = run(command);
   CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
   CHECK(outcome.error_output == "");
+}
+
+TEST_CASE(
+    "get --all: a terminal shows the progress of a run that takes long, and then the result") {
+  const HalfDone fleet;
+  OnTerminal terminal(fleet.command());
+  CHECK(terminal.shows(R"(\r\[############\.{12}\] 1/2, 0 failing, \d+:\d\d left\x1b\[K)"));
+  fleet.go();
+  int exit_code = -1;
+  const std::string& text = terminal.wait(exit_code);
+  CHECK(exit_code == 0);
+  // The bar is removed before the table is there.
+  const std::size_t removed = text.rfind("\r\x1b[K");
+  REQUIRE(removed != std::string::npos);
+  CHECK(text.find("CLUSTER", removed) != std::string::npos);
+  CHECK(text.find("1/2") < removed);
+  CHECK(text.ends_with("\r\n2 clusters: 2 ok, 0 fail, 0 skipped\r\n"));
+  CHECK(text.find(kToken) == std::string::npos);
+}
+
+TEST_CASE("get --all: Ctrl-C on a terminal ends it and its programs, and shows what is done") {
+  const HalfDone fleet;
+  OnTerminal terminal(fleet.command());
+  REQUIRE(terminal.shows("1/2"));
+  REQUIRE(fleet.has_begun());
+  constexpr char kControlC = '\x03';
+  terminal.press(kControlC);
+  int exit_code = -1;
+  const std::string& text = terminal.wait(exit_code);
+  CHECK(exit_code == 128 + SIGINT);
+  CHECK(text.find("fleet/a") != std::string::npos);
+  CHECK(text.find("fleet/b") == std::string::npos);
+  CHECK(text.find(": 1 ok, 0 fail, 0 skipped\r\n") != std::string::npos);
+  for (const pid_t pid : fleet.pids()) CHECK(wait_until([pid] { return !is_running(pid); }));
+}
+
+TEST_CASE("get --all: a signal ends it promptly, with its programs, and one whole document") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    CAPTURE(signal);
+    const HalfDone fleet;
+    Command command = fleet.command();
+    command.arguments.insert(command.arguments.end(), {"-ojson", "--parallel=1"});
+    Child child(command);
+    REQUIRE(fleet.has_begun());
+    kill(child.pid(), signal);
+    const Outcome outcome = child.wait();
+    CHECK_MESSAGE(outcome.exit_code == 128 + signal, describe(outcome));
+    CHECK(outcome.elapsed < kEventually);
+    CHECK(outcome.error_output == "execcred: interrupted: what is known so far follows\n");
+    CHECK(json_at(outcome.output, "items.0.name") == "a");
+    CHECK(json_at(outcome.output, "items.1") == "(missing)");
+    for (const pid_t pid : fleet.pids()) CHECK(wait_until([pid] { return !is_running(pid); }));
+  }
 }
 
 // script(1) gives the command a terminal.
