@@ -53,6 +53,8 @@ class Page(unittest.TestCase):
         cls.addClassCleanup(cls.folder.cleanup)
         cls.browser = check_browser.start_chromium()
         cls.addClassCleanup(cls.browser.quit)
+        # A loaded machine lays out ten thousand rows slowly.
+        cls.browser.set_script_timeout(120)
 
     def write(self, name, text):
         path = pathlib.Path(self.folder.name, name)
