@@ -17,7 +17,7 @@ exit_code_1() {
   expired_token "$(request_token controller)" >token
   write_mapping mapping.json "$(exec_config v1 "$PLUGIN" --token-file "$PWD/token")"
   write_profile profile.json spoke-1 accessProviders "$(cluster_json)"
-  tutorial exit-code-1.md 8
+  tutorial exit-code-1.md 8 "s|fleet/spoke-1|$NAMESPACE/spoke-1|g" "s|-n fleet|-n $NAMESPACE|"
 }
 
 # The workload "guide" is the controller's plugin; curl and kubectl know whom to ask.
@@ -38,7 +38,7 @@ spire_in_five_steps() {
 }
 
 export PATH=$EXECCRED_BIN:$PATH
-use_namespace fleet
+use_namespace tutorials
 create_account controller
 check "from exit code 1 to its cause" exit_code_1
 spire_start
