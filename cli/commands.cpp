@@ -10,8 +10,7 @@ Commands::Commands() {
   line_.add("doctor", "Say why a cluster does not work, and what will stop working soon.", doctor_);
   line_.add("lint", "Report every problem of mappings, ClusterProfiles and kubeconfigs.", lint_);
   line_.add("migrate", "Rewrite other plugins' exec entries to execcred's plugins.", migrate_);
-  line_.add("sync", "Write credentials where programs look that run no plugin, and renew them.",
-            sync_);
+  line_.add("sync", "Write credentials for programs that run no plugin, and renew them.", sync_);
   line_.add("cache", "Show what plugins keep in their cache, or remove it.", cache_);
   line_.add("install", "Copy the plugins into a directory, as an init container does.", install_);
   line_.add("completion", "Print a script that completes commands in a shell.", completion_);

@@ -195,11 +195,11 @@ void Sync::add_options(CommandOptions& options) {
   add_allow_empty_option(options, may_be_empty_);
   add_target_options(options);
   add_running_options(options);
-  options.add_example("Keep a token file for each cluster of a folder",
-                      "execcred sync -m mapping.json -f profiles/ --to-dir=/run/clusters");
-  options.add_example("Write Argo CD's cluster Secrets once, for all ClusterProfiles of the hub",
+  options.add_example("Write a folder with a token file for each cluster, and renew what is due",
+                      "execcred sync -m mapping.json -f profiles/ --to-dir=clusters --once");
+  options.add_example("Show which of Argo CD's cluster Secrets would be written",
                       "execcred sync -m mapping.json --from-hub --to-secret=argocd "
-                      "--secret-namespace=argocd --once");
+                      "--secret-namespace=argocd --dry-run");
 }
 
 void Sync::add_target_options(CommandOptions& options) {
