@@ -3,9 +3,7 @@
 
 #include "sandbox.hpp"
 
-#include <memory>
 #include <regex>
-#include <stdexcept>
 
 namespace blackbox {
 namespace {
@@ -118,21 +116,6 @@ std::string secret_in(std::string_view text) {
     }
   }
   return {};
-}
-
-const std::vector<std::string>& secrets_of_plugin() {
-  static std::vector<std::string> secrets;
-  if (!secrets.empty()) return secrets;
-  const Outcome outcome = run(plugin_command());
-  const Answer answer =
-      has_own_rules() ? read_answer(outcome.output) : read_any_answer(outcome.output);
-  if (!answer.problem.empty()) throw std::runtime_error("no credential: " + describe(outcome));
-  for (const std::string& secret : {answer.token, answer.key}) {
-    if (secret.empty()) continue;
-    secrets.push_back(secret);
-    remember_secret(secret);
-  }
-  return secrets;
 }
 
 std::string violation_of_success(const Outcome& outcome, std::string_view version) {

@@ -4,8 +4,7 @@
 //
 //   conformance -- /path/of/plugin --its=arguments
 //
-// which must give a credential with these arguments and the caller's environment, with cluster
-// information and without.
+// which must give a credential with these arguments and the caller's environment.
 #pragma once
 
 #include "child_process.hpp"
@@ -38,9 +37,7 @@ Command plugin_command(std::vector<std::string> more_arguments = {},
 Command plugin_command_with(const std::string& exec_info,
                             std::vector<std::string> more_arguments = {});
 
-// Its secrets, for cases that look for them where they must not be. Asked for once.
-const std::vector<std::string>& secrets_of_plugin();
-// Another secret that no failure may show from now on.
+// A secret that no failure may show from now on.
 void remember_secret(std::string secret);
 // What of the secrets so far the text shows; empty if nothing.
 std::string secret_in(std::string_view text);

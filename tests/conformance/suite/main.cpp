@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exec protocol, as any plugin binary must keep it.
-#include "plugin_under_test.hpp"
+#include "client.hpp"
 #include "report.hpp"
 #include "rules.hpp"
 
@@ -30,10 +30,12 @@ constexpr std::string_view kHelp =
   execcred-conformance [OPTION...] -- PLUGIN [ARGUMENT...]
 
 With these arguments and this environment, PLUGIN must give a credential, with cluster information and
-without. Each case is a sentence; the exit code is 0 if all of them hold, else 1.
+without (but see --cluster-file). Each case is a sentence; the exit code is 0 if all of them hold, else 1.
 
   --rules protocol            what clients need of any plugin (the default)
   --rules execcred            also the options, exit codes and messages of execcred's own plugins
+  --cluster-file PATH         for a PLUGIN that needs cluster information: spec.cluster, in JSON. A
+                              document without a cluster must then be refused
   --report json|markdown      prints the rule and the observation of each case, never what PLUGIN printed
   --list-test-cases           prints the cases
   --test-case='*closed*'      runs these alone; --test-case-exclude leaves them out
@@ -45,6 +47,7 @@ Other options are doctest's.
 struct Options {
   std::string rules;
   std::string report;
+  std::optional<std::string> cluster_file;
   std::string error;
   bool wants_help = false;
   bool wants_version = false;
@@ -79,6 +82,8 @@ Options parse(char** begin, char** end) {
       if (!blackbox::is_report_format(*report)) {
         options.error = "--report is '" + *report + "': must be json or markdown";
       }
+    } else if (auto cluster_file = value_of("--cluster-file", end, at)) {
+      options.cluster_file = std::move(cluster_file);
     } else if (argument == "--help" || argument == "-h") {
       options.wants_help = true;
     } else if (argument == "--version") {
@@ -104,7 +109,8 @@ int main(int argc, char** argv) {
   // Inputs that others may write are refused, so what the tests write must not be.
   umask(022);
   std::signal(SIGPIPE, SIG_IGN);
-  // Whoever loses its parent comes to us, so that tests can see whether it ends.
+  // A process that loses its parent becomes a child of this one, so that tests can see whether it
+  // ends.
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   char** const end = argv + argc;
   char** const separator =
@@ -135,6 +141,12 @@ int main(int argc, char** argv) {
                                                              : blackbox::Rules::protocol);
   } else if (options.rules == blackbox::kProtocolSuite) {
     blackbox::use_rules(blackbox::Rules::protocol);
+  }
+  if (options.cluster_file) {
+    const std::string problem = blackbox::use_cluster(*options.cluster_file);
+    if (!problem.empty()) {
+      return fail("--cluster-file is '" + *options.cluster_file + "': " + problem);
+    }
   }
   doctest::Context context;
   context.applyCommandLine(static_cast<int>(options.others.size()), options.others.data());

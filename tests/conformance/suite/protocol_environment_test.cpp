@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a plugin may find itself: a hostile environment, any user, a working directory that is
 // gone.
+#include "client.hpp"
 #include "file_watch.hpp"
-#include "plugin_under_test.hpp"
 #include "rules.hpp"
 #include "sandbox.hpp"
 
@@ -106,7 +106,7 @@ TEST_SUITE_BEGIN(kProtocolSuite);
 
 TEST_CASE("a hostile environment: no variable makes it open, create or load a file") {
   FileWatch watch;
-  Command command = plugin_command_with(exec_info(kV1, "https://10.1.2.3:6443"));
+  Command command = plugin_command_with(client_info(kV1, "https://10.1.2.3:6443"));
   const bool is_dynamic = has_interpreter(command.arguments.front());
   if (is_dynamic) MESSAGE("skipped: LD_*, which the dynamic loader of this build reads itself");
   for (std::string& variable : hostile_variables(watch, !is_dynamic)) {
@@ -151,7 +151,7 @@ TEST_CASE("a hostile environment: the detector notices whoever touches a bait" *
 TEST_CASE("other processes of its user cannot look into it" * kOwnRules) {
   const Sandbox sandbox;
   const Pipe never_ends;
-  Command command = plugin_command({"--exec-info=-", "--timeout=20s"});
+  Command command = answered_command({"--exec-info=-", "--timeout=20s"});
   command.arguments.front() = copy_of_plugin(sandbox, command.arguments.front());
   command.before_exec = [&never_ends] {
     replace_descriptor(0, never_ends.read_end());
@@ -168,7 +168,7 @@ TEST_CASE("other processes of its user cannot look into it" * kOwnRules) {
 }
 
 TEST_CASE("malformed and repeated variables are passed over") {
-  Command command = plugin_command();
+  Command command = answered_command();
   for (const std::string entry : {"", "=", "=x", "NAME", "EXECCRED_TIMEOUT", "KUBERNETES_EXEC_INFO",
                                   "\xff\xfe=\xff", "A=", "A=1", "A=2"}) {
     command.environment.push_back(entry);
@@ -187,7 +187,7 @@ TEST_CASE("any user may run it, without a name, a home or a group") {
   const Sandbox sandbox;
   for (const uid_t user : {kAnyUser, 1000680000U, 1U}) {
     CAPTURE(user);
-    Command command = plugin_command_with(exec_info(kV1, "https://10.1.2.3:6443"));
+    Command command = plugin_command_with(client_info(kV1, "https://10.1.2.3:6443"));
     command.arguments.front() = copy_of_plugin(sandbox, command.arguments.front());
     command.before_exec = [user] { become(user); };
     CHECK_SUCCESS(run(command));
@@ -198,7 +198,7 @@ TEST_CASE("any user may run it, without a name, a home or a group") {
 TEST_CASE("the working directory may be gone, unreadable or the root") {
   const Sandbox sandbox;
   const std::string gone = sandbox.at("gone");
-  Command command = plugin_command_with(exec_info(kV1, "https://10.1.2.3:6443"));
+  Command command = plugin_command_with(client_info(kV1, "https://10.1.2.3:6443"));
   command.before_exec = [&gone] {
     if (mkdir(gone.c_str(), 0700) != 0 || chdir(gone.c_str()) != 0 || rmdir(gone.c_str()) != 0) {
       _exit(125);
@@ -219,7 +219,7 @@ TEST_CASE("the working directory may be gone, unreadable or the root") {
 }
 
 TEST_CASE("an odd umask and no new privileges change nothing") {
-  Command command = plugin_command();
+  Command command = answered_command();
   command.before_exec = [] {
     umask(0777);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(125);
@@ -229,7 +229,7 @@ TEST_CASE("an odd umask and no new privileges change nothing") {
 
 TEST_CASE("its messages carry the plugin's name, whatever it was started as" * kOwnRules) {
   const Sandbox sandbox;
-  Command command = plugin_command({"--no-such-option"});
+  Command command = answered_command({"--no-such-option"});
   const std::string message = run(command).error_output;
   fs::create_symlink(command.arguments.front(), sandbox.at("an\nother-name"));
   command.arguments.front() = sandbox.at("an\nother-name");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every client may send, and what none should.
-#include "plugin_under_test.hpp"
+#include "client.hpp"
 #include "rules.hpp"
 #include "sandbox.hpp"
 
@@ -24,9 +24,9 @@ std::string with_cluster(const std::string& cluster) {
 }
 
 std::string nested(std::size_t depth) {
-  std::string text = R"({"server":"https://10.1.2.3","config":)";
+  std::string text = R"(,"config":)";
   text.append(depth, '[').append(depth, ']');
-  return with_cluster(text + "}");
+  return with_cluster(cluster_with("https://10.1.2.3", text));
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ TEST_SUITE_BEGIN(kProtocolSuite);
 TEST_CASE("the answer has the version that the client asked for") {
   for (const std::string_view version : {kV1, kV1Beta1}) {
     CAPTURE(version);
-    for (const std::string& document : {exec_info(version), exec_info(version, kServer)}) {
+    for (const std::string& document : {client_info(version), client_info(version, kServer)}) {
       const Outcome outcome = run(plugin_command_with(document));
       CHECK_SUCCESS(outcome, version);
       const std::string answered = read_any_answer(outcome.output).version;
@@ -46,28 +46,32 @@ TEST_CASE("the answer has the version that the client asked for") {
 }
 
 TEST_CASE("without a client's document there is an answer in a version of the API") {
-  CHECK_SUCCESS(run(plugin_command()));
-  CHECK_SUCCESS(run(plugin_command_with("")));
+  if (needs_cluster()) {
+    MESSAGE("skipped: an answer, for which the plugin needs cluster information");
+  }
+  CHECK_WITHOUT_CLUSTER(run(plugin_command()));
+  CHECK_WITHOUT_CLUSTER(run(plugin_command_with("")));
 }
 
 TEST_CASE("without a client's document the version comes from the flag, the environment, or is v1" *
           kOwnRules) {
-  CHECK_SUCCESS(run(plugin_command()), kV1);
-  CHECK_SUCCESS(run(plugin_command_with("")), kV1);
+  CHECK_SUCCESS(run(answered_command()), kV1);
+  CHECK_WITHOUT_CLUSTER(run(plugin_command_with("")), kV1);
+  const std::string document = client_info_without_version();
   for (const std::string& version : {std::string("v1beta1"), std::string(kV1Beta1)}) {
     CAPTURE(version);
-    CHECK_SUCCESS(run(plugin_command({"--api-version=" + version})), kV1Beta1);
-    CHECK_SUCCESS(run(plugin_command({}, {"EXECCRED_API_VERSION=" + version})), kV1Beta1);
-    CHECK_SUCCESS(run(plugin_command({"--api-version", "v1"}, {"EXECCRED_API_VERSION=" + version})),
-                  kV1);
+    CHECK_SUCCESS(run(answered_command({"--api-version=" + version})), kV1Beta1);
+    CHECK_SUCCESS(run(answered_command({}, {"EXECCRED_API_VERSION=" + version})), kV1Beta1);
+    CHECK_SUCCESS(
+        run(answered_command({"--api-version", "v1"}, {"EXECCRED_API_VERSION=" + version})), kV1);
     // What the client says wins over the flag.
-    CHECK_SUCCESS(run(plugin_command_with(exec_info(kV1), {"--api-version=" + version})), kV1);
-    CHECK_SUCCESS(run(plugin_command_with("{}", {"--api-version=" + version})), kV1Beta1);
+    CHECK_SUCCESS(run(plugin_command_with(client_info(kV1), {"--api-version=" + version})), kV1);
+    CHECK_SUCCESS(run(plugin_command_with(document, {"--api-version=" + version})), kV1Beta1);
   }
 }
 
 TEST_CASE("every document that a known client sends is understood") {
-  const std::vector<std::string> documents = {
+  const std::vector<std::string> without_cluster = {
       "{}",
       "{\"kind\":null}",
       R"({"kind":null,"apiVersion":null,"spec":null})",
@@ -75,19 +79,29 @@ TEST_CASE("every document that a known client sends is understood") {
       R"({"kind":"ExecCredentials","apiVersion":"client.authentication.k8s.io/v1","spec":{}})",
       R"({"apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":true},"kind":"ExecCredential"})",
       R"({"spec":{"interactive":null,"response":{"code":401},"cluster":null},"status":{},"x":[1]})",
-      with_cluster(R"({"config":null,"server":"https://10.1.2.3"})"),
-      with_cluster(R"({"server":"https://10.1.2.3"})"),
-      // The Python client passes its kubeconfig's cluster as it is.
-      with_cluster(R"({"server":"https://10.1.2.3","certificate-authority":"/ca.crt",)"
-                   R"("extensions":[{"name":"x","extension":{"a":1}}]})"),
-      with_cluster(
-          R"({"server":"https://10.1.2.3:6443","tls-server-name":"bar",)"
-          R"("certificate-authority-data":"bm90aGluZw==","proxy-url":"http://u:p@h:9/p?a=b\u0026c=d",)"
-          R"("disable-compression":true,"insecure-skip-tls-verify":true,"config":{"peer":"x"}})"),
-      " \t\r\n" + exec_info(kV1, kServer) + "\r\n \n",
       "{\n  \"kind\": \"ExecCredential\",\n  \"spec\": {\n    \"interactive\": false\n  }\n}\n",
   };
-  for (const std::string& document : documents) {
+  std::vector<std::string> about_cluster = {
+      with_cluster(cluster_with(kServer, R"(,"config":null)")),
+      with_cluster(cluster_with(kServer)),
+      // The Python client passes its kubeconfig's cluster as it is.
+      with_cluster(cluster_with(kServer, R"(,"certificate-authority":"/ca.crt",)"
+                                         R"("extensions":[{"name":"x","extension":{"a":1}}])")),
+      " \t\r\n" + client_info(kV1, kServer) + "\r\n \n",
+  };
+  if (needs_cluster()) {
+    MESSAGE("skipped: a proxy and no TLS verification, with which no request reaches the cluster");
+  } else {
+    about_cluster.push_back(with_cluster(
+        R"({"server":"https://10.1.2.3:6443","tls-server-name":"bar",)"
+        R"("certificate-authority-data":"bm90aGluZw==","proxy-url":"http://u:p@h:9/p?a=b\u0026c=d",)"
+        R"("disable-compression":true,"insecure-skip-tls-verify":true,"config":{"peer":"x"}})"));
+  }
+  for (const std::string& document : without_cluster) {
+    CAPTURE(document);
+    CHECK_WITHOUT_CLUSTER(run(plugin_command_with(document)));
+  }
+  for (const std::string& document : about_cluster) {
     CAPTURE(document);
     CHECK_SUCCESS(run(plugin_command_with(document)));
   }
@@ -109,28 +123,29 @@ TEST_CASE("the extension may be JSON of any type") {
                                             R"({"TOKEN":"x","Audience2":5})"};
   for (const std::string& config : configs) {
     CAPTURE(config);
-    CHECK_SUCCESS(run(plugin_command_with(exec_info(kV1, kServer, R"(,"config":)" + config))));
+    CHECK_SUCCESS(run(plugin_command_with(client_info(kV1, kServer, R"(,"config":)" + config))));
   }
 }
 
 TEST_CASE("the document may come from a file or from standard input" * kOwnRules) {
   const Sandbox sandbox;
-  const std::string path = sandbox.write("info.json", exec_info(kV1Beta1, kServer));
-  CHECK_SUCCESS(run(plugin_command({"--exec-info=" + path})), kV1Beta1);
-  Command command = plugin_command({"--exec-info", "-"});
-  command.input = exec_info(kV1Beta1, kServer);
+  const std::string path = sandbox.write("info.json", client_info(kV1Beta1, kServer));
+  CHECK_SUCCESS(run(answered_command({"--exec-info=" + path})), kV1Beta1);
+  Command command = answered_command({"--exec-info", "-"});
+  command.input = client_info(kV1Beta1, kServer);
   CHECK_SUCCESS(run(command), kV1Beta1);
   // The flag counts, not the variable, which is not even looked at.
   command.environment.push_back("KUBERNETES_EXEC_INFO=garbage");
   CHECK_SUCCESS(run(command), kV1Beta1);
-  CHECK_FAILURE(run(plugin_command({"--exec-info=" + sandbox.at("none")})), 2, sandbox.at("none"));
-  CHECK_FAILURE(run(plugin_command({"--exec-info=" + sandbox.path().native()})), 2,
+  CHECK_FAILURE(run(answered_command({"--exec-info=" + sandbox.at("none")})), 2,
+                sandbox.at("none"));
+  CHECK_FAILURE(run(answered_command({"--exec-info=" + sandbox.path().native()})), 2,
                 sandbox.path().native());
-  CHECK_FAILURE(run(plugin_command({"--exec-info=/dev/zero"})), 2, "/dev/zero");
-  CHECK_FAILURE(run(plugin_command({"--exec-info=" + sandbox.write("empty", "")})), 2, "empty");
+  CHECK_FAILURE(run(answered_command({"--exec-info=/dev/zero"})), 2, "/dev/zero");
+  CHECK_FAILURE(run(answered_command({"--exec-info=" + sandbox.write("empty", "")})), 2, "empty");
   command.input = "";
   CHECK_FAILURE(run(command), 2, "empty");
-  CHECK_SUCCESS(run(plugin_command({}, {"EXECCRED_EXEC_INFO=" + sandbox.at("none")})));
+  CHECK_SUCCESS(run(answered_command({}, {"EXECCRED_EXEC_INFO=" + sandbox.at("none")})));
 }
 
 TEST_CASE("a malformed document is a configuration error that names the field" * kOwnRules) {
@@ -145,7 +160,7 @@ TEST_CASE("a malformed document is a configuration error that names the field" *
       {"\"text\"", "object"},
       {"{", "JSON"},
       {"{}{}", "JSON"},
-      {exec_info(kV1) + "x", "JSON"},
+      {client_info(kV1) + "x", "JSON"},
       {"{\"kind\":\"ExecCredential\"", "JSON"},
       {"{'kind':'ExecCredential'}", "JSON"},
       {"{\"a\":\"\xff\"}", "JSON"},
@@ -200,10 +215,12 @@ TEST_CASE("a document is bounded in size and depth" * kOwnRules) {
   }
   const Sandbox sandbox;
   const std::string deep(1'000'000, '[');
-  CHECK_FAILURE(run(plugin_command({"--exec-info=" + sandbox.write("deep", deep)})), 2,
+  CHECK_FAILURE(run(answered_command({"--exec-info=" + sandbox.write("deep", deep)})), 2,
                 "larger than");
-  Command command = plugin_command({"--exec-info=-"});
-  const std::string head = R"({"kind":"ExecCredential","pad":")";
+  Command command = answered_command({"--exec-info=-"});
+  std::string head = client_info_without_version();
+  head.pop_back();
+  head += (head == "{" ? "" : ",") + std::string(R"("pad":")");
   command.input = head + std::string(128 * 1024 - head.size() - 2, 'x') + "\"}";
   CHECK_SUCCESS(run(command));
   command.input = " " + *command.input;
@@ -212,18 +229,20 @@ TEST_CASE("a document is bounded in size and depth" * kOwnRules) {
 
 TEST_CASE("a NUL byte does not end the document early" * kOwnRules) {
   const Sandbox sandbox;
-  std::string text = exec_info(kV1);
+  std::string text = client_info(kV1);
   text.push_back('\0');
   text += "{\"spec\":{\"cluster\":{\"server\":\"http://evil\"}}}";
-  CHECK_FAILURE(run(plugin_command({"--exec-info=" + sandbox.write("info", text)})), 2, "line 2");
+  CHECK_FAILURE(run(answered_command({"--exec-info=" + sandbox.write("info", text)})), 2, "line 2");
 }
 
 TEST_CASE("standard input that nobody offered is left alone") {
   const Pipe never_ends;
-  Command command = plugin_command_with(exec_info(kV1, kServer));
+  Command command = plugin_command_with(client_info(kV1, kServer));
   command.before_exec = [&never_ends] { replace_descriptor(0, never_ends.read_end()); };
   CHECK_SUCCESS(run(command));
-  Command piped = plugin_command_with(R"({"kind":"ExecCredential","spec":{"interactive":true}})");
+  Command piped = plugin_command_with(
+      needs_cluster() ? R"({"spec":{"interactive":true,"cluster":)" + cluster_with("") + "}}"
+                      : R"({"kind":"ExecCredential","spec":{"interactive":true}})");
   piped.before_exec = command.before_exec;
   const std::string manifest = "a manifest that kubectl reads after us";
   REQUIRE(write(never_ends.write_end(), manifest.data(), manifest.size()) > 0);

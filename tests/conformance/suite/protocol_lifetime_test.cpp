@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin ends: by its answer, at its deadline, by a signal, or with its parent.
-#include "plugin_under_test.hpp"
+#include "client.hpp"
 #include "rules.hpp"
 #include "sandbox.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 
 // Waits for a document on a standard input that never ends.
 Command waiting_plugin(const Pipe& never_ends, const std::string& timeout) {
-  Command command = plugin_command({"--exec-info=-", "--timeout=" + timeout});
+  Command command = answered_command({"--exec-info=-", "--timeout=" + timeout});
   command.before_exec = [&never_ends] { replace_descriptor(0, never_ends.read_end()); };
   return command;
 }
@@ -78,13 +78,14 @@ TEST_CASE("the deadline holds although its signals came blocked and ignored" * k
 TEST_CASE("a timeout is above 0 and at most a minute" * kOwnRules) {
   for (const std::string timeout : {"60s", "1m", "59.9s", "1000ms", "1.5s"}) {
     CAPTURE(timeout);
-    CHECK_SUCCESS(run(plugin_command({"--timeout=" + timeout})));
+    CHECK_SUCCESS(run(answered_command({"--timeout=" + timeout})));
   }
   for (const std::string timeout : {"60001ms", "61s", "1h", "0", "0s", "-1s", "5", "s", "1x", "1 s",
                                     "1e3s", "9999999999999h", "\xb5s", "NaN"}) {
     CAPTURE(timeout);
-    CHECK_FAILURE(run(plugin_command({"--timeout=" + timeout})), 2, "--timeout");
-    CHECK_FAILURE(run(plugin_command({}, {"EXECCRED_TIMEOUT=" + timeout})), 2, "EXECCRED_TIMEOUT");
+    CHECK_FAILURE(run(answered_command({"--timeout=" + timeout})), 2, "--timeout");
+    CHECK_FAILURE(run(answered_command({}, {"EXECCRED_TIMEOUT=" + timeout})), 2,
+                  "EXECCRED_TIMEOUT");
   }
 }
 
@@ -154,7 +155,7 @@ TEST_CASE("it outlives the thread that started it" * kOwnRules) {
   });
   starter.join();
   REQUIRE(is_set_up);
-  const std::string document = exec_info(kV1Beta1);
+  const std::string document = client_info(kV1Beta1);
   REQUIRE(write(input.write_end(), document.data(), document.size()) > 0);
   input.close_read_end();
   input.close_write_end();
@@ -165,7 +166,7 @@ TEST_CASE("sixty-four at once all succeed") {
   std::vector<std::unique_ptr<Child>> children;
   for (int i = 0; i < 64; ++i) {
     children.push_back(
-        std::make_unique<Child>(plugin_command_with(exec_info(kV1, "https://10.1.2.3"))));
+        std::make_unique<Child>(plugin_command_with(client_info(kV1, "https://10.1.2.3"))));
   }
   for (const std::unique_ptr<Child>& child : children) CHECK_SUCCESS(child->wait());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is secret stays so: in every message, at every verbosity, for every kind of failure.
-#include "plugin_under_test.hpp"
+#include "client.hpp"
 #include "rules.hpp"
 #include "sandbox.hpp"
 
@@ -21,8 +21,8 @@ struct Run {
 
 std::string with_cluster(const std::string& members) {
   return R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{)"
-         R"("cluster":{"server":"https://10.1.2.3:6443")" +
-         members + R"(},"interactive":false}})";
+         R"("cluster":)" +
+         cluster_with("https://10.1.2.3:6443", members) + R"(,"interactive":false}})";
 }
 
 // Documents that hold the canary where nobody has a reason to repeat it.
@@ -62,20 +62,20 @@ std::vector<Run> runs() {
       runs.push_back({document, plugin_command_with(document, rules)});
     }
   }
-  runs.push_back({"success", plugin_command_with(exec_info(kV1, "https://10.1.2.3:6443"))});
+  runs.push_back({"success", plugin_command_with(client_info(kV1, "https://10.1.2.3:6443"))});
   if (!has_own_rules()) return runs;
   const std::string canary = kCanary;
   for (const std::string& option :
        {"--no-such-option=" + canary, "--token=" + canary, "--password=" + canary, canary,
         std::string("--timeout=x"), std::string("--version"), std::string("--help")}) {
-    runs.push_back({option, plugin_command({option})});
+    runs.push_back({option, answered_command({option})});
   }
-  runs.push_back({"other variables", plugin_command({}, {"AWS_SECRET_ACCESS_KEY=" + canary,
-                                                         "EXECCRED_PASSWORD=" + canary})});
-  Run closed{"closed stdout", plugin_command()};
+  runs.push_back({"other variables", answered_command({}, {"AWS_SECRET_ACCESS_KEY=" + canary,
+                                                           "EXECCRED_PASSWORD=" + canary})});
+  Run closed{"closed stdout", answered_command()};
   closed.command.before_exec = [] { close(1); };
   runs.push_back(closed);
-  Run full{"full stdout", plugin_command()};
+  Run full{"full stdout", answered_command()};
   full.command.before_exec = [] { open_descriptor(1, "/dev/full", O_WRONLY); };
   runs.push_back(full);
   return runs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Standard input, output and error in every state that a parent can leave them in: standard
 // output gets one whole document or the exit code says that it did not.
-#include "plugin_under_test.hpp"
+#include "client.hpp"
 #include "rules.hpp"
 #include "sandbox.hpp"
 
@@ -32,7 +32,7 @@ TEST_CASE("in each of the eight combinations of closed descriptors no file gets 
   const Sandbox sandbox;
   for (unsigned closed = 0; closed < 8; ++closed) {
     CAPTURE(closed);
-    Command command = plugin_command_with(exec_info(kV1, "https://10.1.2.3"));
+    Command command = plugin_command_with(client_info(kV1, "https://10.1.2.3"));
     command.before_exec = [closed] {
       for (int descriptor = 0; descriptor < 3; ++descriptor) {
         if ((closed & 1U << descriptor) != 0) close(descriptor);
@@ -55,13 +55,13 @@ TEST_CASE("in each of the eight combinations of closed descriptors no file gets 
 
 TEST_CASE("with a closed stdout nothing is asked for, not even the plugin's configuration" *
           kOwnRules) {
-  Command command = plugin_command({"--no-such-option"});
+  Command command = answered_command({"--no-such-option"});
   command.before_exec = [] { close(1); };
   CHECK_FAILURE(run(command), kInternal, "standard output");
 }
 
 TEST_CASE("a stdout that cannot take the answer is an error") {
-  Command command = plugin_command();
+  Command command = answered_command();
   command.before_exec = [] { open_descriptor(1, "/dev/full", O_WRONLY); };
   CHECK_FAILURE(run(command), kInternal, "standard output");
   command.before_exec = [] { open_descriptor(1, "/dev/null", O_RDONLY); };
@@ -73,7 +73,7 @@ TEST_CASE("a stdout that cannot take the answer is an error") {
   if (!has_own_rules()) return;
   for (const std::string option : {"--version", "--help", "--show-config"}) {
     CAPTURE(option);
-    Command other = plugin_command({option});
+    Command other = answered_command({option});
     other.before_exec = [] { open_descriptor(1, "/dev/full", O_WRONLY); };
     CHECK_FAILURE(run(other), kInternal, "standard output");
   }
@@ -82,7 +82,7 @@ TEST_CASE("a stdout that cannot take the answer is an error") {
 TEST_CASE("a reader that is gone is an error, not a signal") {
   Pipe pipe;
   pipe.close_read_end();
-  Command command = plugin_command();
+  Command command = answered_command();
   command.before_exec = [&pipe] { replace_descriptor(1, pipe.write_end()); };
   CHECK_FAILURE(run(command), kInternal, "standard output");
 }
@@ -92,7 +92,7 @@ TEST_CASE("a stdout in a file of bounded size is an error, not a signal") {
   for (const rlim_t size : {0U, 10U}) {
     CAPTURE(size);
     const std::string path = sandbox.at("out");
-    Command command = plugin_command();
+    Command command = answered_command();
     command.before_exec = [&path, size] {
       open_descriptor(1, path.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
       limit_file_size(size);
@@ -105,7 +105,7 @@ TEST_CASE("a stdout in a file of bounded size is an error, not a signal") {
 TEST_CASE("a stderr that is full and never read delays neither success nor failure") {
   Pipe full;
   full.fill();
-  Command success = plugin_command_with(exec_info(kV1));
+  Command success = plugin_command_with(client_info(kV1));
   if (has_own_rules()) success.arguments.emplace_back("--debug");
   success.before_exec = [&full] { replace_descriptor(2, full.write_end()); };
   success.patience = milliseconds(6000);
@@ -117,7 +117,7 @@ TEST_CASE("a stderr that is full and never read delays neither success nor failu
   CHECK_MESSAGE(refused.exit_code == 2, describe(refused));
   CHECK(refused.output == "");
   Pipe never_ends;
-  Command late = plugin_command({"--exec-info=-", "--timeout=100ms"});
+  Command late = answered_command({"--exec-info=-", "--timeout=100ms"});
   late.patience = success.patience;
   late.before_exec = [&full, &never_ends] {
     replace_descriptor(0, never_ends.read_end());
@@ -130,7 +130,7 @@ TEST_CASE("a stderr that is full and never read delays neither success nor failu
 TEST_CASE("a stderr that nobody reads any more, or that is full, changes nothing") {
   Pipe gone;
   gone.close_read_end();
-  Command command = plugin_command();
+  Command command = answered_command();
   if (has_own_rules()) command.arguments.emplace_back("--debug");
   command.before_exec = [&gone] { replace_descriptor(2, gone.write_end()); };
   CHECK_SUCCESS(run(command));
@@ -144,7 +144,7 @@ TEST_CASE("a stderr that nobody reads any more, or that is full, changes nothing
 TEST_CASE("a stdout that blocks ends at the deadline" * kOwnRules) {
   Pipe full;
   full.fill();
-  Command command = plugin_command({"--timeout=200ms"});
+  Command command = answered_command({"--timeout=200ms"});
   command.before_exec = [&full] { replace_descriptor(1, full.write_end()); };
   command.patience = milliseconds(6000);
   CHECK_FAILURE(run(command), 3, "timed out");
@@ -154,7 +154,7 @@ TEST_CASE("a stdout that does not block gets the whole answer once it is read") 
   Pipe pipe;
   pipe.fill();
   const int fill = pipe.pending();
-  Command command = plugin_command();
+  Command command = answered_command();
   command.before_exec = [&pipe] {
     replace_descriptor(1, pipe.write_end());
     fcntl(1, F_SETFL, O_NONBLOCK);
@@ -192,7 +192,7 @@ constexpr std::array<rlim_t, 4> kDescriptorLimits = {4, 5, 6, 10};
 TEST_CASE("few descriptors are enough, and too few are an error") {
   for (const rlim_t count : kDescriptorLimits) {
     CAPTURE(count);
-    Command command = plugin_command_with(exec_info(kV1));
+    Command command = plugin_command_with(client_info(kV1));
     command.before_exec = [count] {
       const rlimit limit = {.rlim_cur = count, .rlim_max = count};
       setrlimit(RLIMIT_NOFILE, &limit);
