@@ -147,7 +147,9 @@ class Leader {
   std::thread thread_;
 };
 
-class Targets {
+}  // namespace
+
+class Sync::Targets {
  public:
   explicit Targets(sync::HubClients::Make connect)
       : connect_(connect), clients_(std::move(connect)) {}
@@ -187,8 +189,6 @@ class Targets {
   std::vector<std::unique_ptr<sync::SecretTarget>> forms_;
 };
 
-}  // namespace
-
 void Sync::add_options(CommandOptions& options) {
   add_mapping_option(options, mapping_path_);
   source_.add_to(options);
@@ -213,7 +213,6 @@ void Sync::add_target_options(CommandOptions& options) {
                      parse_file_mode);
   options.add("dir-group", folder_group_,
               {.value = "GROUP", .help = "With --to-dir: the group of files and folders"});
-  const std::span<const std::string_view> names = sync::secret_format_names();
   options.add_parsed("to-secret", formats_,
                      {.value = "FORMAT[,FORMAT]",
                       .help = "Write Secrets of the hub: kubeconfig, cluster-api, argocd, istio, "
@@ -324,27 +323,31 @@ Result<std::unique_ptr<Lease>> Sync::lease(const StopEvent& stop) const {
                                           .identity = lease_identity()});
 }
 
+Status Sync::add_targets(Targets& targets, sync::Journal& journal) const {
+  if (!folder_.empty()) targets.add(TRY(folder_target()));
+  if (formats_.empty()) return {};
+  const bool is_same = secret_namespace_ == "same";
+  const sync::SecretNames names = TRY(sync::SecretNames::parse(secret_name_, formats_));
+  targets.add({.instance = instance_,
+               .name_space = is_same ? std::string() : secret_namespace_,
+               .scanned = is_same ? source_.hub().name_space() : secret_namespace_,
+               .timeout = lease_.empty() ? kRequestTimeout : kTimeoutUnderLease},
+              names, formats_);
+  if (is_same) {
+    journal.write(sync::Level::warning,
+                  "everybody who reads Secrets beside a ClusterProfile reads its credential",
+                  {{"hint",
+                    "--secret-namespace=same is given; name a namespace of its own to "
+                    "keep them apart"}});
+  }
+  return {};
+}
+
 Result<Outcome> Sync::synchronize(sync::Journal& journal) {
   TRY(check());
   const StopEvent stop = TRY(StopEvent::make());
   Targets targets([this, &stop] { return connect(stop); });
-  if (!folder_.empty()) targets.add(TRY(folder_target()));
-  if (!formats_.empty()) {
-    const bool is_same = secret_namespace_ == "same";
-    const sync::SecretNames names = TRY(sync::SecretNames::parse(secret_name_, formats_));
-    targets.add({.instance = instance_,
-                 .name_space = is_same ? std::string() : secret_namespace_,
-                 .scanned = is_same ? source_.hub().name_space() : secret_namespace_,
-                 .timeout = lease_.empty() ? kRequestTimeout : kTimeoutUnderLease},
-                names, formats_);
-    if (is_same) {
-      journal.write(sync::Level::warning,
-                    "everybody who reads Secrets beside a ClusterProfile reads its credential",
-                    {{"hint",
-                      "--secret-namespace=same is given; name a namespace of its own to "
-                      "keep them apart"}});
-    }
-  }
+  TRY(add_targets(targets, journal));
   const bool is_loop = !is_once_ && !is_dry_;
   const std::unique_ptr<sync::ProfileFeed> profiles = TRY(feed(stop));
   const std::unique_ptr<Lease> turn = lease_.empty() || !is_loop ? nullptr : TRY(lease(stop));

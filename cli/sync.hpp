@@ -26,6 +26,8 @@ class Sync final : public Command {
   Result<Outcome> run() override;
 
  private:
+  class Targets;
+
   void add_target_options(CommandOptions& options);
   void add_running_options(CommandOptions& options);
   Status check();
@@ -34,6 +36,7 @@ class Sync final : public Command {
   Result<Outcome> run_once(sync::Reconciler& reconciler, sync::ProfileFeed& profiles,
                            const std::function<void()>& wake, const StopEvent& stop) const;
   sync::ReconcilerSettings reconciler_settings() const;
+  Status add_targets(Targets& targets, sync::Journal& journal) const;
   Result<std::unique_ptr<sync::FolderTarget>> folder_target() const;
   Result<std::unique_ptr<sync::ProfileFeed>> feed(const StopEvent& stop) const;
   Result<std::unique_ptr<Lease>> lease(const StopEvent& stop) const;

@@ -46,7 +46,7 @@ struct Picture {
 
 struct FeedReceiver {
   // One that is new or may have changed.
-  std::function<void(ListedProfile)> take = {};
+  std::function<void(const ListedProfile&)> take = {};
   // One that is there as before.
   std::function<void(const std::string& cluster)> keep = {};
 };

@@ -61,10 +61,10 @@ Picture FileFeed::read(bool, const FeedReceiver& receiver) {
     }
     if (profile) ++picture.count;
     const std::string& name_space = profile ? profile->name_space : name.name_space;
-    ListedProfile listed{.name_space = name_space.empty() ? kDefaultNamespace : name_space,
-                         .name = profile ? profile->name : name.name,
-                         .profile = std::move(profile)};
-    receiver.take(std::move(listed));
+    const ListedProfile listed{.name_space = name_space.empty() ? kDefaultNamespace : name_space,
+                               .name = profile ? profile->name : name.name,
+                               .profile = std::move(profile)};
+    receiver.take(listed);
   };
   const Status read = source_.for_each_document({}, take);
   if (!read) {

@@ -192,7 +192,7 @@ void Reconciler::resolve(const ListedProfile& listed, Cluster& cluster) const {
   cluster.is_changed = cluster.is_in_flight || cluster.is_queued;
 }
 
-void Reconciler::take(ListedProfile listed) {
+void Reconciler::take(const ListedProfile& listed) {
   if (!is_dns1123_label(listed.name_space) || !is_dns1123_subdomain(listed.name)) {
     const Failure failure{.cause = execcred::cause::kProfileInvalid,
                           .message = in_quotes(listed.name_space + "/" + listed.name) +
@@ -218,30 +218,21 @@ void Reconciler::take(ListedProfile listed) {
   schedule(cluster);
 }
 
-int Reconciler::look() {
-  const std::lock_guard lock(mutex_);
-  bool is_anew = false;
+bool Reconciler::has_new_mapping() {
   const Result<std::string> text = read_file(settings_.mapping, kMaxMapping);
-  if (!text || *text != mapping_text_) {
-    Result<doctor::Mapping> mapping = doctor::Mapping::load(settings_.mapping);
-    if (mapping) {
-      mapping_ = std::move(*mapping);
-      is_anew = true;
-      parts_.journal.write(Level::info, "the mapping has changed");
-    } else if (!text || mapping_text_ != *text) {
-      parts_.journal.write(Level::error, mapping.error());
-    }
-    if (text) mapping_text_ = *text;
+  if (text && *text == mapping_text_) return false;
+  Result<doctor::Mapping> mapping = doctor::Mapping::load(settings_.mapping);
+  if (text) mapping_text_ = *text;
+  if (!mapping) {
+    parts_.journal.write(Level::error, mapping.error());
+    return false;
   }
-  ++look_;
-  const Picture picture =
-      parts_.feed->read(is_anew, {.take = [this](ListedProfile listed) { take(std::move(listed)); },
-                                  .keep =
-                                      [this](const std::string& key) {
-                                        const auto found = clusters_.find(key);
-                                        if (found != clusters_.end()) found->second->seen = look_;
-                                      }});
-  is_known_ = picture.is_known;
+  mapping_ = std::move(*mapping);
+  parts_.journal.write(Level::info, "the mapping has changed");
+  return true;
+}
+
+int Reconciler::report(const Picture& picture, bool is_empty) {
   int code = 0;
   if (picture.failure) {
     parts_.journal.write(Level::error, *picture.failure);
@@ -251,7 +242,6 @@ int Reconciler::look() {
     parts_.journal.write(Level::error, problem);
     code = worse_exit_code(code, 1);
   }
-  const bool is_empty = picture.count == 0 && !settings_.may_be_empty;
   if (picture.is_known && is_empty) {
     parts_.journal.write(Level::error, "the inventory holds no ClusterProfile",
                          {{"hint",
@@ -259,16 +249,35 @@ int Reconciler::look() {
                            "inventory that may be empty"}});
     code = 2;
   }
-  may_remove_ = picture.is_whole && !is_empty;
-  if (may_remove_) {
-    for (const auto& [key, cluster] : clusters_) {
-      if (cluster->seen == look_ || cluster->presence == Presence::gone) continue;
-      if (cluster->is_listed()) release(*cluster);
-      cluster->presence = Presence::gone;
-      cluster->next_ask.reset();
-      cluster->failures = 0;
-    }
+  return picture.is_known || code != 0 ? code : 3;
+}
+
+// Of a look that found everything there is.
+void Reconciler::mark_gone() {
+  for (const auto& [key, cluster] : clusters_) {
+    if (cluster->seen == look_ || cluster->presence == Presence::gone) continue;
+    if (cluster->is_listed()) release(*cluster);
+    cluster->presence = Presence::gone;
+    cluster->next_ask.reset();
+    cluster->failures = 0;
   }
+}
+
+int Reconciler::look() {
+  const std::lock_guard lock(mutex_);
+  const bool is_anew = has_new_mapping();
+  ++look_;
+  const auto keep = [this](const std::string& key) {
+    const auto found = clusters_.find(key);
+    if (found != clusters_.end()) found->second->seen = look_;
+  };
+  const Picture picture = parts_.feed->read(
+      is_anew, {.take = [this](const ListedProfile& listed) { take(listed); }, .keep = keep});
+  is_known_ = picture.is_known;
+  const bool is_empty = picture.count == 0 && !settings_.may_be_empty;
+  const int code = report(picture, is_empty);
+  may_remove_ = picture.is_whole && !is_empty;
+  if (may_remove_) mark_gone();
   std::vector<Cluster*> empty;
   for (const auto& [key, cluster] : clusters_) {
     schedule(*cluster);
@@ -279,7 +288,6 @@ int Reconciler::look() {
   }
   for (Cluster* const cluster : empty) forget(*cluster);
   figures_.is_watching = parts_.feed->is_up();
-  if (!picture.is_known && code == 0) code = 3;
   return code;
 }
 
@@ -575,7 +583,7 @@ Status Reconciler::lead() {
     std::unique_lock lock(mutex_);
     idle_.wait(lock, [this] { return in_flight_ == 0 && ready_.empty(); });
   }
-  const Status scanned = scan();
+  Status scanned = scan();
   is_scanned_ = scanned.has_value();
   if (scanned) return {};
   if (scanned.error().kind != Error::Kind::unavailable && parts_.lease == nullptr) return scanned;

@@ -114,8 +114,12 @@ class Reconciler {
   struct Cluster;
   using Clusters = std::map<std::string, std::unique_ptr<Cluster>, std::less<>>;
 
+  // Whether the mapping is another than at the last look; one that cannot be read is not taken.
+  bool has_new_mapping();
+  int report(const Picture& picture, bool is_empty);
+  void mark_gone();
   Cluster& cluster_of(const std::string& name_space, const std::string& name);
-  void take(ListedProfile listed);
+  void take(const ListedProfile& listed);
   void resolve(const ListedProfile& listed, Cluster& cluster) const;
   void claim(Cluster& cluster);
   void release(Cluster& cluster);

@@ -30,6 +30,11 @@ Texts texts_of(const Value& object, std::string_view field) {
   return texts;
 }
 
+std::string place_name(const std::string& name_space, const std::string& name) {
+  std::string text = "Secret ";
+  return text.append(name_space).append("/").append(name);
+}
+
 std::optional<Mark> mark_of_object(const Value& object) {
   return mark_of(texts_of(object, "labels"), texts_of(object, "annotations"));
 }
@@ -229,7 +234,7 @@ Held SecretStore::place_of(const std::string& name, const Mark& mark) {
   const std::string& name_space =
       settings_.name_space.empty() ? mark.name_space : settings_.name_space;
   return {.store = this,
-          .place = "Secret " + name_space + "/" + name,
+          .place = place_name(name_space, name),
           .name_space = name_space,
           .name = name,
           .mark = mark};
@@ -250,7 +255,7 @@ Result<std::vector<Held>> SecretStore::scan() {
     const std::string name_space(metadata_text(object, "namespace"));
     const std::string name(metadata_text(object, "name"));
     held.push_back({.store = this,
-                    .place = "Secret " + name_space + "/" + name,
+                    .place = place_name(name_space, name),
                     .name_space = name_space,
                     .name = name,
                     .mark = std::move(*mark)});

@@ -157,7 +157,7 @@ class HubClient {
   struct Page;
 
   Result<HttpResponse> send(HttpRequest request);
-  Result<HttpResponse> send_as(HttpRequest request, const RetryPolicy& policy);
+  Result<HttpResponse> send_as(HttpRequest request, const RetryPolicy& given);
   void read_token_again();
   Result<Page> read_page(const HubResource& resource, const HubListQuery& query,
                          const std::string& token, std::size_t max_bytes);

@@ -88,7 +88,14 @@ class HubWatch::Session {
   enum class End { good, at_once_again, after_a_pause };
 
   Result<End> list();
+  struct Followed {
+    bool is_accepted = false;
+    bool is_short = false;  // it ended soon
+  };
+
   Result<End> follow();
+  // What a watch without an event that cannot be read came to.
+  Result<End> end_of(Result<HttpResponse> reply, Followed watch, const std::string& doing);
   Status take_event(std::string_view line);
   std::string watch_target(std::chrono::seconds timeout) const;
   std::shared_ptr<const WatchedObject> keep(json::Value object) const;
@@ -317,6 +324,12 @@ Result<HubWatch::Session::End> HubWatch::Session::follow() {
     version_.clear();
     return std::move(taken).context(doing).error();
   }
+  const bool is_short = steady_clock::now() - start < kShortWatch;
+  return end_of(std::move(reply), {.is_accepted = is_accepted, .is_short = is_short}, doing);
+}
+
+Result<HubWatch::Session::End> HubWatch::Session::end_of(Result<HttpResponse> reply, Followed watch,
+                                                         const std::string& doing) {
   if (reply && reply->status == kGone) is_expired_ = true;
   if (is_expired_) {
     version_.clear();
@@ -325,14 +338,15 @@ Result<HubWatch::Session::End> HubWatch::Session::follow() {
   if (!reply) {
     // A hub that was away may come back with the state of a backup, in which our version is to
     // come.
-    if (!is_accepted) version_.clear();
+    if (!watch.is_accepted) version_.clear();
     return std::move(reply).context(doing).error();
   }
   if (reply->status != 200) {
-    return Result<End>(hub_refusal(*reply, resource_, "watch", hub.hub())).context(doing).error();
+    return Result<End>(hub_refusal(*reply, resource_, "watch", watch_.hub_.hub()))
+        .context(doing)
+        .error();
   }
-  const bool is_short = events_ == 0 && steady_clock::now() - start < kShortWatch;
-  return is_short ? End::after_a_pause : End::good;
+  return events_ == 0 && watch.is_short ? End::after_a_pause : End::good;
 }
 
 // {"type": "ADDED", "object": {…}}
