@@ -53,7 +53,8 @@ Result<std::optional<SecretString>> read_whole(const OpenFile& file, const fs::p
     if (count < 0) return cannot_read(path, errno);
     content.grow(static_cast<std::size_t>(count));
     if (content.size() > max_bytes) return too_large(path, max_bytes);
-    if (static_cast<std::size_t>(count) < room) break;  // a regular file's end
+    // The end. A file system may give less than it was asked for before that.
+    if (count == 0 || content.size() == size) break;
   }
   struct stat after = {};
   if (fstat(descriptor, &after) != 0) return cannot_read(path, errno);
