@@ -20,6 +20,8 @@ int fail(const Error& error) {
 int run_program(int argc, char** argv) {
   const Status ready = set_up_process();
   if (!ready) return fail(ready.error());
+  // CLI11 allocates in functions that are noexcept.
+  end_without_memory(kProgram);
   // Ignored by the caller, it would hide how a plugin ended.
   std::signal(SIGCHLD, SIG_DFL);
   Commands commands;

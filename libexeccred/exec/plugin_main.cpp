@@ -290,6 +290,7 @@ int fail(std::string_view program, const Error& error) {
 int run(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {
   const Status ready = set_up_process();
   if (!ready) return fail(plugin.name, ready.error());
+  end_without_memory(plugin.name);
   Environment environment = Environment::take();
   RunRecord record(plugin.name);
   if (const auto path = environment.get(kReportVariable)) {

@@ -2,6 +2,7 @@
 #include <execcred/os/process_setup.hpp>
 
 #include <execcred/base/try.hpp>
+#include <execcred/os/deadline.hpp>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -9,8 +10,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <new>
 #include <string>
 
 namespace execcred {
@@ -19,6 +24,14 @@ namespace {
 constexpr int kInternal = 70;
 
 volatile pid_t parent_at_start = 0;
+
+// Written in advance: there is no memory to write it in then.
+std::array<char, 160> no_memory_text = {};
+
+void on_no_memory() {
+  deadline::write_to_stderr(no_memory_text.data());
+  _exit(kInternal);
+}
 
 // The kernel sends this when the *thread* that started us ends, and a client may well end a
 // thread of its pool. Only a parent that is gone (we were given to another one) ends the run.
@@ -66,6 +79,12 @@ Error cannot_write(const std::string& why) {
 }
 
 }  // namespace
+
+void end_without_memory(std::string_view program) {
+  std::snprintf(no_memory_text.data(), no_memory_text.size(), "%.*s: error: out of memory\n",
+                static_cast<int>(std::min<std::size_t>(program.size(), 100)), program.data());
+  std::set_new_handler(on_no_memory);
+}
 
 bool has_lost_parent() { return parent_at_start != 0 && getppid() != parent_at_start; }
 

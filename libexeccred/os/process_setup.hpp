@@ -16,6 +16,12 @@ namespace execcred {
 // Where the parent ends while this runs, the process ends too (internal).
 Status set_up_process();
 
+// From here on an allocation that fails ends the process: one line on standard error that `program`
+// begins, of at most 100 bytes, and the exit code of an internal error. Libraries crash where
+// memory lacks, or take it for an error of the other side. For programs alone, never for the
+// library's users.
+void end_without_memory(std::string_view program);
+
 // Whether the parent that set_up_process() found is gone. For handlers of signals too.
 bool has_lost_parent();
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <new>
 
 namespace execcred {
 namespace {
@@ -27,10 +29,34 @@ bool fill_names() {
   return digest != nullptr;
 }
 
+void* checked(void* memory, std::size_t size) {
+  if (memory == nullptr && size > 0) {
+    if (const std::new_handler handler = std::get_new_handler()) handler();
+  }
+  return memory;
+}
+
+void* allocate(std::size_t size, const char* /*file*/, int /*line*/) {
+  return size == 0 ? nullptr : checked(std::malloc(size), size);
+}
+
+void* reallocate(void* memory, std::size_t size, const char* /*file*/, int /*line*/) {
+  return checked(std::realloc(memory, size), size);
+}
+
+void release(void* memory, const char* /*file*/, int /*line*/) { std::free(memory); }
+
+// Without memory OpenSSL 3.0 crashes in places, and in others finds a good certificate wanting. In
+// a program that has chosen how it ends then, OpenSSL's allocations end it too.
+void follow_new_handler() {
+  if (std::get_new_handler() != nullptr) CRYPTO_set_mem_functions(allocate, reallocate, release);
+}
+
 }  // namespace
 
 Status start_openssl() {
   static const bool kIsReady = [] {
+    follow_new_handler();
     constexpr std::uint64_t kOptions =
         OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS | OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT |
         OPENSSL_INIT_NO_ADD_ALL_CIPHERS | OPENSSL_INIT_NO_ADD_ALL_DIGESTS;
