@@ -120,6 +120,45 @@ TEST_CASE("a call to the system fails: a token that the hub makes") {
          .is_right = [&made](const Outcome& outcome) { return token_of(outcome) == made; }});
 }
 
+TEST_CASE("an allocation fails, OpenSSL's too: one error, which nobody remembers") {
+  Federation fed;
+  fed.idp.answer(token_reply("the-token"));
+  const std::string mark = fed.sandbox.at("mark");
+  const Ask plain = {.arguments = {"--timeout=10s"}};
+  int struck = 0;
+  // A run makes about 11,000; scripts/faults lets each of them fail.
+  for (int number = 101; number < 1000000; number += 401) {
+    CAPTURE(number);
+    Ask faulty = plain;
+    faulty.variables = {"LD_PRELOAD=" EXECCRED_FAULTS,
+                        "FAULT=malloc:12:" + std::to_string(number) + ":" + mark};
+    std::filesystem::remove(mark);
+    const Outcome outcome = fed.run_cold(faulty);
+    if (!std::filesystem::exists(mark)) break;
+    ++struck;
+    if (outcome.exit_code != 0) {
+      CHECK((outcome.exit_code == 3 || outcome.exit_code == 70));
+      CHECK_FAILURE(outcome, outcome.exit_code, "execcred-oidc-federation: error: ");
+      CHECK((blackbox::says(outcome, "error: out of memory") ||
+             blackbox::says(outcome, "error: cannot start libcurl") ||
+             blackbox::says(outcome, "for a reason on this machine")));
+      CHECK(cache_files(fed.cache_path, ".failure").empty());
+    }
+    CHECK(token_of(fed.run(plain)) == "the-token");
+  }
+  CHECK(struck > 10);
+}
+
+TEST_CASE("a file that comes a byte at a time is read to its end") {
+  Federation fed;
+  fed.idp.answer(token_reply("the-token"));
+  const Outcome outcome = fed.run_cold(
+      {.arguments = {"--timeout=10s"},
+       .variables = {"LD_PRELOAD=" EXECCRED_FAULTS, "FAULT=read:-1:0:" + fed.sandbox.at("mark")}});
+  CHECK(token_of(outcome) == "the-token");
+  CHECK(std::filesystem::exists(fed.sandbox.at("mark")));
+}
+
 TEST_CASE("a call to the system fails for good: the error tells what this machine lacks") {
   Federation fed;
   Ask ask = {.arguments = {"--timeout=10s"}};
