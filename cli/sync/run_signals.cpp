@@ -26,15 +26,22 @@ bool is_readable(int descriptor, int limit) {
 
 RunSignals::RunSignals(const StopEvent& stop, std::function<void()> on_stop, int exit_code)
     : stop_(stop), exit_code_(exit_code), end_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  // Without descriptors the signals end the process as they do by default.
+  if (!end_) return;
   sigset_t ending;
   sigemptyset(&ending);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ending, signal);
   pthread_sigmask(SIG_BLOCK, &ending, &before_);
   signals_.reset(signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_) {
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    return;
+  }
   thread_ = std::thread([this, action = std::move(on_stop)] { run(action); });
 }
 
 RunSignals::~RunSignals() {
+  if (!thread_.joinable()) return;
   const std::uint64_t one = 1;
   const ssize_t written = write(end_.get(), &one, sizeof one);
   static_cast<void>(written);

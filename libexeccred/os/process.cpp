@@ -314,11 +314,12 @@ class Collector {
     SecretString buffer;
     char* const data = buffer.reserve(kChunk);
     for (std::size_t i = 0; i < 2; ++i) {
-      for (std::size_t chunk = 0; chunk < kMostInPipe / kChunk; ++chunk) {
+      for (std::size_t taken = 0; taken < kMostInPipe;) {
         const ssize_t count = polled_[i].fd < 0 ? 0 : read(polled_[i].fd, data, kChunk);
         if (count < 0 && errno == EINTR) continue;
         if (count == 0) polled_[i].fd = -1;
         if (count <= 0) break;
+        taken += static_cast<std::size_t>(count);
         TRY(keep(i == 0, {data, static_cast<std::size_t>(count)}, finished));
       }
     }

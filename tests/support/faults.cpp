@@ -12,7 +12,9 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -110,6 +112,10 @@ ssize_t write(int file, const void* buffer, std::size_t size) {
 }
 int getsockopt(int socket, int level, int name, void* value, socklen_t* size) noexcept {
   PASS_ON(getsockopt, -1, socket, level, name, value, size);
+}
+int eventfd(unsigned value, int flags) noexcept { PASS_ON(eventfd, -1, value, flags); }
+int signalfd(int file, const sigset_t* mask, int flags) noexcept {
+  PASS_ON(signalfd, -1, file, mask, flags);
 }
 ssize_t getrandom(void* buffer, std::size_t size, unsigned flags) {
   PASS_ON(getrandom, -1, buffer, size, flags);

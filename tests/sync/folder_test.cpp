@@ -60,6 +60,34 @@ TEST_CASE("sync --to-dir: what is good is left as it is, and nothing runs") {
   CHECK(fleet.runs() == 2);
 }
 
+#ifdef EXECCRED_FAULTS
+TEST_CASE("sync --once: without a descriptor for its signals it does its work and ends") {
+  for (const char* const call : {"eventfd:24:2", "signalfd:24:1"}) {
+    CAPTURE(call);
+    const Fleet fleet({"a"});
+    const std::string mark = fleet.sandbox().at("mark");
+    Command command = fleet.command({"--once", "--to-dir=" + fleet.root().native()});
+    command.environment.push_back("LD_PRELOAD=" EXECCRED_FAULTS);
+    command.environment.push_back(std::string("FAULT=") + call + ":" + mark);
+    const Outcome outcome = run(command);
+    CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+    CHECK(fs::exists(mark));
+    CHECK(fleet.token("a").starts_with("t0ken-"));
+  }
+}
+
+TEST_CASE("sync --once: what a plugin prints is read whole, though a byte at a time") {
+  const Fleet fleet({"a"});
+  Command command = fleet.command({"--once", "--to-dir=" + fleet.root().native()});
+  command.environment.push_back("LD_PRELOAD=" EXECCRED_FAULTS);
+  command.environment.push_back("FAULT=read:-1:0:" + fleet.sandbox().at("mark"));
+  const Outcome outcome = run(command);
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(fs::exists(fleet.sandbox().at("mark")));
+  CHECK(fleet.token("a").starts_with("t0ken-"));
+}
+#endif
+
 TEST_CASE("sync --to-dir: another server is another credential") {
   const Fleet fleet({"a"});
   fleet.once();
