@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 
 namespace execcred::sync {
@@ -43,8 +44,8 @@ RunSignals::RunSignals(const StopEvent& stop, std::function<void()> on_stop, int
 RunSignals::~RunSignals() {
   if (!thread_.joinable()) return;
   const std::uint64_t one = 1;
-  const ssize_t written = write(end_.get(), &one, sizeof one);
-  static_cast<void>(written);
+  while (write(end_.get(), &one, sizeof one) < 0 && errno == EINTR) {
+  }
   thread_.join();
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
