@@ -8,7 +8,8 @@
                                 has of sources that are gone or another version
 
 A source's key is the SHA-256 of .clang-tidy, of the source, and of the project's headers that it
-includes, directly or not. What clang-tidy says of a source depends on nothing else of the project.
+includes, directly or not, without the lines that are comments alone. What clang-tidy says of a source
+depends on nothing else of the project.
 """
 
 import hashlib
@@ -17,6 +18,8 @@ import re
 import sys
 
 INCLUDE = re.compile(rb'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
+# A line that is a comment alone; NOLINT is for clang-tidy.
+COMMENT = re.compile(rb"^[ \t]*//(?!.*NOLINT).*\n", re.MULTILINE)
 # Where the build looks for a header that is not beside the file that includes it.
 FOLDERS = [pathlib.Path(name) for name in ("cli", "plugins")]
 
@@ -29,7 +32,7 @@ class Sources:
     def included(self, path):
         if path not in self.direct:
             content = path.read_bytes()
-            self.digests[path] = hashlib.sha256(content).digest()
+            self.digests[path] = hashlib.sha256(COMMENT.sub(b"", content)).digest()
             found = (self.find(path, kind, name.decode()) for kind, name in INCLUDE.findall(content))
             self.direct[path] = [header for header in found if header]
         return self.direct[path]
