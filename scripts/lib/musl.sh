@@ -59,10 +59,10 @@ END
 
 # compile_library NAME FOLDER FLAGS...: the units in the FOLDER of SOURCE become lib<NAME>.a.
 compile_library() {
-  local name=$1 folder=$2 units
+  local name=$1 folder=$2 sources
   shift 2
-  units=("$SOURCE/$folder"/*.c)
-  compile_units "$name" "$folder" "${units[*]##*/}" "$@"
+  sources=("$SOURCE/$folder"/*.c)
+  compile_units "$name" "$folder" "${sources[*]##*/}" "$@"
 }
 
 # compile_units NAME FOLDER UNITS FLAGS...: only these units, a text with their names; those in C++ end
