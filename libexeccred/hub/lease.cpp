@@ -269,7 +269,7 @@ Result<bool> Lease::Session::try_once() {
     observed_.reset();
     record_ = {};
   }
-  // Whoever is quicker now has it.
+  // The process that writes first now has it.
   if (record_.holder != settings_.identity) set_held_until({});
   if (is_another_s()) return false;
   return write(record_);

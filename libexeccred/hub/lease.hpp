@@ -2,9 +2,9 @@
 // One of many: a Lease (coordination.k8s.io/v1) of the hub, held as client-go's leaderelection
 // holds it (k8s.io/client-go/tools/leaderelection), so that both can take turns at one.
 //
-// Whoever waits takes it when its record has not changed for the record's own lease duration, by
-// the waiting side's monotonic clock; clocks are never compared. Who holds it stops believing so
-// a renew deadline after the request of the last renewal began, which is earlier than anybody else
+// A waiting process takes it when its record has not changed for the record's own lease duration,
+// by the waiting side's monotonic clock; clocks are never compared. The holder stops believing so a
+// renew deadline after the request of the last renewal began, which is earlier than anybody else
 // can take it by the lease duration less the renew deadline (5 s).
 #pragma once
 

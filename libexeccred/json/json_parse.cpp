@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace execcred::json {
 namespace {
@@ -135,6 +138,14 @@ class TreeBuilder {
     return add(std::move(done));
   }
 
+  // Sorting numbers is cheaper than sorting keys, of which hostile ones share a long beginning.
+  static bool have_distinct_hashes(const std::vector<std::string_view>& names) {
+    std::vector<std::size_t> hashes(names.size());
+    std::transform(names.begin(), names.end(), hashes.begin(), std::hash<std::string_view>());
+    std::sort(hashes.begin(), hashes.end());
+    return std::adjacent_find(hashes.begin(), hashes.end()) == hashes.end();
+  }
+
   bool check_keys(const Object& members) {
     std::vector<std::string> folded;
     std::vector<std::string_view> names;
@@ -144,6 +155,7 @@ class TreeBuilder {
       if (limits_.keys == Keys::ignore_case) folded.push_back(fold_key(member.name));
       names.emplace_back(limits_.keys == Keys::exact ? member.name : folded.back());
     }
+    if (have_distinct_hashes(names)) return true;
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice == names.end()) return true;

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/os/file_write.hpp>
 
+#include <execcred/base/pause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/os/file.hpp>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <string>
@@ -27,6 +30,8 @@ Error cannot_write(const fs::path& path, const std::string& why, std::string hin
                .hint = std::move(hint)};
 }
 
+// What is appended to ".NAME": nobody else's file has such a name, or it would be removed.
+constexpr std::string_view kOurs = ".execcred-";
 constexpr std::string_view kRandomLetters = "XXXXXX";  // mkostemp's
 
 // False with errno set at the first failure.
@@ -59,12 +64,40 @@ Status check_target(const fs::path& path, bool& exists) {
   return {};
 }
 
+// Those that killed processes left for this target.
+void remove_unfinished(const fs::path& directory, const std::string& target_name) {
+  std::error_code failed;
+  for (fs::directory_iterator entry(directory, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    const std::string name = entry->path().filename().native();
+    if (NewFile::is_name(name, target_name)) unlink(entry->path().c_str());
+  }
+}
+
+// Held by who writes a file, shared with others who do: while nobody else does, what is unfinished
+// is left over. Empty where the file system has no locks, or execcred install holds this one.
+FileDescriptor lock_directory(const fs::path& target) {
+  const fs::path directory = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  FileDescriptor lock(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!lock) return {};
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) {
+    remove_unfinished(directory, target.filename().native());
+  }
+  constexpr int kAttempts = 50;
+  for (int i = 0; i < kAttempts; ++i) {
+    if (flock(lock.get(), LOCK_SH | LOCK_NB) == 0) return lock;
+    if (errno != EWOULDBLOCK && errno != EINTR) return {};
+    pause_for(std::chrono::milliseconds(20));
+  }
+  return {};
+}
+
 }  // namespace
 
 NewFile::NewFile(const fs::path& target)
     : target_(target),
       path_(((target.has_parent_path() ? target.parent_path() / "" : fs::path()) /
-             ("." + target.filename().native() + "." + std::string(kRandomLetters)))
+             ("." + target.filename().native() + std::string(kOurs).append(kRandomLetters)))
                 .native()) {}
 
 NewFile::NewFile(NewFile&& other) noexcept
@@ -95,7 +128,7 @@ Status NewFile::take_place() {
 }
 
 bool NewFile::is_name(std::string_view name, std::string_view target_name) {
-  const std::string before = "." + std::string(target_name) + ".";
+  const std::string before = "." + std::string(target_name).append(kOurs);
   if (!name.starts_with(before)) return false;
   name.remove_prefix(before.size());
   return name.size() == kRandomLetters.size() &&
@@ -119,6 +152,7 @@ Result<Written> replace_file(const fs::path& path, std::string_view content) {
     if (current && *current == content) return Written::unchanged;
   }
   const SignalsHeld held;
+  const FileDescriptor lock = lock_directory(path);
   NewFile file = TRY(NewFile::write(path, content, S_IRUSR | S_IWUSR));
   TRY(file.take_place());
   return Written::replaced;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The request to end, which one thread or a signal handler makes and others wait for. It is an
-// eventfd, so that whoever waits for a socket can wait for this too.
+// eventfd, so that a thread that waits for a socket can wait for this too.
 #pragma once
 
 #include <execcred/base/result.hpp>

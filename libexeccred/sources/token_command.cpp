@@ -20,14 +20,16 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
+// What it printed may hold what nobody may see. A signal is this machine's: for lack of memory,
+// say.
 Error failed(const Finished& finished, const std::string& program) {
-  const std::string how = finished.signal != 0
-                              ? "was ended by signal " + std::to_string(finished.signal)
-                              : "ended with exit code " + std::to_string(finished.exit_code);
-  // What it printed may hold what nobody may see.
-  return {.kind = Error::Kind::no_credential,
+  const bool is_signal = finished.signal != 0;
+  const std::string how = is_signal ? "was ended by signal " + std::to_string(finished.signal)
+                                    : "ended with exit code " + std::to_string(finished.exit_code);
+  return {.kind = is_signal ? Error::Kind::unavailable : Error::Kind::no_credential,
           .message = in_quotes(program) + " " + how,
-          .hint = "run it by hand, as this user, to see why"};
+          .hint = "run it by hand, as this user, to see why",
+          .is_local = is_signal};
 }
 
 }  // namespace

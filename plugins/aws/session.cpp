@@ -80,9 +80,9 @@ Status identify_source(const CredentialPlan::Source& source, const Environment& 
 }
 
 // One run's way from the source through the roles.
-class Journey {
+class SessionChain {
  public:
-  Journey(const StsTarget& target, CallContext& call) : call_(call) {
+  SessionChain(const StsTarget& target, CallContext& call) : call_(call) {
     endpoint_.url = target.url;
     endpoint_.region = target.region;
   }
@@ -102,7 +102,7 @@ class Journey {
   StsEndpoint endpoint_ = {};
 };
 
-Status Journey::read_ca() {
+Status SessionChain::read_ca() {
   const auto path = call_.environment.get("AWS_CA_BUNDLE");
   if (!path || !endpoint_.tls.ca_certificates.empty()) return {};
   endpoint_.tls.ca_certificates =
@@ -112,7 +112,7 @@ Status Journey::read_ca() {
   return {};
 }
 
-Result<RoleSession> Journey::with_web_identity(const WebIdentity& identity) {
+Result<RoleSession> SessionChain::with_web_identity(const WebIdentity& identity) {
   const SecretString token = TRY(read_web_identity(identity));
   const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
   if (claims) {
@@ -126,7 +126,7 @@ Result<RoleSession> Journey::with_web_identity(const WebIdentity& identity) {
   return StsClient(endpoint_, call_).assume_role_with_web_identity(identity.role, token);
 }
 
-Result<AwsCredentials> Journey::of_instance() {
+Result<AwsCredentials> SessionChain::of_instance() {
   const AwsMetadataUrls urls = metadata_urls(call_.environment);
   return AwsMetadata(urls, call_)
       .credentials()
@@ -136,7 +136,7 @@ Result<AwsCredentials> Journey::of_instance() {
           "where the instance has a role");
 }
 
-Result<RoleSession> Journey::begin(const CredentialPlan::Source& source) {
+Result<RoleSession> SessionChain::begin(const CredentialPlan::Source& source) {
   if (const auto* keys = std::get_if<AwsCredentials>(&source)) {
     return RoleSession{.credentials = *keys};
   }
@@ -197,11 +197,11 @@ Result<CacheKey> session_key(const CredentialPlan& plan, const StsTarget& sts,
 
 Result<FreshCredential> new_session(const CredentialPlan& plan, const StsTarget& sts,
                                     CallContext& call) {
-  Journey journey(sts, call);
-  RoleSession session = TRY(journey.begin(plan.source));
+  SessionChain chain(sts, call);
+  RoleSession session = TRY(chain.begin(plan.source));
   TRY(check_end(session.credentials, call.clock.now()));
   for (const Role& role : plan.roles) {
-    session = TRY(journey.assume(role, session.credentials));
+    session = TRY(chain.assume(role, session.credentials));
   }
   FreshCredential fresh;
   fresh.credential.token = write_aws_credentials(session.credentials);

@@ -162,7 +162,7 @@ Result<FreshCredential> CertificateSigning::obtain(HubClient& cluster, const Cal
     if (pending) {
       Result<Found> looked = find(cluster, *pending);
       if (!looked && is_out_of_time(looked.error(), *pending, call)) {
-        return waiting(pending->name, false);
+        return waiting(pending->name);
       }
       found = TRY(std::move(looked));
     }
@@ -170,16 +170,16 @@ Result<FreshCredential> CertificateSigning::obtain(HubClient& cluster, const Cal
       pending = TRY(make(cluster, call));
       found = TRY(find(cluster, *pending));
     }
-    bool is_approved = false;
     if (found.ours) {
       std::optional<FreshCredential> fresh = TRY(outcome(*found.ours, *pending, cluster, call));
       if (fresh) return *std::move(fresh);
-      seen_ = pending->name;
       const json::Value* const status = found.ours->find("status");
-      is_approved = status != nullptr && find_condition(*status, "Approved") != nullptr;
+      seen_ =
+          Seen{.name = pending->name,
+               .is_approved = status != nullptr && find_condition(*status, "Approved") != nullptr};
     }
     const Duration left = call.deadline - steady_clock::now();
-    if (!call.is_needed || left <= kLastLook) return waiting(pending->name, is_approved);
+    if (!call.is_needed || left <= kLastLook) return waiting(pending->name);
     pause_for(std::min(jittered(pause), left - kLastLook + milliseconds(1)));
   }
 }
@@ -187,14 +187,14 @@ Result<FreshCredential> CertificateSigning::obtain(HubClient& cluster, const Cal
 // A look that ended with the call says nothing of the cluster where the one before went well.
 bool CertificateSigning::is_out_of_time(const Error& error, const PendingRequest& pending,
                                         const CallContext& call) const {
-  return error.kind == Error::Kind::unavailable && seen_ == pending.name &&
+  return error.kind == Error::Kind::unavailable && seen_ && seen_->name == pending.name &&
          call.deadline - steady_clock::now() <= kLastLook;
 }
 
 std::optional<Error> CertificateSigning::still_waiting(const CallContext& call) {
   const std::optional<PendingRequest> pending = kept(call);
   if (!pending || pending->closed) return std::nullopt;
-  return waiting(pending->name, false);
+  return waiting(pending->name);
 }
 
 void CertificateSigning::finish() {
@@ -323,8 +323,9 @@ Result<FreshCredential> CertificateSigning::read_certificate(const json::Value& 
   return fresh;
 }
 
-Error CertificateSigning::waiting(const std::string& name, bool is_approved) {
+Error CertificateSigning::waiting(const std::string& name) {
   is_waiting_ = true;
+  const bool is_approved = seen_ && seen_->name == name && seen_->is_approved;
   Error error =
       unavailable(shown_subject(name) +
                       (is_approved ? " is approved, and its signer has issued no certificate yet"

@@ -4,9 +4,8 @@
 //
 //   no request is kept        make one; its name is random
 //   the cluster has it        wait for its decision
-//   the cluster has it not    make it again, with the same key: it lives for 24 hours (an hour once
-//   it
-//                             is decided), and a run may have been killed before it was sent
+//   the cluster has it not    make it again, with the same key: it lives for 24 hours, an hour once
+//                             it is decided, and a run may have been killed before it was sent
 //   another's has its name    take another name
 #pragma once
 
@@ -49,6 +48,11 @@ class CertificateSigning {
     bool is_there = false;
     std::optional<json::Value> ours = {};  // with our spec.request
   };
+  // A request without a certificate, as the last look showed it.
+  struct Seen {
+    std::string name = {};
+    bool is_approved = false;
+  };
 
   std::optional<PendingRequest> kept(const CallContext& call) const;
   Result<PendingRequest> make(HubClient& cluster, const CallContext& call);
@@ -62,13 +66,13 @@ class CertificateSigning {
                                                  const HubClient& cluster, const CallContext& call);
   Result<FreshCredential> read_certificate(const json::Value& status, const PendingRequest& pending,
                                            const HubClient& cluster, TimePoint now) const;
-  Error waiting(const std::string& name, bool is_approved);
+  Error waiting(const std::string& name);
   CertificateSubject subject() const;
 
   const Options& options_;
   PendingRequestStore& store_;
   TimePoint began_;
-  std::string seen_;    // the name of the request that was last seen, without a decision
+  std::optional<Seen> seen_;
   std::string issued_;  // the name of the request that a certificate came of
   int made_ = 0;
   bool is_waiting_ = false;

@@ -81,7 +81,7 @@ Status check_namespace(const Options& options, const std::string& name, const st
                           in_quotes(own) + ", and not allowed",
                .hint = "--allow-namespace=" + name +
                        " allows it, if Secrets there are meant for "
-                       "whoever writes ClusterProfiles",
+                       "those who write ClusterProfiles",
                .cause = cause::kConfigRefused};
 }
 

@@ -27,7 +27,7 @@ struct Refused {
 
 // Ways of logging in that are no credential: they make one, by running or calling something.
 constexpr std::array<Refused, 3> kRefused = {{
-    {"execProviderConfig", "it names a command, which whoever writes the Secret would have run",
+    {"execProviderConfig", "it names a command, which the writer of the Secret would have run",
      "let the mapping name the plugin that this command is"},
     {"awsAuthConfig", "it asks for an EKS token, which is made and not stored",
      "execcred-aws makes it"},

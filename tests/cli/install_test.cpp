@@ -189,9 +189,12 @@ TEST_CASE("install: into a directory by a symbolic link") {
 
 TEST_CASE("install: what a killed run left goes, and nothing that only looks alike") {
   const Installation release;
-  const std::string kept = ".execcred-a.1234567 .execcred-a.AbC12- .execcred.AbC123 .other.AbC123 ";
-  for (const char* name : {".execcred-a.AbC123", ".execcred-gone.000000", ".execcred-a.1234567",
-                           ".execcred-a.AbC12-", ".execcred.AbC123", ".other.AbC123"}) {
+  const std::string kept =
+      ".execcred-a.AbC123 .execcred-a.execcred-1234567 .execcred-a.execcred-AbC12- "
+      ".execcred.execcred-AbC123 .other.AbC123 ";
+  for (const char* name : {".execcred-a.execcred-AbC123", ".execcred-gone.execcred-000000",
+                           ".execcred-a.execcred-1234567", ".execcred-a.execcred-AbC12-",
+                           ".execcred.execcred-AbC123", ".execcred-a.AbC123", ".other.AbC123"}) {
     release.sandbox().write("plugins/" + std::string(name), "half");
   }
   check_installs(release.run());
@@ -213,7 +216,7 @@ TEST_CASE("install: several at once, on one directory") {
 
 TEST_CASE("install: waits while another run has the directory") {
   const Installation release;
-  const std::string half = release.sandbox().write("plugins/.execcred-a.AbC123", "half");
+  const std::string half = release.sandbox().write("plugins/.execcred-a.execcred-AbC123", "half");
   const int directory = open(release.directory().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   REQUIRE(flock(directory, LOCK_EX) == 0);
   Child waiting(release.command());

@@ -293,6 +293,18 @@ TEST_CASE("arguments: a file option takes - for standard output") {
   CHECK_FALSE(std::filesystem::exists("-"));
 }
 
+TEST_CASE("kubeconfig -o: what a killed run left for the file goes, and nothing else") {
+  const Inventory inventory = inventory_of(good("a"));
+  const Sandbox& sandbox = inventory.sandbox();
+  const std::string file = sandbox.at("kube/config");
+  const std::string left_over = sandbox.write("kube/.config.execcred-Ab12Cd", "cut");
+  const std::vector<std::string> others = {sandbox.write("kube/.config.backup", "mine"),
+                                           sandbox.write("kube/.other.execcred-Ab12Cd", "mine")};
+  CHECK(inventory.run("kubeconfig", {"-o", file}).exit_code == 0);
+  CHECK_FALSE(std::filesystem::exists(left_over));
+  for (const std::string& other : others) CHECK(read_text(other) == "mine");
+}
+
 TEST_CASE("kubeconfig --dry-run and --diff: the file stays as it is") {
   const Inventory inventory = inventory_of(good("a"));
   const std::string file = inventory.sandbox().at("fleet.kubeconfig");

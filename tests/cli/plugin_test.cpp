@@ -107,6 +107,8 @@ TEST_CASE("an answer that is no complete ExecCredential of the asked version is 
       {head + R"(,"status":{"token":""}})", "token"},
       {head + R"(,"status":{"token":5}})", "status.token"},
       {head + R"(,"status":{"token":"a\nb"}})", "status.token"},
+      {head + R"(,"status":{"token":"a b"}})", "status.token has a character that no HTTP header"},
+      {head + R"(,"status":{"token":"caf\u00e9"}})", "status.token has a character"},
       {head + R"(,"status":{"token":"t","token":"u"}})", "token"},
       {head + R"(,"status":{"clientCertificateData":"c"}})", "clientKeyData"},
       {head + R"(,"status":{"token":"t","clientKeyData":"k"}})", "clientCertificateData"},

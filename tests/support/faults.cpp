@@ -4,11 +4,12 @@
 //
 //   LD_PRELOAD=…/libfaults.so FAULT=poll:12:3:/tmp/mark program
 //
-// is the third poll, with ENOMEM. The file at the end of FAULT is made when the call fails; it has
-// a byte if that was in main, whose first act is to look whether standard input is open. In the
-// place of an error, -1 leaves the call one byte to read or write, and -2 half of what it asks for.
-// With "clock" that place has the seconds by which the time of day is moved; times of files are
-// not.
+// is the third poll, with ENOMEM. A process whose call fails adds a line to the file at the end of
+// FAULT: its number, and "in main" or "before main", whose first act is to look whether standard
+// input is open. In the place of an error, -1 leaves the call one byte to read or write, and -2
+// half of what it asks for. With "clock" that place has the seconds by which the time of day is
+// moved from the Nth look at it on; times of files are not. "clockfile:0:0:/tmp/seconds" takes them
+// from the file, each time anew.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,6 +18,8 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -48,13 +51,43 @@ std::atomic<bool> is_in_main = false;
   }
 }
 
+// The system's own calls: those of the library may be the ones that fail.
+void leave_mark() {
+  char line[40] = {};
+  const int size = std::snprintf(line, sizeof line, "%d %s main\n", static_cast<int>(getpid()),
+                                 is_in_main ? "in" : "before");
+  const int mark = open(fault.mark, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (syscall(SYS_write, mark, line, size) != size) _exit(99);
+  close(mark);
+}
+
 bool strikes(const char* call) {
   if (std::strcmp(call, fault.call) != 0) return false;
-  if (++fault.seen != fault.number && fault.number != 0) return false;
-  const int mark = open(fault.mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (ftruncate(mark, is_in_main ? 1 : 0) != 0) _exit(99);
-  close(mark);
+  const int seen = ++fault.seen;
+  if (seen != fault.number && fault.number != 0) return false;
+  if (seen == fault.number || seen == 1) leave_mark();
   return true;
+}
+
+// 0 while there is no number in the file.
+long seconds_in_file() {
+  const int saved = errno;
+  char text[32] = {};
+  const int file = open(fault.mark, O_RDONLY | O_CLOEXEC);
+  const ssize_t size = pread(file, text, sizeof text - 1, 0);
+  close(file);
+  errno = saved;
+  return size > 0 ? std::strtol(text, nullptr, 10) : 0;
+}
+
+// By how many seconds the time of day is moved now.
+long clock_offset() {
+  if (std::strcmp(fault.call, "clockfile") == 0) return seconds_in_file();
+  if (std::strcmp(fault.call, "clock") != 0) return 0;
+  const int seen = ++fault.seen;
+  if (seen < fault.number) return 0;
+  if (seen == fault.number || seen == 1) leave_mark();
+  return fault.error;
 }
 
 bool fails(const char* call) {
@@ -113,6 +146,7 @@ ssize_t write(int file, const void* buffer, std::size_t size) {
 int getsockopt(int socket, int level, int name, void* value, socklen_t* size) noexcept {
   PASS_ON(getsockopt, -1, socket, level, name, value, size);
 }
+int fsync(int file) { PASS_ON(fsync, -1, file); }
 int eventfd(unsigned value, int flags) noexcept { PASS_ON(eventfd, -1, value, flags); }
 int signalfd(int file, const sigset_t* mask, int flags) noexcept {
   PASS_ON(signalfd, -1, file, mask, flags);
@@ -125,9 +159,23 @@ int getentropy(void* buffer, std::size_t size) { PASS_ON(getentropy, -1, buffer,
 int clock_gettime(clockid_t clock, timespec* now) noexcept {
   static const auto kNext = next<decltype(&clock_gettime)>("clock_gettime");
   const int result = kNext(clock, now);
-  const bool is_moved = clock == CLOCK_REALTIME && std::strcmp(fault.call, "clock") == 0;
-  if (result == 0 && is_moved) now->tv_sec += fault.error;
+  const bool is_of_day = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
+  if (result == 0 && is_of_day) now->tv_sec += clock_offset();
   return result;
+}
+
+int gettimeofday(timeval* __restrict now, void* __restrict zone) noexcept {
+  static const auto kNext = next<decltype(&gettimeofday)>("gettimeofday");
+  const int result = kNext(now, zone);
+  if (result == 0) now->tv_sec += clock_offset();
+  return result;
+}
+
+std::time_t time(std::time_t* now) noexcept {
+  static const auto kNext = next<decltype(&time)>("time");
+  const std::time_t moved = kNext(nullptr) + clock_offset();
+  if (now != nullptr) *now = moved;
+  return moved;
 }
 
 int fcntl(int file, int command, ...) {

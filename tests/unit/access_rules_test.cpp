@@ -177,6 +177,27 @@ TEST_CASE("check_cluster: --server-ca-file pins every certificate that the clien
 }
 
 TEST_CASE(
+    "check_cluster: with --server-ca-file, the certificate must be for the server's own host") {
+  const TempDir dir;
+  AccessRules pinned;
+  pinned.server_ca_file = write_file(dir / "ca.crt", certificate("one"));
+  const auto check = [&pinned](const std::string& server, const std::string& name) {
+    return check_cluster(pinned,
+                         info({.server = server,
+                               .tls_server_name = name,
+                               .certificate_authority_data = encode_base64(certificate("one"))}));
+  };
+  CHECK(check("https://h.example:6443", ""));
+  CHECK(check("https://h.example:6443", "H.example"));
+  CHECK(check("https://[fd00::1]:6443", "fd00:0::1"));
+  for (const std::string name :
+       {"other.example", "h.example.", "example", "fd00::1", "h.example:1"}) {
+    CAPTURE(name);
+    check_fails(check("https://h.example:6443", name), kRefused, "spec.cluster.tls-server-name");
+  }
+}
+
+TEST_CASE(
     "check_cluster: a pin that cannot be read or is no certificate is a configuration error") {
   const TempDir dir;
   const ExecInfo asked = info(

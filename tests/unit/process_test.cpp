@@ -256,6 +256,24 @@ TEST_CASE("run_command: at the deadline the program is killed with all that it s
   CHECK(comes_true([&] { return lifeline.is_cut(); }));
 }
 
+TEST_CASE("run_command: a program ends with the caller, also where the caller is killed") {
+  const TempDir dir;
+  Lifeline lifeline(dir / "alive");
+  const Command waiting =
+      shell("exec 3>" + (dir / "alive").native() + "; echo up >&3; exec sleep 1000", kPatience);
+  const pid_t caller = fork();
+  REQUIRE(caller >= 0);
+  if (caller == 0) {
+    static_cast<void>(run_command(waiting));
+    _exit(0);
+  }
+  const bool is_up = comes_true([&] { return contains(lifeline.text(), "up"); });
+  kill(caller, SIGKILL);
+  waitpid(caller, nullptr, 0);
+  REQUIRE(is_up);
+  CHECK(comes_true([&] { return lifeline.is_cut(); }));
+}
+
 TEST_CASE("run_command: the deadline also ends a program that floods its error output") {
   const auto start = steady_clock::now();
   check_fails(run_command(shell("yes >&2 & yes >&2 & yes >&2 & yes >&2", 300ms)),

@@ -158,12 +158,16 @@ TEST_CASE("other processes of its user cannot look into it" * kOwnRules) {
     if (geteuid() == 0) become(kAnyUser);
   };
   Child child(command);
-  // What belongs to a process that is not dumpable belongs to root.
-  CHECK(wait_until([&child] {
+  const std::string own_name = process_status(getpid(), "Name");
+  // What belongs to a process that is not dumpable belongs to root. So does what belongs to one
+  // that has ended, and, for a moment, to one that has become another user and does not run the
+  // plugin yet.
+  CHECK(wait_until([&] {
+    if (process_status(child.pid(), "Name") == own_name) return false;
     struct stat status = {};
     const std::string path = "/proc/" + std::to_string(child.pid()) + "/environ";
     return stat(path.c_str(), &status) == 0 && status.st_uid == 0 &&
-           !process_status(child.pid(), "Uid").starts_with("0");
+           !process_status(child.pid(), "Uid").starts_with("0") && is_running(child.pid());
   }));
 }
 

@@ -171,7 +171,7 @@ a_pending_request_is_resumed() {
   name=$(sed -n 's/^  hint: kubectl certificate approve \([^;]*\);.*/\1/p' stderr)
   request_of "$name"
   admin certificate approve "$name" >/dev/null
-  ask "${CERTIFICATE[@]}" --timeout=2s
+  ask "${CERTIFICATE[@]}" --timeout=5s
   expect_refused_by_bootstrap 3 "'$name' is approved, and its signer has issued no certificate yet"
   sign "$name"
   ask "${CERTIFICATE[@]}"

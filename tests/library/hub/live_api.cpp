@@ -153,6 +153,13 @@ std::optional<Json> LiveApi::find(const std::string& resource, const std::string
   return found == objects_.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::size_t LiveApi::count(const std::string& resource) const {
+  const std::scoped_lock lock(mutex_);
+  return static_cast<std::size_t>(
+      std::count_if(objects_.begin(), objects_.end(),
+                    [&](const auto& object) { return object.first.starts_with(resource + "/"); }));
+}
+
 void LiveApi::compact() {
   const std::scoped_lock lock(mutex_);
   oldest_ = ++version_;

@@ -46,6 +46,8 @@ class LiveApi {
   void erase(const std::string& resource, const std::string& name_space, const std::string& name);
   std::optional<Json> find(const std::string& resource, const std::string& name_space,
                            const std::string& name) const;
+  // In all namespaces.
+  std::size_t count(const std::string& resource) const;
 
   void before(Hook hook);
   void after(Hook hook);  // the change is done, and its reply not yet written

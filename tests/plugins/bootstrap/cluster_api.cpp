@@ -168,13 +168,17 @@ ClusterApi::ClusterApi(const Identity* client_ca)
 }
 
 void ClusterApi::answer(Stream& stream, const Received& request) {
-  const std::scoped_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
   const std::string path = request.path();
   if (forbidden_.contains(request.method)) {
     stream.write(status_reply(403, "Forbidden", "the user cannot do this to " + path));
   } else if (path == kTokenPath && request.method == "POST") {
     stream.write(give_token(request));
+  } else if (path.starts_with(kSigningPath) && request.method == "GET" && looks_ == 0) {
+    lock.unlock();
+    stream.wait_for_close();
   } else if (path.starts_with(kSigningPath)) {
+    if (request.method == "GET") --looks_;
     const std::string said = request.method == "POST"
                                  ? create(request)
                                  : get(path.substr(std::string(kSigningPath).size() + 1));
@@ -287,6 +291,11 @@ void ClusterApi::set_vanishing(bool is_vanishing) {
 void ClusterApi::set_taken(int count) {
   const std::scoped_lock lock(mutex_);
   taken_ = count;
+}
+
+void ClusterApi::stall_after(int looks) {
+  const std::scoped_lock lock(mutex_);
+  looks_ = looks;
 }
 
 void ClusterApi::lose_answers(int count) {

@@ -64,6 +64,8 @@ class ClusterApi {
   void set_taken(int count);
   // So many requests for signing are acted on, and get no answer.
   void lose_answers(int count);
+  // So many looks at requests for signing are answered, and no later one.
+  void stall_after(int looks);
   // Answers with 403 as RBAC does.
   void forbid(const std::string& method);
   void allow_all();
@@ -99,6 +101,7 @@ class ClusterApi {
   bool is_vanishing_ = false;
   int taken_ = 0;
   int lost_ = 0;
+  int looks_ = -1;  // that are still answered; all of them where it is negative
   int made_ = 0;
 };
 

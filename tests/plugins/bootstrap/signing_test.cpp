@@ -138,6 +138,13 @@ TEST_CASE("csr: approved, and not issued yet, is pending too") {
   CHECK(rig.api.posts() == 1);
 }
 
+TEST_CASE("csr: a last look that gets no answer leaves what the look before it showed") {
+  Bootstrap rig;
+  rig.api.decide(Approver::only_approves);
+  rig.api.stall_after(2);
+  CHECK_REFUSAL(rig.run(brief()), 3, "is approved, and its signer has issued no certificate yet");
+}
+
 TEST_CASE("csr: name and key are kept with 0600, and neither is shown") {
   Bootstrap rig;
   rig.api.decide(Approver::waits);

@@ -80,7 +80,7 @@ TEST_CASE("command: one that fails, or prints nothing, too much or no token, is 
   const std::string token = new_subject();
   for (const std::string& body :
        {"echo " + token + "; exit 3", std::string("exit 1"), std::string("exit 0"),
-        std::string("echo; echo"), std::string("echo two words"), std::string("kill -9 $$"),
+        std::string("echo; echo"), std::string("echo two words"),
         std::string("head -c 10000000 /dev/zero | tr '\\0' a"), std::string("cat /dev/zero"),
         "echo " + token + "; echo " + token, "echo " + new_subject(-60)}) {
     CAPTURE(body);
@@ -88,6 +88,16 @@ TEST_CASE("command: one that fails, or prints nothing, too much or no token, is 
                   "the subject token");
   }
   CHECK(fed.idp.connections() == 0);
+}
+
+TEST_CASE("command: one that a signal ends is unavailable, and nobody remembers it") {
+  Federation fed;
+  fed.idp.answer(token_reply("the-token"));
+  const Ask ask = by({fed.sandbox.script("get-token", "kill -9 $$")});
+  CHECK_FAILURE(fed.run_cold(ask), 3, "was ended by signal 9");
+  CHECK(fed.idp.connections() == 0);
+  fed.sandbox.script("get-token", "echo " + new_subject());
+  CHECK(token_of(fed.run(ask)) == "the-token");
 }
 
 TEST_CASE("command: one that hangs ends within the deadline, with all that it started") {

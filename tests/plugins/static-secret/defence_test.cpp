@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The confused deputy: whoever writes a ClusterProfile may not pair any Secret with any server.
+// The confused deputy: who writes a ClusterProfile may not pair any Secret with any server.
 // Each case fails without the defence that its name tells.
 #include "material.hpp"
 #include "plugin.hpp"
