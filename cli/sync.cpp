@@ -298,8 +298,10 @@ sync::ReconcilerSettings Sync::reconciler_settings() const {
 }
 
 Result<std::unique_ptr<sync::FolderTarget>> Sync::folder_target() const {
-  sync::FolderSettings settings{
-      .root = folder_, .instance = instance_, .file_mode = file_mode_.value_or(0600)};
+  sync::FolderSettings settings{.root = folder_,
+                                .instance = instance_,
+                                .file_mode = file_mode_.value_or(0600),
+                                .removes_left_overs = !is_dry_};
   if (!folder_group_.empty()) settings.group = TRY(group_of(folder_group_));
   return sync::FolderTarget::open(std::move(settings));
 }

@@ -236,10 +236,4 @@ std::string digest_of(const Access& access) {
   return "sha256:" + to_hex(sha256(json::to_text(document)));
 }
 
-std::string digest_of(const Credential& credential) {
-  return fingerprint("token", credential.token.reveal()) +
-         fingerprint("certificate", credential.client_certificate) +
-         fingerprint("key", credential.client_key.reveal());
-}
-
 }  // namespace execcred::sync

@@ -57,7 +57,5 @@ Result<SecretForm> secret_form(SecretFormat format, const Issue& issue);
 // What decides which credential a cluster gets and what is written of it: another digest means that
 // what was written is out of date.
 std::string digest_of(const Access& access);
-// Equal for two credentials of the same bytes.
-std::string digest_of(const Credential& credential);
 
 }  // namespace execcred::sync

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <memory>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -45,10 +46,18 @@ bool is_for_lack_of_room(int number) {
          number == EMFILE || number == ENFILE;
 }
 
+std::string hint_of(int number) {
+  if (number == ENOSPC || number == EDQUOT) {
+    return "make room there: a renewal needs it for a second generation of the files";
+  }
+  return {};
+}
+
 Error failed(const std::string& doing, int number) {
   const bool may_pass = is_for_lack_of_room(number);
   return Error{.kind = may_pass ? Error::Kind::unavailable : Error::Kind::configuration,
                .message = "cannot " + doing + ": " + system_message(number),
+               .hint = hint_of(number),
                .is_local = true,
                .cause = may_pass ? cause::kTargetUnavailable : cause::kTargetRefused};
 }
@@ -91,20 +100,29 @@ bool is_temporary(std::string_view name) {
   return name.size() == 16 && std::all_of(name.begin(), name.end(), is_hex_digit);
 }
 
-std::vector<std::string> entries_of(int directory) {
-  std::vector<std::string> names;
+Result<std::vector<std::string>> list_entries(int directory) {
   const int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* const stream = copy < 0 ? nullptr : fdopendir(copy);
-  if (stream == nullptr) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(copy < 0 ? nullptr : fdopendir(copy), closedir);
+  if (!stream) {
+    const int why = errno;
     if (copy >= 0) close(copy);
-    return names;
+    return failed("list a folder", why);
   }
-  while (const dirent* const entry = readdir(stream)) {
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* const entry = readdir(stream.get())) {
     const std::string name = entry->d_name;
     if (name != "." && name != "..") names.push_back(name);
+    errno = 0;
   }
-  closedir(stream);
+  if (errno != 0) return failed("list a folder", errno);
   return names;
+}
+
+// For what is looked at anew in any case: no entries where they cannot be listed.
+std::vector<std::string> entries_of(int directory) {
+  Result<std::vector<std::string>> names = list_entries(directory);
+  return names ? std::move(*names) : std::vector<std::string>();
 }
 
 FileDescriptor open_folder(int parent, const std::string& name) {
@@ -147,6 +165,16 @@ FileDescriptor open_data(int folder) {
   return open_folder(folder, *generation);
 }
 
+// Whether what ..data names can be read by the names beside it.
+bool is_whole(int folder) {
+  const FileDescriptor data = open_data(folder);
+  if (!data) return false;
+  const std::vector<std::string> names = entries_of(data.get());
+  return std::all_of(names.begin(), names.end(), [folder](const std::string& name) {
+    return link_text(folder, name) == std::string(kDataLinks) + name;
+  });
+}
+
 bool holds(int folder, const Contents& contents) {
   const FileDescriptor data = open_data(folder);
   if (!data || entries_of(data.get()).size() != contents.size()) return false;
@@ -178,20 +206,20 @@ Status lock(int folder) {
 // Its content is on the disk before any name leads there. Names need no fsync: file systems keep
 // their order, and a name that a power failure takes back leads to the generation before.
 Status write_file(int folder, const std::string& name, std::string_view content, mode_t mode,
-                  const std::optional<gid_t>& group) {
+                  const std::optional<gid_t>& group, const std::string& shown_name) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   const FileDescriptor file(openat(folder, name.c_str(), kFlags, 0600));
-  if (!file) return failed("write " + name, errno);
+  if (!file) return failed("write " + shown_name, errno);
   while (!content.empty()) {
     const ssize_t count = write(file.get(), content.data(), content.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return failed("write " + name, errno);
+    if (count < 0) return failed("write " + shown_name, errno);
     content.remove_prefix(static_cast<std::size_t>(count));
   }
   const bool is_given = !group || fchown(file.get(), static_cast<uid_t>(-1), *group) == 0;
-  if (!is_given) return failed("give " + name + " to --dir-group", errno);
+  if (!is_given) return failed("give " + shown_name + " to --dir-group", errno);
   if (fchmod(file.get(), mode) != 0 || fsync(file.get()) != 0)
-    return failed("write " + name, errno);
+    return failed("write " + shown_name, errno);
   return {};
 }
 
@@ -207,7 +235,7 @@ Status put_link(int folder, const std::string& to, const std::string& name) {
 
 Status put_marker(int folder, const Mark& mark) {
   const std::string temporary = random_name(kTemporary);
-  Status written = write_file(folder, temporary, marker_text(mark), 0600, std::nullopt);
+  Status written = write_file(folder, temporary, marker_text(mark), 0600, std::nullopt, kMarker);
   if (written && renameat(folder, temporary.c_str(), folder, kMarker) == 0) return {};
   const int why = errno;
   unlinkat(folder, temporary.c_str(), 0);
@@ -236,6 +264,22 @@ void tidy(int folder, const Contents& contents, const std::set<std::string>& gen
     const bool is_stale_link = contents.find(name) == contents.end() &&
                                link_text(folder, name) == std::string(kDataLinks) + name;
     if (is_stale_generation || is_left_over || is_stale_link) remove_tree(folder, name);
+  }
+}
+
+// What a run that was killed left in a folder: temporary names, and generations to which ..data has
+// never led, or has not led for long. The newest one before that of ..data may have readers.
+void remove_left_over(int folder) {
+  const std::string current = link_text(folder, kData).value_or("");
+  const std::vector<std::string> names = entries_of(folder);
+  std::string before;
+  for (const std::string& name : names) {
+    if (is_generation(name) && name < current) before = std::max(before, name);
+  }
+  for (const std::string& name : names) {
+    const bool is_unused =
+        is_generation(current) && is_generation(name) && name != current && name != before;
+    if (is_unused || is_temporary(name)) remove_tree(folder, name);
   }
 }
 
@@ -330,7 +374,7 @@ Status FolderTarget::write_generation(int folder, const std::string& generation,
   const FileDescriptor data = open_folder(folder, generation);
   if (!data) return failed("make a folder", errno);
   for (const auto& [name, text] : contents) {
-    TRY(write_file(data.get(), name, text.reveal(), settings_.file_mode, settings_.group));
+    TRY(write_file(data.get(), name, text.reveal(), settings_.file_mode, settings_.group, name));
   }
   return adopt(data.get(), folder_mode());
 }
@@ -455,23 +499,26 @@ Result<Wrote> FolderTarget::remove(const Held& held, const MayWrite& may_write) 
 Result<std::vector<Held>> FolderTarget::scan() {
   const FileDescriptor root = TRY(open_root());
   std::vector<Held> held;
-  for (const std::string& name_space : entries_of(root.get())) {
+  const std::vector<std::string> name_spaces = TRY(list_entries(root.get()));
+  for (const std::string& name_space : name_spaces) {
     if (!is_dns1123_label(name_space)) continue;
     const FileDescriptor parent = open_folder(root.get(), name_space);
     if (!parent) continue;
     TRY(lock(parent.get()));
-    for (const std::string& name : entries_of(parent.get())) {
+    const std::vector<std::string> names = TRY(list_entries(parent.get()));
+    for (const std::string& name : names) {
       const FileDescriptor folder = open_folder(parent.get(), name);
       if (!folder) continue;
       std::optional<Mark> mark = marker_of(folder.get());
       // Nobody works on it: that is done with the lock.
       const bool is_left_over = is_temporary(name);
-      if (is_left_over) remove_tree(parent.get(), name);
+      if (is_left_over && settings_.removes_left_overs) remove_tree(parent.get(), name);
       const bool is_ours = mark && !is_left_over && mark->instance == settings_.instance &&
                            mark->name_space == name_space && mark->name == name;
       if (!is_ours) continue;
+      if (settings_.removes_left_overs) remove_left_over(folder.get());
       // What cannot be read is due.
-      if (!open_data(folder.get())) mark->digest.clear();
+      if (!is_whole(folder.get())) mark->digest.clear();
       held.push_back(TRY(place_of(*mark)));
     }
   }

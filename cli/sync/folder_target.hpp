@@ -25,6 +25,8 @@ struct FolderSettings {
   std::string instance = {};
   mode_t file_mode = 0600;
   std::optional<gid_t> group = std::nullopt;
+  // With false, scan() leaves what a run that was killed left behind.
+  bool removes_left_overs = true;
 };
 
 class FolderTarget final : public Store, public Target {
@@ -34,7 +36,7 @@ class FolderTarget final : public Store, public Target {
 
   Store& store() override { return *this; }
   Result<Held> place_of(const Mark& mark) override;
-  // Also removes what a run that was killed left behind.
+  // Also removes what a run that was killed left behind, as the settings say.
   Result<std::vector<Held>> scan() override;
   bool is_gone(const Held& held) const override;
   Result<Wrote> write(const Held& held, const Issue& issue, const MayWrite& may_write) override;

@@ -176,7 +176,7 @@ class Work {
     const Result<Held> place = target.place_of(mark);
     if (!place) {
       Failure failure = failure_of(place.error(), {});
-      failure.cause = cause::kTargetUnfit;
+      failure.cause = cause::kTargetUnusable;
       report(std::move(failure));
       return;
     }

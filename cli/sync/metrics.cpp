@@ -44,13 +44,15 @@ MetricFamily plugin_durations(const Figures& figures) {
 std::string metrics_text(const Figures& figures) {
   MetricFamily expiry =
       family("execcred_credential_expiry_timestamp_seconds",
-             "When the written credential of the cluster ends, in Unix time.", MetricType::Gauge);
+             "When the written credential of the cluster ends, in Unix time; +Inf without an end.",
+             MetricType::Gauge);
   for (const ClusterFigures& cluster : figures.credentials) {
-    if (!cluster.expires) continue;
     ClientMetric& metric = expiry.metric.emplace_back();
     metric.label = {
         {"namespace", cluster.name_space}, {"name", cluster.name}, {"provider", cluster.provider}};
-    metric.gauge.value = static_cast<double>(cluster.expires->time_since_epoch().count());
+    metric.gauge.value = cluster.expires
+                             ? static_cast<double>(cluster.expires->time_since_epoch().count())
+                             : std::numeric_limits<double>::infinity();
   }
   MetricFamily renewals =
       family("execcred_sync_renewals_total", "How many times a cluster's credential was written.",

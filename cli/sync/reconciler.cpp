@@ -25,9 +25,14 @@ constexpr std::chrono::milliseconds kLongestWait(1000);
 constexpr std::chrono::milliseconds kPacedWait(100);
 constexpr std::chrono::seconds kScanPause(5);
 constexpr std::chrono::minutes kClockStep(1);
+// A smaller step of the clock delays nothing by more than a failure does.
+constexpr std::chrono::minutes kClockLeap(5);
 constexpr std::size_t kMaxMapping = 1024UL * 1024;
 
 TimePoint now() { return SystemClock().now(); }
+
+// It changes where the clock is set, or the machine was asleep.
+Duration clock_ahead() { return now().time_since_epoch() - SteadyClock::now().time_since_epoch(); }
 
 }  // namespace
 
@@ -67,6 +72,13 @@ struct Reconciler::Cluster {
     return earliest;
   }
   bool is_listed() const { return presence == Presence::listed; }
+
+  // What was found out before counts no more, nor what a job in flight is about to find out.
+  void ask_anew() {
+    next_ask.reset();
+    failures = 0;
+    is_changed = is_in_flight || is_queued;
+  }
 };
 
 Reconciler::Reconciler(ReconcilerSettings settings, Parts parts)
@@ -186,10 +198,7 @@ void Reconciler::resolve(const ListedProfile& listed, Cluster& cluster) const {
   cluster.problem = std::move(problem);
   cluster.mark.digest = std::move(digest);
   cluster.mark.uid = listed.uid;
-  if (is_same) return;
-  cluster.next_ask.reset();
-  cluster.failures = 0;
-  cluster.is_changed = cluster.is_in_flight || cluster.is_queued;
+  if (!is_same) cluster.ask_anew();
 }
 
 void Reconciler::take(const ListedProfile& listed) {
@@ -213,7 +222,7 @@ void Reconciler::take(const ListedProfile& listed) {
   const bool is_new = !cluster.is_listed();
   cluster.presence = Presence::listed;
   resolve(listed, cluster);
-  if (is_new) cluster.next_ask.reset();
+  if (is_new) cluster.ask_anew();
   if (is_new) claim(cluster);
   schedule(cluster);
 }
@@ -258,8 +267,7 @@ void Reconciler::mark_gone() {
     if (cluster->seen == look_ || cluster->presence == Presence::gone) continue;
     if (cluster->is_listed()) release(*cluster);
     cluster->presence = Presence::gone;
-    cluster->next_ask.reset();
-    cluster->failures = 0;
+    cluster->ask_anew();
   }
 }
 
@@ -563,6 +571,21 @@ void Reconciler::sweep() {
   set_pace();
 }
 
+// Pauses count from a time that may be years away now.
+void Reconciler::follow_clock() {
+  const Duration ahead = clock_ahead();
+  const Duration step = ahead - std::exchange(clock_ahead_, ahead);
+  if (std::chrono::abs(step) < kClockLeap) return;
+  parts_.journal.write(Level::warning, "the clock was set, or this machine was asleep",
+                       {{"by", format_duration(std::chrono::round<std::chrono::seconds>(step))}});
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, cluster] : clusters_) {
+    cluster->next_ask.reset();
+    cluster->failures = 0;
+    schedule(*cluster);
+  }
+}
+
 void Reconciler::wake() {
   {
     const std::lock_guard lock(wake_mutex_);
@@ -592,10 +615,27 @@ Status Reconciler::lead() {
   return {};
 }
 
+void Reconciler::report_lease(bool is_leading) {
+  if (parts_.lease == nullptr) return;
+  const LeaseView view = parts_.lease->view();
+  const std::string holder = is_leading ? "" : view.holder;
+  if (is_leading != was_leading_ || holder != lease_holder_) {
+    parts_.journal.write(Level::info,
+                         is_leading ? "this process holds the Lease" : "waiting for the Lease",
+                         {{"holder", holder}});
+  }
+  was_leading_ = is_leading;
+  lease_holder_ = holder;
+  const std::string failure = view.error ? std::string(cause_of(*view.error)) : "";
+  if (view.error && failure != lease_failure_) parts_.journal.write(Level::error, *view.error);
+  lease_failure_ = failure;
+}
+
 Status Reconciler::run() {
   start_threads();
   auto next_sweep = SteadyClock::now() + kSweep;
   bool is_looked_at = false;
+  clock_ahead_ = clock_ahead();
   Status led;
   while (led && !parts_.stop.is_requested()) {
     bool is_woken = false;
@@ -604,6 +644,7 @@ Status Reconciler::run() {
       if (!is_woken_) woken_.wait_for(lock, kPacedWait);
       is_woken = std::exchange(is_woken_, false);
     }
+    follow_clock();
     const bool is_time = SteadyClock::now() >= next_sweep;
     if (is_woken || is_time) {
       look();
@@ -614,6 +655,7 @@ Status Reconciler::run() {
       next_sweep = SteadyClock::now() + kSweep;
     }
     const bool is_leading = parts_.lease == nullptr || parts_.lease->holds();
+    report_lease(is_leading);
     if (!is_leading) is_scanned_ = false;
     if (is_leading && !is_scanned_) led = lead();
     const std::lock_guard lock(mutex_);
@@ -634,6 +676,8 @@ Figures Reconciler::figures() const {
   for (const auto& [key, cluster] : clusters_) {
     if (!cluster->is_listed()) continue;
     ++figures.clusters;
+    // What it knew before another process began to renew is out of date.
+    if (figures_.is_waiting) continue;
     const std::optional<Lifetime> lifetime = cluster->lifetime();
     if (!lifetime) continue;
     figures.credentials.push_back({.name_space = cluster->mark.name_space,

@@ -139,7 +139,10 @@ class Reconciler {
   void work();
   bool may_write() const;
   void dispatch(bool is_paced);
+  void follow_clock();
   void sweep();
+  // Once for each change, not for each attempt.
+  void report_lease(bool is_leading);
   Status lead();
 
   ReconcilerSettings settings_;
@@ -164,6 +167,10 @@ class Reconciler {
   std::uint64_t look_ = 0;
   bool is_known_ = false;    // the inventory, at the last look
   bool is_scanned_ = false;  // since this process may write
+  Duration clock_ahead_ = {};
+  std::optional<bool> was_leading_;  // at the last look; nullopt before the first
+  std::string lease_holder_;         // likewise, another process; empty: none, or not known
+  std::string lease_failure_;        // the cause of the one reported last; empty after a success
 
   std::mutex wake_mutex_;
   std::condition_variable woken_;

@@ -35,6 +35,12 @@ std::string place_name(const std::string& name_space, const std::string& name) {
   return text.append(name_space).append("/").append(name);
 }
 
+Result<LabelSelector> selector_of(const std::string& instance) {
+  std::string text(kManagedBy);
+  text.append("=").append(kManager).append(",").append(kInstance).append("=").append(instance);
+  return LabelSelector::parse(text);
+}
+
 std::optional<Mark> mark_of_object(const Value& object) {
   return mark_of(texts_of(object, "labels"), texts_of(object, "annotations"));
 }
@@ -221,9 +227,7 @@ SecretStore::~SecretStore() {
 }
 
 Status SecretStore::watch(HubClient client, const StopEvent& stop) {
-  const LabelSelector selector =
-      TRY(LabelSelector::parse(std::string(kManagedBy) + "=" + std::string(kManager) + "," +
-                               std::string(kInstance) + "=" + settings_.instance));
+  const LabelSelector selector = TRY(selector_of(settings_.instance));
   watch_ = std::make_unique<HubWatch>(std::move(client),
                                       watch_secret_metadata(settings_.scanned, selector));
   watcher_ = std::thread([this, &stop] { watch_->run(stop); });
@@ -241,9 +245,7 @@ Held SecretStore::place_of(const std::string& name, const Mark& mark) {
 }
 
 Result<std::vector<Held>> SecretStore::scan() {
-  const LabelSelector selector =
-      TRY(LabelSelector::parse(std::string(kManagedBy) + "=" + std::string(kManager) + "," +
-                               std::string(kInstance) + "=" + settings_.instance));
+  const LabelSelector selector = TRY(selector_of(settings_.instance));
   const std::vector<Value> objects =
       TRY(clients_.with([&](HubClient& client) -> Result<std::vector<Value>> {
         return HubSecrets(client).list(settings_.scanned, selector, HubContent::metadata);
@@ -335,7 +337,7 @@ Result<Held> SecretTarget::place_of(const Mark& mark) {
 Result<Wrote> SecretTarget::write(const Held& held, const Issue& issue, const MayWrite& may_write) {
   Result<SecretForm> form = secret_form(format_, issue);
   if (!form) {
-    form.error().cause = cause::kTargetUnfit;
+    form.error().cause = cause::kTargetUnusable;
     return form.error();
   }
   return store_.write(held, *form, may_write);

@@ -20,7 +20,7 @@ inline constexpr std::string_view kTargetForeign = "target-foreign";
 inline constexpr std::string_view kTargetClash = "target-clash";
 inline constexpr std::string_view kTargetRefused = "target-refused";
 inline constexpr std::string_view kTargetUnavailable = "target-unavailable";
-inline constexpr std::string_view kTargetUnfit = "target-unfit";
+inline constexpr std::string_view kTargetUnusable = "target-unusable";
 }  // namespace cause
 
 class Store;

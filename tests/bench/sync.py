@@ -101,6 +101,8 @@ class Api:
         return text
 
     def secret_requests(self):
+        # An idle connection may have been closed by the server.
+        self.local = threading.local()
         counts = collections.Counter()
         for line in self.ask("GET", "/metrics").splitlines():
             if not line.startswith("apiserver_request_total{"):

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The alert rules and the dashboard of config/monitoring, put to Prometheus's own promtool.
+"""The alert rules and the dashboard of config, put to Prometheus's own promtool.
 
 promtool_test.py SOURCE PROMTOOL: the rules are valid, every expression of the dashboard is one (in a
-rule file made for this), both name only metrics that doctor writes, and an alert fires where it must.
+rule file made for this), each names only metrics that doctor or sync writes, and an alert fires where
+it must, and nowhere else.
 """
 import json
 import os
@@ -15,6 +16,10 @@ import tempfile
 SOURCE, PROMTOOL = sys.argv[1:3]
 FOLDER = os.path.join(SOURCE, "config", "monitoring")
 RULES = os.path.join(FOLDER, "execcred-alerts.yaml")
+SYNC_RULES = os.path.join(SOURCE, "config", "sync", "alerts.yaml")
+SYNC_METRICS = {"execcred_credential_expiry_timestamp_seconds", "execcred_sync_clusters",
+                "execcred_sync_renewals_total", "execcred_sync_failures_total",
+                "execcred_sync_plugin_duration_seconds_bucket", "execcred_sync_watch_up"}
 METRICS = {"execcred_cluster_ok", "execcred_credential_expiry_timestamp_seconds",
            "execcred_ca_expiry_timestamp_seconds", "execcred_check_duration_seconds"}
 failures = []
@@ -70,12 +75,141 @@ tests:
         description: 'Put the new CA beside it into the ClusterProfile before that.'
 """
 
-with tempfile.TemporaryDirectory() as scratch:
-    checked = promtool("check", "rules", RULES)
-    check(checked.returncode == 0, f"the alert rules: {checked.stdout}{checked.stderr}")
-    with open(RULES, encoding="utf-8") as file:
+# Two processes, of which one writes. promtool's clock begins at 0: an expiry of 3000 is after 50 minutes.
+SYNC_UNIT_TEST = """
+rule_files: [rules.yaml]
+evaluation_interval: 1m
+tests:
+- name: all is well, with credentials of an hour and of a day
+  interval: 1m
+  input_series:
+  - series: 'execcred_credential_expiry_timestamp_seconds{namespace="fleet",name="hour",provider="p",instance="one"}'
+    values: '3600x40 6000x40 8400x40 10800x40 13200x40 15600x40 18000x40'
+  - series: 'execcred_credential_expiry_timestamp_seconds{namespace="fleet",name="day",provider="p",instance="one"}'
+    values: '86400x280'
+  - series: 'execcred_sync_renewals_total{instance="one"}'
+    values: '2x280'
+  - series: 'execcred_sync_renewals_total{instance="two"}'
+    values: '0x280'
+  - series: 'execcred_sync_clusters{instance="one"}'
+    values: '2x280'
+  - series: 'execcred_sync_clusters{instance="two"}'
+    values: '2x280'
+  - series: 'execcred_sync_watch_up{instance="one"}'
+    values: '1x280'
+  - series: 'execcred_sync_failures_total{cause="source-unavailable",instance="one"}'
+    values: '3x280'
+  - series: 'execcred_sync_plugin_duration_seconds_bucket{le="1",instance="one"}'
+    values: '0+10x280'
+  - series: 'execcred_sync_plugin_duration_seconds_bucket{le="+Inf",instance="one"}'
+    values: '0+10x280'
+  alert_rule_test:
+  - {eval_time: 4h30m, alertname: ExeccredCredentialEnds}
+  - {eval_time: 4h30m, alertname: ExeccredSyncFails}
+  - {eval_time: 4h30m, alertname: ExeccredSyncDoesNotWatch}
+  - {eval_time: 4h30m, alertname: ExeccredSyncDoesNotWrite}
+  - {eval_time: 4h30m, alertname: ExeccredPluginsAreSlow}
+
+- name: a credential that nobody renews
+  interval: 1m
+  input_series:
+  - series: 'execcred_credential_expiry_timestamp_seconds{namespace="fleet",name="a",provider="p"}'
+    values: '3600x120'
+  alert_rule_test:
+  - {eval_time: 59m, alertname: ExeccredCredentialEnds}
+  - eval_time: 62m
+    alertname: ExeccredCredentialEnds
+    exp_alerts:
+    - exp_labels: {severity: critical, namespace: fleet, name: a, provider: p}
+      exp_annotations:
+        summary: 'The credential of fleet/a is not renewed'
+        description: '`execcred doctor --name fleet/a` shows each step.'
+
+- name: a cause that stays
+  interval: 1m
+  input_series:
+  - series: 'execcred_sync_failures_total{cause="target-refused",instance="one"}'
+    values: '0+1x60'
+  alert_rule_test:
+  - {eval_time: 10m, alertname: ExeccredSyncFails}
+  - eval_time: 40m
+    alertname: ExeccredSyncFails
+    exp_alerts:
+    - exp_labels: {severity: warning, cause: target-refused}
+      exp_annotations:
+        summary: 'Some credentials are not written: target-refused'
+        description: 'docs/causes.md and docs/execcred-sync.md explain target-refused. The log names the clusters.'
+
+- name: the inventory is not watched
+  interval: 1m
+  input_series:
+  - series: 'execcred_sync_watch_up{instance="one"}'
+    values: '1x5 0x60'
+  alert_rule_test:
+  - {eval_time: 10m, alertname: ExeccredSyncDoesNotWatch}
+  - eval_time: 30m
+    alertname: ExeccredSyncDoesNotWatch
+    exp_alerts:
+    - exp_labels: {severity: warning, instance: one}
+      exp_annotations:
+        summary: 'execcred sync does not see changes of the inventory'
+        description: 'Known clusters are renewed. New ones get no credential, and nothing is removed.'
+
+- name: two processes that both wait for the Lease
+  interval: 1m
+  input_series:
+  - series: 'execcred_sync_clusters{instance="one"}'
+    values: '2x120'
+  - series: 'execcred_sync_clusters{instance="two"}'
+    values: '2x120'
+  alert_rule_test:
+  - {eval_time: 10m, alertname: ExeccredSyncDoesNotWrite}
+  - eval_time: 30m
+    alertname: ExeccredSyncDoesNotWrite
+    exp_alerts:
+    - exp_labels: {severity: critical}
+      exp_annotations:
+        summary: 'execcred sync has written no credential of any cluster'
+        description: 'No process may hold the Lease: look at the log, and at the rights to it.'
+
+- name: plugins that take eight seconds
+  interval: 1m
+  input_series:
+  - series: 'execcred_sync_plugin_duration_seconds_bucket{le="5"}'
+    values: '0x120'
+  - series: 'execcred_sync_plugin_duration_seconds_bucket{le="10"}'
+    values: '0+10x120'
+  - series: 'execcred_sync_plugin_duration_seconds_bucket{le="+Inf"}'
+    values: '0+10x120'
+  alert_rule_test:
+  - eval_time: 60m
+    alertname: ExeccredPluginsAreSlow
+    exp_alerts:
+    - exp_labels: {severity: warning}
+      exp_annotations:
+        summary: 'One plugin in twenty takes longer than 9.75s'
+        description: 'A plugin is ended after nine seconds.'
+"""
+
+
+def check_rules(path, metrics, unit_test, scratch):
+    """The rules are valid, name these metrics alone, and fire as the unit test of promtool says."""
+    checked = promtool("check", "rules", path)
+    check(checked.returncode == 0, f"the rules of {path}: {checked.stdout}{checked.stderr}")
+    with open(path, encoding="utf-8") as file:
         rules = file.read()
-    check(names_of(rules) <= METRICS, f"the metrics of the rules: {names_of(rules) - METRICS}")
+    check(names_of(rules) <= metrics, f"the metrics of {path}: {names_of(rules) - metrics}")
+    with open(os.path.join(scratch, "rules.yaml"), "w", encoding="utf-8") as file:
+        file.write(rules)
+    with open(os.path.join(scratch, "test.yaml"), "w", encoding="utf-8") as file:
+        file.write(unit_test)
+    checked = promtool("test", "rules", os.path.join(scratch, "test.yaml"))
+    check(checked.returncode == 0, f"the alerts of {path}: {checked.stdout}{checked.stderr}")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    check_rules(RULES, METRICS, UNIT_TEST, scratch)
+    check_rules(SYNC_RULES, SYNC_METRICS, SYNC_UNIT_TEST, scratch)
 
     found = expressions()
     check(len(found) >= 5, "the dashboard has expressions")
@@ -88,13 +222,6 @@ with tempfile.TemporaryDirectory() as scratch:
     checked = promtool("check", "rules", path)
     check(checked.returncode == 0, f"the dashboard: {checked.stdout}{checked.stderr}")
     check(names_of(" ".join(found)) <= METRICS, "the dashboard's metrics are doctor's")
-
-    with open(os.path.join(scratch, "rules.yaml"), "w", encoding="utf-8") as file:
-        file.write(rules)
-    with open(os.path.join(scratch, "test.yaml"), "w", encoding="utf-8") as file:
-        file.write(UNIT_TEST)
-    checked = promtool("test", "rules", os.path.join(scratch, "test.yaml"))
-    check(checked.returncode == 0, f"the alerts fire: {checked.stdout}{checked.stderr}")
 
 print(f"{len(failures)} failed")
 sys.exit(1 if failures else 0)

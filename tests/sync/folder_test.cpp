@@ -251,6 +251,17 @@ TEST_CASE("sync --dry-run: names what would change, runs nothing and writes noth
   CHECK(fleet.runs() == 0);
 }
 
+TEST_CASE("sync --dry-run: leaves what a killed run left") {
+  const Fleet fleet({"a"});
+  fleet.once();
+  const std::string left_over = "out/fleet/.execcred-sync.0123456789abcdef/token";
+  fleet.sandbox().write(left_over, "half");
+  CHECK(fleet.sync({"--dry-run", "--to-dir=" + fleet.root().native()}).exit_code == 0);
+  CHECK(fs::exists(fleet.sandbox().path() / left_over));
+  fleet.once();
+  CHECK_FALSE(fs::exists(fleet.sandbox().path() / left_over));
+}
+
 TEST_CASE("sync: options that exclude or need each other") {
   const Fleet fleet({"a"});
   const std::string folder = "--to-dir=" + fleet.root().native();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `execcred sync` as it runs for long: renewal, changes of files, its end.
-#include "fleet.hpp"
+#include "fleet_run.hpp"
 
 #include "cli/inventory.hpp"
 #include "documents.hpp"
@@ -21,62 +21,6 @@
 
 using namespace blackbox;
 namespace fs = std::filesystem;
-
-namespace {
-
-// What the run says goes to a file, so that it can be read meanwhile.
-class Run {
- public:
-  explicit Run(const Fleet& fleet, std::vector<std::string> arguments = {})
-      : fleet_(fleet), child_(command(fleet, std::move(arguments))) {}
-
-  std::string log() const { return read_text(fleet_.sandbox().path() / "log"); }
-  // Its end by SIGTERM.
-  Outcome end() {
-    kill(child_.pid(), SIGTERM);
-    return child_.wait();
-  }
-  pid_t pid() const { return child_.pid(); }
-  Outcome wait() { return child_.wait(); }
-
-  std::string get(const std::string& path) const {
-    const std::string text = log();
-    const std::size_t at = text.find("127.0.0.1:");
-    const int port = at == std::string::npos ? 0 : std::stoi(text.substr(at + 10));
-    const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<std::uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    std::string answer;
-    if (connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
-      const std::string request = "GET " + path + " HTTP/1.0\r\n\r\n";
-      char buffer[4096];
-      ssize_t size = write(descriptor, request.data(), request.size());
-      while (size > 0 && (size = read(descriptor, buffer, sizeof buffer)) > 0) {
-        answer.append(buffer, static_cast<std::size_t>(size));
-      }
-    }
-    close(descriptor);
-    return answer;
-  }
-
- private:
-  static Command command(const Fleet& fleet, std::vector<std::string> arguments) {
-    arguments.push_back("--to-dir=" + fleet.root().native());
-    Command command = fleet.command(std::move(arguments));
-    const std::string log = fleet.sandbox().at("log");
-    command.before_exec = [log] {
-      open_descriptor(STDERR_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND);
-    };
-    return command;
-  }
-
-  const Fleet& fleet_;
-  Child child_;
-};
-
-}  // namespace
 
 TEST_SUITE_BEGIN("sync");
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Secrets of the hub as execcred sync writes them, on a server that loses replies, refuses, and
 // serves other writers in between. tests/e2e has the real API server.
-#include "fleet.hpp"
+#include "hub_run.hpp"
 
-#include "cli/inventory.hpp"
 #include "library/hub/live_api.hpp"
 #include "sync/secret_target.hpp"
 #include "unit/expect.hpp"
@@ -25,9 +24,12 @@ using namespace execcred::sync;
 using execcred::test::check_fails;
 using execcred::test::Json;
 using execcred::test::LiveApi;
+using execcred::test::Process;
+using execcred::test::profile_object;
 using execcred::test::Received;
 using execcred::test::status_reply;
 using execcred::test::Stream;
+using execcred::test::written;
 using namespace std::chrono_literals;
 
 const std::chrono::sys_seconds kStart{std::chrono::seconds(1'800'000'000)};
@@ -292,82 +294,6 @@ TEST_CASE("what the hub refuses is told, without the credential") {
                "terminated")
             .message.find("being terminated") != std::string::npos);
 }
-
-// --- as a process
-
-namespace {
-
-Json profile_object(const std::string& name, const std::string& server) {
-  return {
-      {"apiVersion", "multicluster.x-k8s.io/v1alpha1"},
-      {"kind", "ClusterProfile"},
-      {"metadata", {{"name", name}, {"namespace", "fleet"}}},
-      {"status",
-       {{"accessProviders", Json::array({{{"name", "p"}, {"cluster", {{"server", server}}}}})}}}};
-}
-
-// The provider gives a token that names the server which it is for.
-std::string echoing_provider(const blackbox::Sandbox& sandbox) {
-  return sandbox.script(
-      "bin/echo",
-      "server=$(printf %s \"$KUBERNETES_EXEC_INFO\" | sed "
-      "'s/.*\"server\":\"\\([^\"]*\\)\".*/\\1/')\n"
-      "printf '{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\","
-      "\"status\":{\"expirationTimestamp\":\"%s\",\"token\":\"for-%s\"}}' "
-      "\"$(date -u -d '+1 hour' +%Y-%m-%dT%H:%M:%SZ)\" \"$server\"");
-}
-
-class Process {
- public:
-  explicit Process(const LiveApi& api) {
-    const Hub hub = api.hub();
-    sandbox_.write("mapping.json",
-                   blackbox::mapping({blackbox::mapped("p", echoing_provider(sandbox_),
-                                                       ", \"provideClusterInfo\": true")}));
-    sandbox_.write(
-        "kubeconfig",
-        Json{{"apiVersion", "v1"},
-             {"kind", "Config"},
-             {"current-context", "c"},
-             {"clusters",
-              {{{"name", "c"},
-                {"cluster",
-                 {{"server", hub.server},
-                  {"certificate-authority-data", encode_base64(hub.http.tls.ca_certificates)}}}}}},
-             {"users", {{{"name", "u"}, {"user", {{"token", "t0ken"}}}}}},
-             {"contexts", {{{"name", "c"}, {"context", {{"cluster", "c"}, {"user", "u"}}}}}}}
-            .dump(),
-        0600);
-  }
-
-  blackbox::Command command(std::vector<std::string> more) const {
-    std::vector<std::string> all = {blackbox::kCli,
-                                    "sync",
-                                    "-m",
-                                    sandbox_.at("mapping.json"),
-                                    "--from-hub",
-                                    "--kubeconfig=" + sandbox_.at("kubeconfig"),
-                                    "--to-secret=token",
-                                    "--secret-namespace=to"};
-    for (std::string& argument : more) all.push_back(std::move(argument));
-    return {.arguments = std::move(all), .environment = {"PATH=/usr/bin:/bin"}};
-  }
-
- private:
-  blackbox::Sandbox sandbox_;
-};
-
-// "for-SERVER" and the server beside it, of the Secret.
-std::pair<std::string, std::string> written(const LiveApi& api, const std::string& cluster) {
-  const std::optional<Json> object = api.find("secrets", "to", cluster + "-token");
-  if (!object) return {};
-  const auto value = [&](const char* key) {
-    return decode_base64((*object)["data"][key].get<std::string>()).value_or("");
-  };
-  return {value("token"), value("server")};
-}
-
-}  // namespace
 
 TEST_CASE("sync --to-secret: clusters that swap servers never get another's credential") {
   LiveApi api;

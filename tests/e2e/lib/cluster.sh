@@ -110,6 +110,18 @@ cluster_start() {
   fail "kube-apiserver did not become ready"
 }
 
+# stop_apiserver, restart_apiserver: of the cluster that was started last, whose directory is E2E_CLUSTER.
+# It may be another shell's child, so there is nothing to wait for but its port.
+stop_apiserver() {
+  kill -KILL "${CLUSTER_PIDS[@]: -1}"
+  wait_until 30 port_is_free "${PORTS[2]}"
+}
+port_is_free() { ! (: <>"/dev/tcp/127.0.0.1/$1"); }
+restart_apiserver() {
+  start_apiserver "$E2E_CLUSTER"
+  wait_until 60 cluster_is_ready "$E2E_CLUSTER" || fail "$(tail -n 3 "$E2E_CLUSTER/log/kube-apiserver")"
+}
+
 # The state is thrown away, so nothing is gained by a slow, orderly stop.
 cluster_stop() {
   [ "${#CLUSTER_PIDS[@]}" -gt 0 ] || return 0

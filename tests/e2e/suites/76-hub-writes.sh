@@ -151,17 +151,6 @@ end_follower() {
   wait "$FOLLOWER"
 }
 
-# It is another shell's child, so there is nothing to wait for but its port.
-stop_apiserver() {
-  kill -KILL "${CLUSTER_PIDS[@]: -1}"
-  wait_until 30 port_is_free "${PORTS[2]}"
-}
-port_is_free() { ! (: <>"/dev/tcp/127.0.0.1/$1"); }
-restart_apiserver() {
-  start_apiserver "$E2E_CLUSTER"
-  wait_until 60 cluster_is_ready "$E2E_CLUSTER" || fail "$(tail -n 3 "$E2E_CLUSTER/log/kube-apiserver")"
-}
-
 profile() {
   jq -n --arg name "$1" '{apiVersion: "multicluster.x-k8s.io/v1alpha1", kind: "ClusterProfile",
     metadata: {name: $name}, spec: {clusterManager: {name: "e2e"}}}' |

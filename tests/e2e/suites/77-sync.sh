@@ -6,17 +6,19 @@
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
-# shellcheck source=tests/e2e/lib/cluster.sh
-. "$E2E_DIR/lib/cluster.sh"
+# shellcheck source=tests/e2e/lib/static_secret.sh
+. "$E2E_DIR/lib/static_secret.sh"
 
 trap cluster_stop EXIT
 E2E_CLUSTER=$SUITE_DIR/cluster
 cluster_start "$E2E_CLUSTER"
+ETCD=${CLUSTER_PIDS[0]}
 API_SERVER=${CLUSTER_PIDS[1]}
+# Of this cluster, not of the one that all suites share.
 # shellcheck source=tests/e2e/lib/fixtures.sh
 . "$E2E_DIR/lib/fixtures.sh"
-# shellcheck source=tests/e2e/lib/static_secret.sh
-. "$E2E_DIR/lib/static_secret.sh"
+# shellcheck disable=SC2034
+CA_DATA=$(base64 -w0 "$CA_FILE")
 
 EXECCRED=$EXECCRED_BIN/execcred
 CONFIG=$EXECCRED_ROOT/config/sync
@@ -278,6 +280,110 @@ a_cluster_made_again_gets_a_secret_of_its_own() {
     "$(admin -n "$TO" get secret a-token -o json | jq -r '.metadata.annotations["execcred.io/clusterprofile-uid"]')"
 }
 
+# What a killed run may not leave, and what nobody may touch.
+folders_are_whole() {
+  local folder
+  for folder in out/fleet/*/; do
+    # A run may have been killed before its first folder.
+    [ -d "$folder" ] || continue
+    test -s "$folder/token" -a -s "$folder/kubeconfig" -a -s "$folder/.execcred-sync"
+  done
+}
+
+kills_leave_nothing() {
+  clean
+  local i name before
+  store a
+  store b
+  mkdir -p -m 700 out
+  admin -n "$TO" create secret generic theirs --from-literal=token=theirs >/dev/null
+  admin -n "$TO" label secret theirs app.kubernetes.io/managed-by=execcred >/dev/null
+  before=$(admin -n "$TO" get secret theirs -o json | jq -c .)
+  # Due again at each start.
+  echo 3 >"$SUITE_DIR/lifetime"
+  for i in $(seq 40); do
+    start sync -m "$SUITE_DIR/mapping.json" --from-hub -n fleet --kubeconfig "$SUITE_DIR/sync.json" \
+      --to-dir=out --to-secret=kubeconfig,token --secret-namespace="$TO"
+    sleep "0.$((RANDOM % 9))$((RANDOM % 10))" # the moment of the kill
+    kill -KILL "$RUN"
+    wait "$RUN" || true
+    [ ! -d out/fleet ] || folders_are_whole
+  done
+  echo 3600 >"$SUITE_DIR/lifetime"
+  once --to-dir=out --to-secret=kubeconfig,token
+  expect_success
+  folders_are_whole
+  for name in a b; do
+    accepted_with "out/fleet/$name/kubeconfig"
+    value_of "$name-kubeconfig" value >kubeconfig
+    accepted_with kubeconfig
+    is_there "$name-token"
+  done
+  expect_equal "left-over names" "" "$(find out -name '.execcred-sync.*')"
+  expect_equal "the folders" 2 "$(find out/fleet -mindepth 1 -maxdepth 1 | wc -l)"
+  [ "$(find out/fleet/a -maxdepth 1 -type d -name '..2*' | wc -l)" -le 2 ]
+  expect_equal "their Secret" "$before" "$(admin -n "$TO" get secret theirs -o json | jq -c .)"
+  expect_equal "the Secrets" 5 "$(admin -n "$TO" get secrets -o name | wc -l)"
+}
+
+a_namespace_may_go_and_come_back() {
+  clean
+  store a
+  admin create namespace going >/dev/null
+  start sync -m "$SUITE_DIR/mapping.json" --from-hub -n fleet --to-secret=token --secret-namespace=going \
+    --kubeconfig "$E2E_CLUSTER/admin.kubeconfig"
+  wait_until 60 admin -n going get secret a-token
+  admin delete namespace going --wait=false >/dev/null
+  admin -n going delete secret --all >/dev/null
+  wait_until 60 grep -q 'because it is being terminated.*cause=target-refused' log
+  # No controller finishes it.
+  admin get namespace going -o json | jq 'del(.spec.finalizers)' >finalized.json
+  admin replace --raw /api/v1/namespaces/going/finalize -f finalized.json >/dev/null
+  wait_until 60 grep -q 'namespaces .*going.* not found.*cause=target-refused' log
+  admin create namespace going >/dev/null
+  wait_until 120 admin -n going get secret a-token
+  end
+  admin -n going delete secret --all >/dev/null
+}
+
+a_quota_that_is_full_for_a_while() {
+  clean
+  admin -n "$TO" create quota full --hard=secrets=0 >/dev/null
+  admin -n "$TO" patch resourcequota full --subresource=status --type=merge \
+    -p '{"status":{"hard":{"secrets":"0"},"used":{"secrets":"0"}}}' >/dev/null
+  store a
+  deployed
+  start "${DEPLOYED[@]}"
+  wait_until 60 grep -q 'exceeded quota.*target-refused' log
+  admin -n "$TO" delete quota full >/dev/null
+  wait_until 60 is_there a-kubeconfig
+  end
+}
+
+what_no_secret_can_hold_is_refused_alone() {
+  clean
+  store b
+  # A kubeconfig holds it in base64.
+  while [ "$(wc -c <cas 2>/dev/null || echo 0)" -lt 820000 ]; do
+    for _ in $(seq 200); do cat "$CA_FILE"; done >>cas
+  done
+  write_profile a.json a accessProviders
+  base64 -w0 cas >encoded
+  jq --rawfile ca encoded '.status.accessProviders[1].cluster["certificate-authority-data"] = $ca' a.json >large.json
+  admin create -f large.json >/dev/null
+  jq '{status}' large.json >status.json
+  admin -n fleet patch clusterprofile a --subresource status --type merge --patch-file status.json >/dev/null
+  # The cluster's info would not fit into the plugin's environment.
+  jq '.providers[].execConfig.provideClusterInfo = false' "$SUITE_DIR/mapping.json" >mapping.json
+  run "$EXECCRED" sync -m mapping.json --from-hub -n fleet --kubeconfig "$SUITE_DIR/sync.json" \
+    --secret-namespace="$TO" --once --to-secret=kubeconfig
+  expect_status 1
+  expect_in stderr "may not be more than 1048576 bytes" target-refused cluster=fleet/a
+  is_gone a-kubeconfig
+  value_of b-kubeconfig value >kubeconfig
+  accepted_with kubeconfig
+}
+
 a_full_quota_and_a_missing_namespace_are_reported() {
   clean
   store a
@@ -312,6 +418,89 @@ the_server_may_go_away_for_a_while() {
   end
 }
 
+# The process that holds the Lease is the one that writes.
+lease_holder() { admin -n execcred-sync get lease execcred-sync -o json | jq -r '.spec.holderIdentity // ""'; }
+has_holder() { [ -n "$(lease_holder)" ]; }
+
+hand_lease_to() { # IDENTITY SECONDS
+  admin -n execcred-sync patch lease execcred-sync --type=merge --patch \
+    "{\"spec\":{\"holderIdentity\":\"$1\",\"leaseDurationSeconds\":$2}}" >/dev/null
+}
+
+# The process has seen that HOLDER took it.
+waits_for_holder() { grep -q "waiting for the Lease.*$1" log; }
+
+a_stolen_lease_ends_all_writing() {
+  local other
+  clean
+  store a
+  deployed
+  start "${DEPLOYED[@]}"
+  wait_until 60 is_there a-kubeconfig
+  # The holder's renewal may be between them.
+  wait_until 30 hand_lease_to thief 3600
+  wait_until 30 waits_for_holder thief
+  expect_equal "the holder" thief "$(lease_holder)"
+  admin -n "$TO" delete secret a-kubeconfig >/dev/null
+  store b
+  # In the time of these, a holder would write both.
+  for other in second third; do
+    hand_lease_to "$other" 3600
+    wait_until 30 waits_for_holder "$other"
+  done
+  is_gone a-kubeconfig
+  is_gone b-kubeconfig
+  hand_lease_to "" 1
+  wait_until 60 is_there a-kubeconfig
+  wait_until 60 is_there b-kubeconfig
+  has_holder
+  end
+}
+
+# As long as a disk of etcd's that stalls: requests and the Lease run out.
+a_slow_etcd_is_weathered() {
+  clean
+  store a
+  deployed
+  start "${DEPLOYED[@]}"
+  wait_until 60 is_there a-kubeconfig
+  local i
+  for i in 1 2 3; do
+    kill -STOP "$ETCD"
+    sleep "$((i * 5))" # the stall itself
+    kill -CONT "$ETCD"
+    wait_until 60 store "slow-$i"
+  done
+  wait_until 120 is_there slow-1-kubeconfig
+  wait_until 60 is_there slow-2-kubeconfig
+  wait_until 60 is_there slow-3-kubeconfig
+  is_there a-kubeconfig
+  end
+}
+
+# The last check: the server that it starts ends with it.
+the_server_may_restart() {
+  clean
+  store a
+  store b
+  deployed
+  start "${DEPLOYED[@]}"
+  wait_until 60 is_there b-kubeconfig
+  local revision
+  stop_apiserver
+  wait_until 60 grep -q '"level":"error"' log
+  restart_apiserver
+  unstore b
+  store c
+  revision=$(admin -n fleet get clusterprofile c -o jsonpath='{.metadata.resourceVersion}')
+  curl -fsS --noproxy '*' "http://127.0.0.1:${PORTS[0]}/v3/kv/compaction" \
+    -d "{\"revision\": \"$revision\", \"physical\": true}" >/dev/null
+  wait_until 120 is_there c-kubeconfig
+  wait_until 60 is_gone b-kubeconfig
+  is_there a-kubeconfig
+  end
+}
+
 admin create namespace fleet >/dev/null
 admin apply -f "$E2E_DIR/manifests/clusterprofile-crd.yaml" >/dev/null
 admin wait --for=condition=Established crd/clusterprofiles.multicluster.x-k8s.io >/dev/null
@@ -331,3 +520,10 @@ check "a ClusterProfile made again gets another Secret" a_cluster_made_again_get
 check "a full quota, a missing namespace and missing rights are reported" \
   a_full_quota_and_a_missing_namespace_are_reported
 check "a silence of the API server is weathered" the_server_may_go_away_for_a_while
+check "killed at any time it leaves whole folders, and nothing of its work" kills_leave_nothing
+check "a namespace may go and come back" a_namespace_may_go_and_come_back
+check "a quota that is full for a while is waited for" a_quota_that_is_full_for_a_while
+check "what no Secret can hold is refused, and the rest is written" what_no_secret_can_hold_is_refused_alone
+check "a Lease that is stolen ends all writing until it is free" a_stolen_lease_ends_all_writing
+check "stalls of etcd are weathered" a_slow_etcd_is_weathered
+check "a restart of the API server is weathered" the_server_may_restart

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// `execcred sync --to-dir` as a process that runs until a test ends it.
+#pragma once
+
+#include "fleet.hpp"
+
+#include <string>
+#include <vector>
+
+namespace blackbox {
+
+// What the run says goes to a file, so that it can be read meanwhile.
+class Run {
+ public:
+  explicit Run(const Fleet& fleet, std::vector<std::string> arguments = {},
+               const std::vector<std::string>& environment = {});
+
+  std::string log() const { return read_text(fleet_.sandbox().path() / "log"); }
+  // Its end by SIGTERM.
+  Outcome end();
+  pid_t pid() const { return child_.pid(); }
+  Outcome wait() { return child_.wait(); }
+
+  // The answer of --listen.
+  std::string get(const std::string& path) const;
+
+ private:
+  const Fleet& fleet_;
+  Child child_;
+};
+
+}  // namespace blackbox

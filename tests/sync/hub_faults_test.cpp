@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// `execcred sync --to-secret` where the hub takes some things and not others: names, a namespace
+// that goes, a Lease that another holds. tests/e2e has the real API server.
+#include "hub_run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <csignal>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace {
+
+using execcred::test::Json;
+using execcred::test::LiveApi;
+using execcred::test::Process;
+using execcred::test::profile_object;
+using execcred::test::Received;
+using execcred::test::status_reply;
+using execcred::test::Stream;
+using execcred::test::written;
+
+bool is_change_of_secret(const Received& request) {
+  return request.method != "GET" && request.target.find("/secrets") != std::string::npos;
+}
+bool is_of_lease(const Received& request) {
+  return request.target.find("/leases") != std::string::npos;
+}
+
+std::string holder_of_lease(const LiveApi& api) {
+  const auto lease = api.find("leases", "to", "sync");
+  return lease ? (*lease)["spec"].value("holderIdentity", "") : "";
+}
+
+// Who wrote what while who held the Lease; processes are told apart by their tokens.
+class Witness {
+ public:
+  void look_at(const LiveApi& api, const Received& request) {
+    const std::string who = request.header("Authorization");
+    const std::scoped_lock lock(mutex_);
+    if (is_of_lease(request)) ++asked_[who];
+    if (is_of_lease(request) && request.method != "GET") {
+      const std::string holder = Json::parse(request.body)["spec"].value("holderIdentity", "");
+      if (!holder.empty()) names_[holder] = who;
+    }
+    if (!is_change_of_secret(request)) return;
+    ++writes_[who];
+    const auto holder = names_.find(holder_of_lease(api));
+    if (holder == names_.end() || holder->second != who) ++strays_[who];
+  }
+
+  std::size_t asked(const std::string& token) const { return count(asked_, token); }
+  std::size_t writes(const std::string& token) const { return count(writes_, token); }
+  // Without holding the Lease.
+  std::size_t strays(const std::string& token) const { return count(strays_, token); }
+
+ private:
+  using Counts = std::map<std::string, std::size_t>;
+  std::size_t count(const Counts& counts, const std::string& token) const {
+    const std::scoped_lock lock(mutex_);
+    const auto found = counts.find("Bearer " + token);
+    return found == counts.end() ? 0 : found->second;
+  }
+
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string> names_;  // token by identity
+  Counts asked_;
+  Counts writes_;
+  Counts strays_;
+};
+
+std::size_t count_of(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
+bool is_written(const LiveApi& api, const std::string& name) {
+  return written(api, name).first == "for-https://" + name + ".example";
+}
+
+void put_profile(LiveApi& api, const std::string& name) {
+  api.put("clusterprofiles", profile_object(name, "https://" + name + ".example"));
+}
+
+// By force, at that second of a minute.
+void steal_lease(LiveApi& api, int second, int duration_seconds) {
+  Json lease = *api.find("leases", "to", "sync");
+  lease["spec"]["holderIdentity"] = "thief";
+  lease["spec"]["leaseDurationSeconds"] = duration_seconds;
+  lease["spec"]["renewTime"] = "2026-07-01T12:00:0" + std::to_string(second) + ".000000Z";
+  api.put("leases", lease);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("sync");
+
+TEST_CASE("sync --to-secret: a name that cannot be a Secret's is reported, the rest is written") {
+  LiveApi api;
+  const std::string longest(250, 'x');
+  put_profile(api, "a");
+  api.put("clusterprofiles", profile_object(longest, "https://long.example"));
+  const Process process(api);
+  const blackbox::Outcome outcome = blackbox::run(process.command({"--once"}));
+  CHECK_MESSAGE(outcome.exit_code == 1, blackbox::describe(outcome));
+  CHECK_MESSAGE(outcome.error_output.find("cannot be a Secret's name") != std::string::npos,
+                blackbox::describe(outcome));
+  CHECK(outcome.error_output.find("cause=target-unusable") != std::string::npos);
+  CHECK(is_written(api, "a"));
+  CHECK(api.count("secrets") == 1);
+}
+
+TEST_CASE("sync --to-secret: a namespace that goes is reported, and written to when it is back") {
+  LiveApi api;
+  put_profile(api, "a");
+  put_profile(api, "b");
+  const Process process(api);
+  blackbox::Child child(process.command({"--log-format=json"}));
+  CHECK(blackbox::wait_until([&] { return is_written(api, "a") && is_written(api, "b"); }));
+  std::atomic<int> refusals = 0;
+  api.before([&](Stream& stream, const Received& request) {
+    if (request.method != "POST" || !is_change_of_secret(request)) return false;
+    ++refusals;
+    return stream.write(status_reply(404, "NotFound", "namespaces \"to\" not found",
+                                     {{"name", "to"}, {"kind", "namespaces"}}));
+  });
+  for (const std::string name : {"a", "b"}) api.erase("secrets", "to", name + "-token");
+  CHECK(blackbox::wait_until([&] { return refusals >= 2; }));
+  api.before({});
+  CHECK(blackbox::wait_until([&] { return is_written(api, "a") && is_written(api, "b"); }));
+  kill(child.pid(), SIGTERM);
+  const blackbox::Outcome outcome = child.wait();
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.error_output.find("\"cause\":\"target-refused\"") != std::string::npos);
+  CHECK(outcome.error_output.find("for-https") == std::string::npos);
+}
+
+TEST_CASE("sync --lease: a Lease that somebody else takes by force ends all writing") {
+  LiveApi api;
+  put_profile(api, "a");
+  Witness witness;
+  api.before([&](Stream&, const Received& request) {
+    witness.look_at(api, request);
+    return false;
+  });
+  const Process process(api, "one");
+  blackbox::Child child(process.command({"--lease=to/sync"}));
+  CHECK(blackbox::wait_until([&] { return is_written(api, "a"); }));
+  steal_lease(api, 0, 4);
+  // It has seen that when it has asked for the Lease a second time.
+  std::size_t asked = witness.asked("one");
+  CHECK(blackbox::wait_until([&] { return witness.asked("one") >= asked + 2; }));
+  const std::size_t writes = witness.writes("one");
+  api.erase("secrets", "to", "a-token");
+  put_profile(api, "b");
+  for (int second = 1; second <= 3; ++second) {
+    steal_lease(api, second, 4);
+    asked = witness.asked("one");
+    CHECK(blackbox::wait_until([&] { return witness.asked("one") > asked; }));
+    CHECK(holder_of_lease(api) == "thief");
+  }
+  CHECK(witness.writes("one") == writes);
+  // The thief renews it no longer.
+  CHECK(blackbox::wait_until([&] { return is_written(api, "a") && is_written(api, "b"); }));
+  CHECK(holder_of_lease(api) != "thief");
+  CHECK(witness.strays("one") == 0);
+  kill(child.pid(), SIGTERM);
+  CHECK(child.wait().exit_code == 0);
+}
+
+TEST_CASE("sync --lease: a Lease that is lost while there is work ends it after what has begun") {
+  constexpr std::size_t kProfiles = 12;
+  LiveApi api;
+  for (std::size_t i = 0; i < kProfiles; ++i) put_profile(api, "a" + std::to_string(i));
+  Witness witness;
+  std::atomic<bool> is_lost = false;
+  api.before([&](Stream&, const Received& request) {
+    witness.look_at(api, request);
+    if (!is_change_of_secret(request) || is_lost.exchange(true)) return false;
+    steal_lease(api, 0, 3600);
+    const std::size_t asked = witness.asked("one");
+    CHECK(blackbox::wait_until([&] { return witness.asked("one") >= asked + 2; }));
+    return false;
+  });
+  const Process process(api, "one");
+  blackbox::Child child(process.command({"--lease=to/sync", "--parallel=1"}));
+  CHECK(blackbox::wait_until([&] { return is_lost && api.count("secrets") > 0; }));
+  for (int second = 1; second <= 2; ++second) {
+    steal_lease(api, second, 3600);
+    const std::size_t asked = witness.asked("one");
+    CHECK(blackbox::wait_until([&] { return witness.asked("one") > asked; }));
+  }
+  CHECK(witness.writes("one") == 1);
+  CHECK(api.count("secrets") == 1);
+  kill(child.pid(), SIGTERM);
+  CHECK(child.wait().exit_code == 0);
+}
+
+TEST_CASE("sync --lease: a Lease that may not be read is reported once, and taken when it may") {
+  LiveApi api;
+  put_profile(api, "a");
+  std::atomic<int> refusals = 0;
+  api.before([&](Stream& stream, const Received& request) {
+    if (!is_of_lease(request)) return false;
+    ++refusals;
+    return stream.write(status_reply(403, "Forbidden", "leases is forbidden"));
+  });
+  const Process process(api);
+  blackbox::Child child(process.command({"--lease=to/sync"}));
+  CHECK(blackbox::wait_until([&] { return refusals >= 3; }));
+  CHECK_FALSE(is_written(api, "a"));
+  api.before({});
+  CHECK(blackbox::wait_until([&] { return is_written(api, "a"); }));
+  kill(child.pid(), SIGTERM);
+  const blackbox::Outcome outcome = child.wait();
+  CHECK(outcome.exit_code == 0);
+  for (const std::string_view line : {"waiting for the Lease", "leases is forbidden",
+                                      "cause=source-forbidden", "this process holds the Lease"}) {
+    CAPTURE(line);
+    CHECK_MESSAGE(count_of(outcome.error_output, line) == 1, outcome.error_output);
+  }
+}
+
+TEST_CASE("sync --lease: a process that was stopped for long writes nothing when it goes on") {
+  LiveApi api;
+  put_profile(api, "a");
+  Witness witness;
+  api.before([&](Stream&, const Received& request) {
+    witness.look_at(api, request);
+    return false;
+  });
+  const Process one(api, "one");
+  const Process two(api, "two");
+  blackbox::Child first(one.command({"--lease=to/sync"}));
+  CHECK(blackbox::wait_until([&] { return is_written(api, "a"); }));
+  blackbox::Child second(two.command({"--lease=to/sync"}));
+  CHECK(blackbox::wait_until([&] { return witness.asked("two") > 0; }));
+  kill(first.pid(), SIGSTOP);
+  const std::size_t writes = witness.writes("one");
+  put_profile(api, "b");
+  CHECK(blackbox::wait_until([&] { return is_written(api, "b"); }));
+  CHECK(witness.writes("two") > 0);
+  // It finds work as it wakes up.
+  for (const std::string name : {"c", "d", "e", "f"}) put_profile(api, name);
+  kill(first.pid(), SIGCONT);
+  const std::size_t asked = witness.asked("one");
+  for (const std::string name : {"c", "d", "e", "f"}) {
+    CHECK(blackbox::wait_until([&] { return is_written(api, name); }));
+  }
+  CHECK(blackbox::wait_until([&] { return witness.asked("one") > asked; }));
+  CHECK(witness.writes("one") == writes);
+  CHECK(witness.strays("one") + witness.strays("two") == 0);
+  for (blackbox::Child* const child : {&first, &second}) {
+    kill(child->pid(), SIGTERM);
+    CHECK(child->wait().exit_code == 0);
+  }
+}
