@@ -1,0 +1,341 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Takes our security controls out of the source, one at a time, and runs the tests that must fail then.
+
+    controls.py SOURCE BUILD [WORD...]
+
+SOURCE is a copy of the project, which this changes, and BUILD its build directory. WORDs choose the
+controls whose name holds one of them. Ends with a line "N passed, N failed": a control passes if a
+test fails without it, and if the same tests pass with it.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+BUILD_LIMIT, TEST_LIMIT = 900, 300  # seconds
+# Test programs that run none of ours but what their own targets build.
+ALONE = {"unit", "http", "oauth", "cache", "hub", "x509", "spiffe-library"}
+CASES = re.compile(r"test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(\d+) failed")
+
+
+class Control:
+    """`tests` is a test program and a pattern of its cases; `old` stands once in `file`, and what
+    `new` has in its place does without the control. `also` has more such edits: of other parts that
+    refuse the same."""
+
+    def __init__(self, name, file, old, new, tests, also=()):
+        self.name = name
+        self.edits = [(file, old, new), *also]
+        self.tests = tests
+
+
+CONTROLS = [
+    # What is read
+    Control("JSON: keys that stand twice", "libexeccred/json/json_parse.cpp",
+            "if (have_distinct_hashes(names)) return true;",
+            "if (have_distinct_hashes(names) || true) return true;", ("unit", "json: *")),
+    Control("JSON: depth", "libexeccred/json/json_parse.cpp",
+            "open_.size() == limits_.depth", "open_.size() == 100000", ("unit", "json: *")),
+    Control("YAML: depth", "libexeccred/yaml/yaml.cpp",
+            "if (open_.size() >= limits_.depth)", "if (open_.size() >= 100000)", ("unit", "yaml: nesting*")),
+    Control("files: an owner that is not trusted", "libexeccred/os/file_walk.cpp",
+            "return owner == 0 || owner == geteuid();", "return owner != 0 || owner == 0;",
+            ("unit", "read_secret_file: *")),
+    Control("files: writable by others", "libexeccred/os/file_walk.cpp",
+            "return (mode & (S_IWGRP | S_IWOTH)) != 0;", "return (mode & S_ISVTX) == mode;",
+            ("unit", "read_secret*")),
+    Control("files: a link out of its directory", "libexeccred/os/file_walk.cpp",
+            "if (name == \"..\" && is_confined_ && depth_ == 0)",
+            "if (name == \"..\" && is_confined_ && depth_ > 1000)", ("unit", "*last name*")),
+    # What is given out
+    Control("token: bytes that no header may hold", "libexeccred/exec/bearer_token.cpp",
+            "if (is_visible_ascii(text)) {", "if (is_visible_ascii(text) || true) {",
+            ("unit", "bearer_token: *")),
+    Control("ExecCredential of another plugin: its token's bytes",
+            "libexeccred/exec/exec_credential.cpp",
+            "if (!credential.token.empty() && !is_visible_ascii(credential.token.reveal()))",
+            "if (credential.token.empty() && !is_visible_ascii(credential.token.reveal()))",
+            ("cli", "an answer that is no complete*")),
+    Control("standard output that was closed", "libexeccred/os/process_setup.cpp",
+            "if (is_closed) return cannot_write(\"it is closed\");\n"
+            "  if ((flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH) != 0) {",
+            "if (!is_closed && ((flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH) != 0)) {",
+            ("conformance", "with a closed stdout*")),
+    Control("a core dump of a plugin", "libexeccred/os/process_setup.cpp",
+            "prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);", "prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);",
+            ("conformance", "other processes*")),
+    Control("a reader that goes away", "libexeccred/os/process_setup.cpp",
+            "set_disposition(SIGPIPE, SIG_IGN);", "set_disposition(SIGPIPE, SIG_DFL);",
+            ("conformance", "a reader that is gone*")),
+    Control("files that may not grow", "libexeccred/os/process_setup.cpp",
+            "set_disposition(SIGXFSZ, SIG_IGN);", "set_disposition(SIGXFSZ, SIG_DFL);",
+            ("conformance", "a stdout in a file*")),
+    # Where a credential may go
+    Control("--allow-server", "libexeccred/exec/access_rules.cpp",
+            "if (rules.allow_server.empty() || matches_any(rules.allow_server, *url)) return {};",
+            "if (rules.allow_server.size() < 99 || matches_any(rules.allow_server, *url)) return {};",
+            ("unit", "check_cluster: *")),
+    Control("--allow-proxy", "libexeccred/exec/access_rules.cpp",
+            "if (cluster.proxy_url.empty()) return {};",
+            "if (cluster.proxy_url.size() < 9999) return {};", ("unit", "check_cluster: *")),
+    Control("a server that is not verified", "libexeccred/exec/access_rules.cpp",
+            "if (!cluster.insecure_skip_tls_verify) return {};",
+            "if (cluster.server.size() < 9999) return {};", ("unit", "check_cluster: *")),
+    Control("--server-ca-file", "libexeccred/exec/access_rules.cpp",
+            "== pinned->end()) {", "!= given->end() - 1 && false) {",
+            ("unit", "check_cluster: *")),
+    Control("--server-ca-file: tls-server-name", "libexeccred/exec/access_rules.cpp",
+            "if (is_same_verified_host(cluster.server, cluster.tls_server_name, \"\")) return {};",
+            "if (cluster.server.size() < 9999) return {};", ("unit", "check_cluster: *")),
+    Control("a server that is not https", "libexeccred/exec/access_rules.cpp",
+            "if (url->scheme == \"https\") return url;",
+            "if (!url->scheme.empty()) return url;", ("unit", "check_cluster: *")),
+    Control("--allow-audience", "libexeccred/exec/access_rules.cpp",
+            "if (is_allowed) return {};", "if (is_allowed || !server.empty()) return {};",
+            ("unit", "check_audience: *")),
+    Control("choices of a ClusterProfile", "libexeccred/exec/profile_choice.cpp",
+            "if (!is_allowed) return no_match(", "if (!is_allowed && value.empty()) return no_match(",
+            ("oidc-federation", "choice: *")),
+    Control("choices: what a prefix leaves open", "libexeccred/exec/profile_choice.cpp",
+            "value.starts_with(prefix) && is_plain(value.substr(prefix.size())) &&",
+            "value.starts_with(prefix) || is_plain(value.substr(prefix.size())) ||",
+            ("oidc-federation", "choice: *")),
+    # Stored credentials
+    Control("Secrets of another namespace", "plugins/static-secret/plan.cpp",
+            "if (is_literal || name == own) return {};",
+            "if (is_literal || name == own || own != name) return {};",
+            ("static-secret", "defence 1*")),
+    Control("a credential stored for another server", "plugins/static-secret/binding.cpp",
+            "if (is_same_server(stored.server, cluster.server)) {",
+            "if (is_same_server(stored.server, cluster.server) || true) {",
+            ("static-secret", "defence 3*")),
+    Control("a token where the server is not verified", "plugins/static-secret/binding.cpp",
+            "if (!is_insecure || options.allow_insecure || stored.credential.token.empty()) return {};",
+            "if (!is_insecure || !options.allow_insecure || stored.credential.token.empty()) return {};",
+            ("static-secret", "defence 4*")),
+    Control("a token of the hub itself", "plugins/static-secret/binding.cpp",
+            "if (!is_of_hub) return {};", "if (!is_of_hub || true) return {};",
+            ("static-secret", "defence 5*")),
+    Control("another CA than the stored one", "plugins/static-secret/binding.cpp",
+            "if (std::includes(wanted.begin(), wanted.end(), given.begin(), given.end())) return {};",
+            "if (wanted.size() < 9999) return {};", ("static-secret", "defence 7*")),
+    # The network
+    Control("a redirect", "libexeccred/http/client.cpp",
+            "options.set(CURLOPT_FOLLOWLOCATION, 0);", "options.set(CURLOPT_FOLLOWLOCATION, 1);",
+            ("http", "http: no redirect*")),
+    Control("plain http", "libexeccred/http/request.cpp",
+            "(is_plain && request.allow_plain_http)", "is_plain", ("http", "*plain http*"),
+            also=[("libexeccred/http/client.cpp",
+                   "request.allow_plain_http ? \"http,https\" : \"https\"", "\"http,https\"")]),
+    Control("a proxy that the environment names", "libexeccred/http/client.cpp",
+            "options.set(CURLOPT_PROXY, \"\");", "options.set(CURLOPT_PROXY, nullptr);",
+            ("http", "http: the environment's*")),
+    Control("TLS: a certificate's issuer", "libexeccred/http/tls.cpp",
+            "SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, on_verify);",
+            "SSL_CTX_set_verify(&context, SSL_VERIFY_NONE, on_verify);", ("http", "tls: *"),
+            also=[("libexeccred/http/client.cpp",
+                   "CURLOPT_PROXY_SSL_VERIFYPEER}) {\n    options.set(option, 1);",
+                   "CURLOPT_PROXY_SSL_VERIFYPEER}) {\n    options.set(option, 0);")]),
+    Control("TLS: a common name", "libexeccred/http/tls.cpp",
+            "X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS",
+            "X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS", ("http", "tls: *")),
+    Control("TLS: partial wildcards", "libexeccred/http/tls.cpp",
+            "X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS",
+            "X509_CHECK_FLAG_NEVER_CHECK_SUBJECT", ("http", "tls: *"),
+            also=[("libexeccred/http/client.cpp",
+                   "CURLOPT_PROXY_SSL_VERIFYHOST}) {\n    options.set(option, 2);",
+                   "CURLOPT_PROXY_SSL_VERIFYHOST}) {\n    options.set(option, 0);")]),
+    Control("TLS: versions before 1.2", "libexeccred/http/tls.cpp",
+            "SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION)",
+            "SSL_CTX_set_min_proto_version(&context, TLS1_VERSION)", ("http", "tls: *"),
+            also=[("libexeccred/http/tls.cpp", "SSL_CTX_set_security_level(&context, kSecurityLevel)",
+                   "SSL_CTX_set_security_level(&context, kSecurityLevel * 0)")]),
+    Control("the size of a reply", "libexeccred/http/reply.cpp",
+            "if (bytes.size() > max_body_ - response_.body.size())",
+            "if (bytes.size() > 100 * max_body_ - response_.body.size())", ("http", "http: *")),
+    Control("the size of a reply's head", "libexeccred/http/reply.cpp",
+            "if (head_size_ > kMaxHead)", "if (head_size_ > 1000 * kMaxHead)",
+            ("http", "http: endless headers*")),
+    Control("a second request with a token that is spent", "libexeccred/http/retry.cpp",
+            "verdict.next == Verdict::Next::retry && !is_spent",
+            "verdict.next == Verdict::Next::retry", ("http", "send_with_retries: *")),
+    Control("a token that is bound to a key", "libexeccred/oauth/token_reply.cpp",
+            "if (lower.empty() || lower == \"bearer\" || lower == \"n_a\") return {};",
+            "if (lower.size() < 9999) return {};", ("oauth", "token reply: *")),
+    # The cache
+    Control("cache: another user's file", "libexeccred/cache/directory.cpp",
+            "return S_ISREG(status.st_mode) && status.st_uid == geteuid() &&",
+            "return S_ISREG(status.st_mode) &&", ("cache", "an entry that is not as we write it*")),
+    Control("cache: a file that others may read", "libexeccred/cache/directory.cpp",
+            "(status.st_mode & (S_IRWXG | S_IRWXO)) == 0 && status.st_nlink == 1",
+            "status.st_nlink == 1", ("cache", "an entry that is not as we write it*")),
+    Control("cache: a file of two names", "libexeccred/cache/directory.cpp",
+            "(status.st_mode & (S_IRWXG | S_IRWXO)) == 0 && status.st_nlink == 1",
+            "(status.st_mode & (S_IRWXG | S_IRWXO)) == 0",
+            ("cache", "an entry that is not as we write it*")),
+    Control("cache: a link in a file's place", "libexeccred/cache/directory.cpp",
+            "constexpr int kFileFlags = O_NOFOLLOW | O_NONBLOCK",
+            "constexpr int kFileFlags = O_NONBLOCK",
+            ("cache", "an entry that is not as we write it*")),
+    Control("cache: a directory that others may open", "libexeccred/cache/location.cpp",
+            "if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) return unsafe(path_,",
+            "if ((status.st_mode & S_ISVTX) != 0) return unsafe(path_,",
+            ("cache", "the directory: *")),
+    Control("cache: an entry of another key", "libexeccred/cache/run.cpp",
+            "if (!entry || entry->key != key_) return std::nullopt;",
+            "if (!entry) return std::nullopt;", ("cache", "an entry under*")),
+    Control("cache: an entry from the future", "libexeccred/cache/policy.cpp",
+            "return created > now + kSlack;", "return created > now + kSlack * 1000000000;",
+            ("cache", "*ten years off*")),
+    Control("cache: an entry that has ended", "libexeccred/cache/policy.cpp",
+            "if (is_from_future(entry.created, now) || entry.expires <= now) return false;",
+            "if (is_from_future(entry.created, now)) return false;", ("cache", "*ten years off*")),
+    Control("cache: a lifetime that nothing has", "libexeccred/cache/policy.cpp",
+            "return entry.expires - entry.created <= times.longest_lifetime;",
+            "return entry.expires > entry.created || times.longest_lifetime.count() == 0;",
+            ("cache", "is_valid*")),
+    Control("cache: a failure is remembered", "libexeccred/cache/run.cpp",
+            "if (is_ours || error.is_local) return std::nullopt;",
+            "if (is_ours || !error.is_local) return std::nullopt;",
+            ("cache", "a storm on a failing*")),
+    Control("cache: a lock's file that has lost its name", "libexeccred/cache/lock.cpp",
+            "if (has_name()) return Attempt::locked;",
+            "if (has_name() || true) return Attempt::locked;", ("cache", "lock: *")),
+    Control("cache: a credential that was revoked", "libexeccred/cache/run.cpp",
+            "if (is_asked_again && is_doubtful(", "if (!is_asked_again && is_doubtful(",
+            ("cache", "a client that asks again*")),
+    # Processes
+    Control("descriptors of the controller", "libexeccred/os/process.cpp",
+            "  close_above(STDERR_FILENO);\n", "  close_above(100000);\n", ("unit", "run_command: *")),
+    Control("a command ends with the plugin", "libexeccred/os/process.cpp",
+            "prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);", "prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);",
+            ("unit", "run_command: *")),
+    Control("a plugin ends with its parent", "libexeccred/os/process_setup.cpp",
+            "prctl(PR_SET_PDEATHSIG, SIGUSR1, 0, 0, 0);", "prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);",
+            ("conformance", "it ends with its parent*")),
+    # Credentials that a cluster issues
+    Control("bootstrap: a token of another account", "plugins/bootstrap/token_request.cpp",
+            "if (token.claims.subject != subject) {",
+            "if (token.claims.subject != subject && subject.empty()) {", ("bootstrap", "token: *")),
+    Control("bootstrap: a certificate of another key", "libexeccred/x509/issued_certificate.cpp",
+            "if (!is_of_key) return rejected(", "if (!is_of_key && subject.common_name.empty()) return rejected(",
+            ("x509", "check_issued*")),
+    Control("bootstrap: a certificate of another subject", "libexeccred/x509/issued_certificate.cpp",
+            "if (!has_subject(leaf, subject)) {",
+            "if (!has_subject(leaf, subject) && subject.common_name.empty()) {",
+            ("x509", "check_issued*")),
+    Control("bootstrap: a request that is another's", "plugins/bootstrap/signing_request.cpp",
+            "return request == pending.request &&",
+            "return (request == pending.request || request.has_value()) &&",
+            ("bootstrap", "csr: another's*")),
+    # SPIFFE
+    Control("SPIFFE: a JWT-SVID of another audience", "libexeccred/spiffe/jwt_svid.cpp",
+            "    if (std::find(claims.audiences.begin(), claims.audiences.end(), audience) !=",
+            "    if (!audience.empty() || std::find(claims.audiences.begin(), claims.audiences.end(), audience) !=",
+            ("spiffe-library", "check_jwt_svid: *")),
+    Control("SPIFFE: a CA's key", "libexeccred/spiffe/x509_svid.cpp",
+            "if (is_ca) return rejected(\"is a CA's", "if (is_ca && false) return rejected(\"is a CA's",
+            ("spiffe-library", "check_x509_svid: *")),
+    # execcred sync
+    Control("sync: another's folder or Secret", "cli/sync/secret_target.cpp",
+            "if (!mark || !mark->is_of(held.mark)) return foreign(mark);",
+            "if (mark && !mark->is_of(held.mark)) return foreign(mark);", ("sync", "a Secret of somebody else*")),
+    Control("sync: writing without the Lease", "cli/sync/reconciler.cpp",
+            "return !parts_.stop.is_requested() && (parts_.lease == nullptr || parts_.lease->holds());",
+            "return !parts_.stop.is_requested();",
+            ("sync", "sync --lease: *")),
+    # What people see
+    Control("control characters in an error", "libexeccred/base/text.cpp",
+            "if (c.length > 0 && is_safe_to_show(c.value)) {",
+            "if (c.length > 0 && (is_safe_to_show(c.value) || c.value < 0x20)) {",
+            ("unit", "format_error: *")),
+    Control("HTML of a report", "cli/doctor/output_html.cpp",
+            "safe += \"&lt;\";", "safe += '<';",
+            ("doctor", "doctor: the page loads nothing*")),
+]
+
+
+class Failed(Exception):
+    pass
+
+
+class Copy:
+    def __init__(self, source, build):
+        self.source = pathlib.Path(source)
+        self.build = pathlib.Path(build)
+
+    def make(self, program):
+        made = subprocess.run(
+            ["ninja", "-C", self.build, f"bin-test/{program}",
+             *([] if program in ALONE else ["programs"])],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=BUILD_LIMIT, check=False)
+        if made.returncode != 0:
+            raise Failed("it does not compile: " + made.stdout[-1500:])
+
+    def failing_cases(self, tests):
+        """How many of the cases that are chosen fail."""
+        program, pattern = tests
+        try:
+            ended = subprocess.run(
+                [self.build / "bin-test" / program, f"--test-case={pattern}"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                timeout=TEST_LIMIT, check=False)
+        except subprocess.TimeoutExpired:
+            return 1  # as ctest has it
+        counted = CASES.search(ended.stdout.decode(errors="replace"))
+        if counted and int(counted[1]) == 0:
+            raise Failed(f"no case of {program} is named {pattern}")
+        if not counted:
+            return 1
+        return int(counted[3])
+
+    def check_intact(self, tests):
+        self.make(tests[0])
+        if self.failing_cases(tests) != 0:
+            raise Failed(f"{tests[0]} '{tests[1]}' fails with the control, too")
+
+    def check_removed(self, control):
+        before = {}
+        try:
+            for file, old, new in control.edits:
+                path = self.source / file
+                text = path.read_text()
+                if text.count(old) != 1:
+                    raise Failed(f"{file} has its line {text.count(old)} times")
+                before.setdefault(path, text)
+                path.write_text(text.replace(old, new))
+            self.make(control.tests[0])
+            if self.failing_cases(control.tests) == 0:
+                raise Failed(f"no test of {control.tests[0]} '{control.tests[1]}' misses it")
+        finally:
+            for path, text in before.items():
+                path.write_text(text)
+
+
+def check(copy, control, intact):
+    try:
+        if control.tests not in intact:
+            copy.check_intact(control.tests)
+            intact.add(control.tests)
+        copy.check_removed(control)
+    except (Failed, subprocess.TimeoutExpired) as problem:
+        print(f"not ok {control.name}\n    # {problem}", flush=True)
+        return False
+    print(f"ok {control.name}", flush=True)
+    return True
+
+
+def main(source, build, *words):
+    copy = Copy(source, build)
+    chosen = [control for control in CONTROLS
+              if not words or any(word in control.name for word in words)]
+    intact = set()
+    passed = sum(check(copy, control, intact) for control in chosen)
+    print(f"\n{passed} passed, {len(chosen) - passed} failed")
+    return 0 if passed == len(chosen) and chosen else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

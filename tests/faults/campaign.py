@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What campaigns share: sandboxes at work, how many of the faults are tried, and the tally."""
+import collections
+import concurrent.futures
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+
+import judge
+from path import TIMEOUT
+from sandbox import Sandbox
+
+WORKERS = 2
+# Seconds that a loaded machine may take beside the time limit that a run is told.
+LATE = 5
+
+
+class Environment:
+    """Where the programs are, and the servers that they ask. `tests` is where test programs are."""
+
+    def __init__(self, directory, programs, build, servers, tests):
+        self.directory = directory
+        self.bin = programs
+        self.build = build
+        self.servers = servers
+        self.tests = tests
+        self.preload = os.path.join(tests, "libfaults.so")
+
+    def asking(self, servers):
+        """The same with other servers."""
+        return Environment(self.directory, self.bin, self.build, servers, self.tests)
+
+
+class Effort:
+    """How many faults are tried: `most` of them, from all over the list; or those for which there
+    are `seconds`, in an order in which any beginning comes from all over the list; or all."""
+
+    def __init__(self, most=None, seconds=None):
+        self.most = most
+        self.deadline = None if seconds is None else time.monotonic() + seconds
+
+    def chosen(self, faults):
+        if self.most is not None and len(faults) > self.most:
+            return [faults[at * len(faults) // self.most] for at in range(self.most)]
+        return faults if self.deadline is None else scattered(faults)
+
+    def is_over(self):
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+
+def scattered(items):
+    """In the order of their positions with the bits reversed: 0, 1/2, 1/4, 3/4, 1/8…"""
+    width = len(items).bit_length()
+    return [items[at] for at in sorted(range(len(items)),
+                                       key=lambda at: int(f"{at:0{width}b}"[::-1], 2))]
+
+
+class Tally:
+    """Of one campaign on one path. Ends are "true", "error", "killed" and "not started"."""
+
+    def __init__(self):
+        self.possible = 0
+        self.injected = 0
+        self.ends = collections.Counter()
+        self.wrong = []
+        self.longest = 0.0
+        self.figures = []
+        self.lock = threading.Lock()
+
+    def add(self, outcome, fault, reason, has_started=True):
+        with self.lock:
+            self.injected += 1
+            self.longest = max(self.longest, outcome.seconds)
+            if reason:
+                self.wrong.append({"fault": fault, "reason": reason,
+                                   "stderr": outcome.stderr[-400:]})
+            elif not has_started:
+                self.ends["not started"] += 1
+            else:
+                self.ends["true" if outcome.exit_code == 0 else
+                          "killed" if outcome.exit_code == -signal.SIGKILL else "error"] += 1
+
+    def add_check(self, what, reason):
+        """A figure that is right, or wrong for a reason."""
+        with self.lock:
+            self.possible += 1
+            self.injected += 1
+            if reason:
+                self.wrong.append({"fault": what, "reason": reason, "stderr": ""})
+            else:
+                self.ends["true"] += 1
+
+    def passed_over(self):
+        """A fault to which its run has not come is none."""
+        with self.lock:
+            self.possible -= 1
+
+    def as_json(self):
+        return {"possible": self.possible, "injected": self.injected, "ends": dict(self.ends),
+                "wrong": self.wrong, "longest": round(self.longest, 1), "figures": self.figures}
+
+
+def sandboxes(path, environment, workers=WORKERS, timeout=TIMEOUT):
+    """A ready sandbox for each worker. What the path asks is environment's."""
+    made = []
+    for number in range(workers):
+        sandbox = bare_sandbox(environment, number, timeout)
+        path.prepare(sandbox, environment)
+        made.append(sandbox)
+    return made
+
+
+def bare_sandbox(environment, number, timeout=TIMEOUT):
+    directory = os.path.join(environment.directory, f"worker-{number}")
+    shutil.rmtree(directory, ignore_errors=True)
+    os.makedirs(directory, mode=0o700)
+    return Sandbox(directory, timeout)
+
+
+def sweep(tally, boxes, faults, strike, effort):
+    """strike(sandbox, fault) for each chosen fault, each worker in its own sandbox."""
+    chosen = effort.chosen(faults)
+    tally.possible += len(faults)
+
+    def work(number):
+        for fault in chosen[number::len(boxes)]:
+            if effort.is_over():
+                return
+            strike(boxes[number], fault)
+    with concurrent.futures.ThreadPoolExecutor(len(boxes)) as pool:
+        for done in [pool.submit(work, number) for number in range(len(boxes))]:
+            done.result()
+
+
+def add_judged(tally, path, sandbox, environment, outcome, fault, is_early, must_report=True):
+    """Judges the outcome, what it left, and the run after it. A program cannot answer what happens
+    before its main: the loader and the C library end it, in words of their own or by a signal."""
+    reason = judge.wrong(path, sandbox, outcome, must_report=must_report)
+    has_started = not (reason and is_early and not outcome.stdout and outcome.exit_code)
+    if not has_started:
+        reason = None
+    reason = reason or path.torn(sandbox) or judge.wrong_after(path, sandbox, environment)
+    tally.add(outcome, fault, reason, has_started)
+
+
+def progress(text):
+    print(text, file=sys.stderr, flush=True)

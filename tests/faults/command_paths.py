@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The paths of the command line: also files that must be whole, old or new, with nothing beside
+them."""
+import collections
+import json
+import os
+import re
+import shutil
+import stat
+
+from path import (GRACE, OTHER_SERVER, SERVER, TIMEOUT, Path, input_token, service_account_token)
+
+# A folder's generation has another name each time.
+CHANGING = re.compile(r"^\.\.\d{4}_[0-9_]+\.[0-9a-f]{16}$")
+
+
+def profile(server):
+    return json.dumps({
+        "apiVersion": "multicluster.x-k8s.io/v1alpha1", "kind": "ClusterProfile",
+        "metadata": {"name": "member", "namespace": "fleet"},
+        "status": {"accessProviders": [{"name": "file", "cluster": {"server": server}}]}})
+
+
+def contents(root):
+    """What lies below a folder that a reader would find: names, and what they lead to."""
+    found = {}
+    for directory, _, files in os.walk(root, followlinks=True):
+        for name in files:
+            path = os.path.join(directory, name)
+            with open(path, "rb") as file:
+                found[os.path.relpath(path, root)] = file.read()
+    return found
+
+
+def names_below(root):
+    """How often each name is there, hidden ones too, in the form that it has in every run."""
+    found = collections.Counter()
+    for directory, folders, files in os.walk(root):
+        for name in folders + files:
+            path = os.path.relpath(os.path.join(directory, name), root)
+            found["/".join(CHANGING.sub("..generation", part) for part in path.split("/"))] += 1
+    return found
+
+
+class Command(Path):
+    """A command that writes `target` in the state: its contents as make() left them are the old
+    ones, and those after a run the new ones."""
+    lists = True
+
+    def __init__(self, name, arguments, make, target, readable):
+        super().__init__(name, "execcred", arguments, make=make)
+        self.target = target
+        self.readable = readable
+        self.old = {}
+        self.new = {}
+        self.names = {}
+
+    def prepare(self, sandbox, environment):
+        self.make(sandbox, environment)
+        self.before(sandbox, environment)
+        sandbox.keep()
+        self.old[sandbox.directory] = self.seen(sandbox)
+        outcome = self.run(sandbox, environment)
+        if outcome.exit_code != 0:
+            raise RuntimeError(
+                f"{self.name}: {outcome.exit_code} without a fault: {outcome.stderr}")
+        self.new[sandbox.directory] = self.seen(sandbox)
+        self.names[sandbox.directory] = names_below(sandbox.state)
+        if self.new[sandbox.directory] == self.old[sandbox.directory]:
+            raise RuntimeError(f"{self.name}: a run without a fault has changed nothing")
+
+    def before(self, sandbox, environment):
+        """What an earlier run has left."""
+
+    def seen(self, sandbox):
+        return self.readable(sandbox.at("state", self.target))
+
+    def wrong_answer(self, sandbox, stdout):
+        del stdout
+        is_new = self.seen(sandbox) == self.new[sandbox.directory]
+        return None if is_new else "exit code 0, but the target is not the new one"
+
+    def torn(self, sandbox):
+        """Each name is looked at alone: a command with several files ends between two of them."""
+        seen = self.seen(sandbox)
+        old, new = self.old[sandbox.directory], self.new[sandbox.directory]
+        for name, content in seen.items():
+            if content not in (old.get(name), new.get(name)):
+                return f"'{name}' is neither old nor new"
+        for name in old.keys() & new.keys():
+            if name not in seen:
+                return f"'{name}' is gone"
+        return None
+
+    def left_over(self, sandbox):
+        more = names_below(sandbox.state) - self.names[sandbox.directory]
+        return "left over: " + ", ".join(sorted(more)) if more else None
+
+
+def mapping(sandbox, environment):
+    sandbox.write("mapping.json", json.dumps({"providers": [{
+        "name": "file", "execConfig": {
+            "apiVersion": "client.authentication.k8s.io/v1", "provideClusterInfo": True,
+            "interactiveMode": "Never",
+            "command": os.path.join(environment.bin, "execcred-token-file"),
+            "args": [f"--token-file={sandbox.at('in')}/{{server.host}}.token",
+                     f"--timeout={TIMEOUT}s", "--allow-server=https://*.example.com:6443"]}}]}),
+                  0o644)
+
+
+def fleet(sandbox, environment):
+    mapping(sandbox, environment)
+    for number in (1, 2):
+        sandbox.write(f"member-{number}.example.com.token", service_account_token(f"c{number}"))
+    for name, server in (("old", OTHER_SERVER), ("new", SERVER)):
+        sandbox.write(f"{name}.json", profile(server), 0o644)
+
+
+def from_fleet(*arguments):
+    return lambda sandbox, _: [
+        arguments[0], "-m", sandbox.at("in", "mapping.json"), "-f", sandbox.at("in", "new.json"),
+        *(each.format(state=sandbox.state) for each in arguments[1:])]
+
+
+class FromOldProfile(Command):
+    """The old target is what the same command writes for another server."""
+
+    def before(self, sandbox, environment):
+        command = [each.replace("in/new.json", "in/old.json")
+                   for each in self.command(sandbox, environment)]
+        outcome = sandbox.run(command, {"PATH": "/usr/bin:/bin"}, TIMEOUT + GRACE)
+        if outcome.exit_code != 0:
+            raise RuntimeError(f"{self.name}: no old target: {outcome.stderr}")
+
+
+def make_clusters(sandbox, environment):
+    fleet(sandbox, environment)
+    os.mkdir(sandbox.at("state", "clusters"), 0o700)
+
+
+class Install(Command):
+    """From a copy of the program, with a plugin beside it that is small: a run of strace for each
+    block of a real one would show nothing new."""
+
+    def command(self, sandbox, environment):
+        program = sandbox.at("in", "bin", "execcred")
+        if not os.path.exists(program):
+            shutil.copy2(os.path.join(environment.bin, "execcred"), program)
+        return [program, *self.arguments(sandbox, environment)]
+
+
+def make_plugins(sandbox, _):
+    sandbox.write("bin/execcred-token-file", "#!/bin/sh\nexit 0\n" + "# new\n" * 20000, 0o755)
+    os.mkdir(sandbox.at("state", "plugins"), 0o755)
+    path = sandbox.at("state", "plugins", "execcred-token-file")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nexit 1\n")
+    os.chmod(path, 0o555)
+
+
+def cluster_files(root):
+    """The credential of each cluster with its server, as a reader takes them: by one look at the
+    link ..data."""
+    whole = {}
+    for space in sorted(os.listdir(root)):
+        for name in sorted(os.listdir(os.path.join(root, space))):
+            data = os.path.join(root, space, name, "..data")
+            if os.path.isdir(data) and not name.startswith("."):
+                found = contents(data)
+                whole[f"{space}/{name}"] = [found.get(file)
+                                            for file in ("token", "server", "kubeconfig")]
+    return whole
+
+
+def plugin_files(root):
+    """What a mapping could run: no hidden name."""
+    return {name: (content, stat.S_IMODE(os.stat(os.path.join(root, name)).st_mode))
+            for name, content in contents(root).items() if not name.startswith(".")}
+
+
+def one_file(path):
+    if not os.path.exists(path):
+        return {}
+    with open(path, "rb") as file:
+        return {"file": file.read()}
+
+
+PATHS = [
+    Path("execcred get", "execcred", from_fleet("get", "-o", "exec-credential"), make=fleet,
+         is_true=input_token("member-1.example.com.token")),
+    FromOldProfile("execcred kubeconfig -o", from_fleet("kubeconfig", "-o", "{state}/config"),
+                   fleet, "config", one_file),
+    Command("execcred sync --to-dir, a new folder",
+            from_fleet("sync", "--once", "--to-dir={state}/clusters"),
+            make_clusters, "clusters", cluster_files),
+    FromOldProfile("execcred sync --to-dir, another server",
+                   from_fleet("sync", "--once", "--to-dir={state}/clusters"),
+                   make_clusters, "clusters", cluster_files),
+    Install("execcred install",
+            lambda sandbox, _: ["install", "--plugin=execcred-token-file",
+                                sandbox.at("state", "plugins")],
+            make_plugins, "plugins", plugin_files),
+]

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run under a fault may do: give a true answer, or fail as docs/troubleshooting.md says."""
+import re
+import signal
+
+ERROR_CODES = {1, 2, 3, 70}
+ERROR_LINE = re.compile(r"^(execcred[a-z-]*): error: .+", re.MULTILINE)
+
+
+def wrong(path, sandbox, outcome, may_fail=True, must_report=True, codes=frozenset(ERROR_CODES)):
+    """Why the outcome is wrong, in a few words, or None."""
+    if outcome.exit_code is None:
+        return "over the deadline"
+    if outcome.orphans:
+        return "a child is left"
+    if "Sanitizer: " in outcome.stderr or "runtime error: " in outcome.stderr:
+        return "a sanitizer's report"
+    if outcome.exit_code < 0:
+        return f"killed by {signal.Signals(-outcome.exit_code).name}"
+    if outcome.exit_code == 0:
+        return path.wrong_answer(sandbox, outcome.stdout)
+    if not may_fail:
+        return f"exit code {outcome.exit_code}"
+    if outcome.exit_code not in codes:
+        return f"exit code {outcome.exit_code}"
+    if outcome.stdout and not path.lists:
+        return "a part of an answer with an error"
+    own = [name for name in ERROR_LINE.findall(outcome.stderr) if name == path.program]
+    if not own and must_report and not path.lists:
+        return f"exit code {outcome.exit_code} without an error line"
+    if len(own) > 1 and not path.lists:
+        return "several error lines"
+    return None
+
+
+def wrong_after(path, sandbox, environment):
+    """Why the run that follows, without a fault, is wrong, or what it has not removed."""
+    reason = (wrong(path, sandbox, path.run(sandbox, environment), may_fail=False) or
+              path.left_over(sandbox))
+    return reason and f"next run: {reason}"

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Injects faults into the programs of several builds and prints what became of them. Run by
+scripts/faults, whose help names the arguments."""
+import argparse
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import time
+
+import allocations
+import campaign
+import children
+import clocks
+import crowds
+import descriptors
+import growth
+import inputs
+import kills
+import paths
+import promises
+import replies
+import report
+import servers
+import short_results
+import spent
+import syscalls
+
+# In this order. The last two take their time, whatever is left of it.
+CAMPAIGNS = {
+    "short-results": short_results, "descriptors": descriptors, "spent": spent,
+    "children": children, "promises": promises, "clocks": clocks, "inputs": inputs,
+    "replies": replies, "kills": kills, "syscalls": syscalls, "allocations": allocations,
+    "crowds": crowds, "growth": growth}
+BUILDS = {"glibc": "preset release, dynamic", "musl": "preset release-x86_64, static",
+          "asan": "preset asan: AddressSanitizer, UndefinedBehaviorSanitizer",
+          "dev": "preset dev: the cases of scripts/test"}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="scripts/faults")
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--minutes", type=float)
+    parser.add_argument("--campaign", action="append", choices=CAMPAIGNS)
+    parser.add_argument("--program", action="append")
+    for build in BUILDS:
+        parser.add_argument(f"--{build}", type=os.path.abspath, help="where its programs are")
+    parser.add_argument("--tests", required=True, type=os.path.abspath,
+                        help="where the test servers are")
+    parser.add_argument("--results", required=True, help="a JSON file with the figures")
+    parser.add_argument("--kept-results", help="that from which the page is written")
+    parser.add_argument("--page", help="what --update-docs writes into")
+    parser.add_argument("--update-docs", action="store_true")
+    options = parser.parse_args()
+    if options.update_docs:
+        if not options.full or options.campaign or options.program:
+            parser.error("--update-docs writes a --full run of all campaigns and programs")
+    return options
+
+
+def units_of(module, chosen):
+    if hasattr(module, "units"):
+        return module.units(chosen)
+    return [path for path in chosen if getattr(module, "applies", lambda path: True)(path)]
+
+
+def work_of(options):
+    """(campaign, build, unit) of all that runs."""
+    chosen = [path for path in paths.ALL
+              if not options.program or {path.program, path.name} & set(options.program)]
+    work = []
+    for name in options.campaign or CAMPAIGNS:
+        module = CAMPAIGNS[name]
+        if not (options.full or options.campaign or module.SAMPLE):
+            continue
+        units = units_of(module, chosen)
+        if not options.full and hasattr(module, "SAMPLE_UNITS"):
+            units = units[:module.SAMPLE_UNITS]
+        work += [(name, build, unit) for build in module.BUILDS if getattr(options, build)
+                 for unit in units]
+    return work
+
+
+def run_all(options, directory, served):
+    rows = []
+    work = work_of(options)
+    deadline = options.minutes and time.monotonic() + 60 * options.minutes
+    for at, (name, build, unit) in enumerate(work):
+        module = CAMPAIGNS[name]
+        environment = campaign.Environment(directory, getattr(options, build), build, served,
+                                           options.tests)
+        started = time.monotonic()
+        if not options.full:
+            effort = campaign.Effort(most=module.SAMPLE or 20)
+        elif deadline:
+            effort = campaign.Effort(seconds=max(1, deadline - started) / (len(work) - at))
+        else:
+            effort = campaign.Effort()
+        tally = module.run(unit, environment, effort)
+        campaign.progress(
+            f"{name}, {build}, {unit.name}: {tally.injected} of {tally.possible} faults, "
+            f"{len(tally.wrong)} wrong, {dict(tally.ends)}, {time.monotonic() - started:.0f} s")
+        for each in tally.wrong:
+            campaign.progress(f"  WRONG {each['fault']}: {each['reason']}\n"
+                              f"    {each['stderr'].strip()}")
+        rows.append({"campaign": name, "build": build, "path": unit.name, "program": unit.program,
+                     "is_path": unit in paths.ALL, **tally.as_json()})
+    return rows
+
+
+def told_of(options):
+    extent = "a sample"
+    if options.full:
+        extent = ("each campaign tries what it can in its share of "
+                  f"{options.minutes:g} minutes" if options.minutes else "every fault")
+    return {"date": time.strftime("%Y-%m-%d", time.gmtime()), "extent": extent,
+            "machine": f"{os.cpu_count()} cores, Linux {platform.release()}"}
+
+
+def main():
+    options = arguments()
+    # Not below a directory that others could write: plugins refuse inputs and caches there.
+    directory = tempfile.mkdtemp(prefix="execcred-faults-")
+    served = servers.Servers(options.tests, directory)
+    try:
+        rows = run_all(options, directory, served)
+    finally:
+        served.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+    tried = {(row["campaign"], row["build"]) for row in rows}
+    results = {"told": told_of(options), "rows": rows,
+               "leftOut": [[name, build] for name, module in CAMPAIGNS.items()
+                           for build in module.BUILDS if (name, build) not in tried],
+               "builds": {build: what for build, what in BUILDS.items()
+                          if getattr(options, build)}}
+    if options.update_docs:
+        report.save(options.kept_results, results)
+        report.update(options.page, results)
+    report.save(options.results, results)
+    injected = sum(each["injected"] for each in rows)
+    wrong = sum(len(each["wrong"]) for each in rows)
+    print(f"{injected - wrong} passed, {wrong} failed")
+    return 1 if wrong or not injected else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

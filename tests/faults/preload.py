@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run with tests/support/faults.cpp preloaded, which works in dynamic programs alone."""
+import os
+
+ENOMEM = 12
+
+
+class Injection:
+    """The outcome; whether the run came to that call; whether that was before main of the program
+    itself, not of a child."""
+
+    def __init__(self, outcome, marks):
+        self.outcome = outcome
+        self.has_come = bool(marks)
+        self.is_early = f"{outcome.process} before main" in marks
+
+
+def inject(path, sandbox, environment, call, number, error):
+    """A negative error is a short result."""
+    mark = sandbox.at("mark")
+    outcome = path.run(sandbox, environment, variables={
+        "LD_PRELOAD": environment.preload, "FAULT": f"{call}:{error}:{number}:{mark}"})
+    if not os.path.exists(mark):
+        return Injection(outcome, [])
+    with open(mark, encoding="utf-8") as file:
+        marks = file.read().splitlines()
+    os.unlink(mark)
+    return Injection(outcome, marks)
+
+
+def calls(path, sandbox, environment, call, harmless):
+    """How often a run makes the call: the last number at which a fault comes. A bisection, since
+    a fault that is `harmless`, or none, leaves the run as long as it is."""
+    least, most = 0, 1
+    while came(path, sandbox, environment, call, most, harmless):
+        least, most = most, most * 2
+    while most - least > 1:
+        middle = (least + most) // 2
+        if came(path, sandbox, environment, call, middle, harmless):
+            least = middle
+        else:
+            most = middle
+    return least
+
+
+def came(path, sandbox, environment, call, number, error):
+    sandbox.reset()
+    return inject(path, sandbox, environment, call, number, error).has_come

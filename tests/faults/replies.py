@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every byte of a reply: what the server sends ends after byte N, stops there with the connection
+open, goes on at one byte a second, or has that byte changed. A relay does it to the bytes on the
+wire: TLS records of a token endpoint and of a Kubernetes API, HTTP of a metadata service, HTTP/2
+frames of the Workload API."""
+import os
+import socket
+import threading
+import time
+
+import campaign
+import judge
+import path as paths
+
+NAME = "replies"
+SAMPLE = 16
+BUILDS = ("glibc", "musl")
+CUT, SILENT, SLOW, FLIPPED = "cut after", "silent after", "a byte a second after", "changed"
+# Of a run that waits; more of them at once, because they do nothing meanwhile.
+TIMEOUT = 2
+WAITING_WORKERS = 16
+PATHS = ("oidc-federation, no cache", "azure, managed identity", "spiffe, JWT-SVID",
+         "spiffe, X.509-SVID", "bootstrap, TokenRequest")
+PLAIN = "azure, managed identity"
+
+
+class Relay:
+    """To `upstream`, an address for connect(). Each connection gets the fault; none without one."""
+
+    def __init__(self, upstream, unix_path=None):
+        self.upstream = upstream
+        self.family = socket.AF_UNIX if unix_path else socket.AF_INET
+        self.listener = socket.socket(self.family, socket.SOCK_STREAM)
+        self.listener.bind(unix_path or ("127.0.0.1", 0))
+        self.listener.listen(16)
+        self.address = self.listener.getsockname()
+        self.fault = None
+        self.sent = 0
+        self.acceptor = threading.Thread(target=self.accept, daemon=True)
+        self.acceptor.start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            server = socket.socket(self.family, socket.SOCK_STREAM)
+            server.connect(self.upstream)
+            for pump, source, target in ((self.pass_on, client, server),
+                                         (self.pump, server, client)):
+                threading.Thread(target=pump, args=(source, target), daemon=True).start()
+
+    def pass_on(self, source, target):
+        try:
+            while data := source.recv(65536):
+                target.sendall(data)
+        except OSError:
+            pass
+        shut(source, target)
+
+    def pump(self, source, target):
+        fault, passed = self.fault, 0
+        try:
+            while data := source.recv(65536):
+                before, passed = passed, passed + len(data)
+                if fault is None:
+                    self.sent = passed
+                elif fault[0] == FLIPPED:
+                    data = changed(data, fault[1] - before)
+                elif fault[1] < passed:
+                    self.end(source, target, data, max(0, fault[1] - before), fault[0])
+                    break
+                target.sendall(data)
+        except OSError:
+            pass
+        shut(source, target)
+
+    @staticmethod
+    def end(source, target, data, good, kind):
+        target.sendall(data[:good])
+        if kind == SLOW:
+            for byte in data[good:]:
+                time.sleep(1)
+                target.sendall(bytes([byte]))
+        if kind == SILENT:
+            target.settimeout(60)
+            while source.recv(65536):  # until the client goes
+                pass
+
+    def close(self):
+        # Wakes accept(), whose descriptor's number must not become another relay's before.
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.acceptor.join()
+        self.listener.close()
+
+
+def shut(*sockets):
+    for each in sockets:
+        try:
+            each.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+
+def changed(data, at):
+    if not 0 <= at < len(data):
+        return data
+    return data[:at] + bytes([data[at] ^ 0x01]) + data[at + 1:]
+
+
+class Relayed:
+    """The servers that paths know, with relays before them."""
+
+    def __init__(self, servers, directory):
+        self.__dict__.update(servers.__dict__)
+        self.agent_socket = os.path.join(directory, "relay.sock")
+        self.relays = [Relay(servers.agent_socket, self.agent_socket)]
+        for name in ("token_url", "entra_url", "api_url", "metadata_url"):
+            scheme, rest = getattr(servers, name).split("://")
+            authority, slash, tail = rest.partition("/")
+            host, port = authority.split(":")
+            relay = Relay((host, int(port)))
+            self.relays.append(relay)
+            setattr(self, name, f"{scheme}://{host}:{relay.address[1]}{slash}{tail}")
+
+    def set(self, fault):
+        for relay in self.relays:
+            relay.fault = fault
+
+    def sent(self):
+        return max(relay.sent for relay in self.relays)
+
+    def close(self):
+        for relay in self.relays:
+            relay.close()
+
+
+def applies(path):
+    return path.name in PATHS
+
+
+class Changed(paths.Path):
+    """The path with a judge that takes the true credential with one character changed: nothing
+    but its issuer's signature protects a token in plain HTTP."""
+
+    def __init__(self, path):
+        self.__dict__ = dict(path.__dict__)
+
+    def wrong_answer(self, sandbox, stdout):
+        reason = self.is_true(sandbox, stdout)
+        status = paths.status_of(stdout) or {}
+        return None if reason and "token" in status else reason
+
+
+def relayed_boxes(path, environment, workers):
+    """Sandboxes, and for each the environment with its own relays."""
+    boxes = []
+    for number in range(workers):
+        box = campaign.bare_sandbox(environment, number, TIMEOUT)
+        own = environment.asking(Relayed(environment.servers, box.directory))
+        path.prepare(box, own)
+        boxes.append((box, own))
+    return dict(boxes)
+
+
+def run(path, environment, effort):
+    tally = campaign.Tally()
+    boxes = relayed_boxes(path, environment, WAITING_WORKERS if effort.most is None else 4)
+    count = next(iter(boxes.values())).servers.sent()
+    faults = [(kind, number) for kind in (CUT, FLIPPED, SILENT) for number in range(count)]
+    # The last bytes come in time, so the answer is the true one.
+    faults += [(SLOW, number) for number in (0, count // 2, count - 1)]
+    def strike(sandbox, fault):
+        own = boxes[sandbox]
+        sandbox.reset()
+        own.servers.set(fault)
+        outcome = path.run(sandbox, own)
+        own.servers.set(None)
+        taken = Changed(path) if fault[0] == FLIPPED and path.name == PLAIN else path
+        reason = judge.wrong(taken, sandbox, outcome, codes={1, 3})
+        if not reason and outcome.seconds > TIMEOUT + campaign.LATE:
+            reason = "over the deadline"
+        sandbox.reset()  # of the outage that the cache remembers for its window, as it should
+        tally.add(outcome, f"{fault[0]} byte {fault[1]} of {count}",
+                  reason or judge.wrong_after(path, sandbox, own))
+
+    campaign.sweep(tally, list(boxes), faults, strike, effort)
+    for own in boxes.values():
+        own.servers.close()
+    return tally

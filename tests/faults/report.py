@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The results of one run as a JSON file, and the tables of docs/reliability.md from it.
+
+    report.py update RESULTS PAGE    writes the tables of the results into the page
+"""
+import collections
+import json
+import os
+import sys
+
+import promises
+
+BEGIN = "<!-- what follows is written by scripts/faults --update-docs -->"
+END = "<!-- what precedes is written by scripts/faults --update-docs -->"
+ENDS = ("true", "error", "killed", "not started")
+
+
+def save(path, results):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(results, file, indent=1, sort_keys=True)
+        file.write("\n")
+
+
+def cells(*texts):
+    return "| " + " | ".join(str(text) for text in texts) + " |"
+
+
+def head(*names, numbers):
+    """A table's head, of which the last columns are numbers."""
+    words = len(names) - numbers
+    return [cells(*names), "|" + "---|" * words + "--:|" * numbers]
+
+
+def number(value):
+    return f"{value:,}"
+
+
+def grouped(rows, *keys):
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[tuple(row[key] for key in keys)].append(row)
+    return groups
+
+
+def total(rows, key):
+    return sum(row[key] for row in rows)
+
+
+def wrong(rows):
+    return sum(len(row["wrong"]) for row in rows)
+
+
+def ends(rows, end):
+    return sum(row["ends"].get(end, 0) for row in rows)
+
+
+def share(rows):
+    tried, possible = total(rows, "injected"), total(rows, "possible")
+    percent = 100 * tried / possible if possible else 100
+    return "all" if tried >= possible else f"{percent:.3g} %"
+
+
+def builds(results):
+    lines = head("build", "what it is", "used by", numbers=0)
+    for name, what in sorted(results["builds"].items()):
+        used = sorted({row["campaign"] for row in results["rows"] if row["build"] == name})
+        lines.append(cells(name, what, ", ".join(used)))
+    left_out = [f"`{name}` ({build})" for name, build in results["leftOut"]]
+    return lines + ["", f"Not part of this run: {', '.join(left_out)}."] if left_out else lines
+
+
+def by_campaign(rows):
+    lines = head("campaign", "build", "faults", "of those possible", "true answer", "error",
+                 "killed", "not started", "longest run", "wrong", numbers=8)
+    for (campaign, build), group in grouped(rows, "campaign", "build").items():
+        lines.append(cells(campaign, build, number(total(group, "injected")), share(group),
+                           *(number(ends(group, end)) for end in ENDS),
+                           f"{max(row['longest'] for row in group):.1f} s", wrong(group)))
+    lines.append(cells("all", "", number(total(rows, "injected")), "",
+                       *(number(ends(rows, end)) for end in ENDS), "", wrong(rows)))
+    return lines
+
+
+def by_program(rows):
+    faults = [row for row in rows if row["program"].startswith("execcred")]
+    campaigns = list(dict.fromkeys(row["campaign"] for row in faults))
+    lines = head("program", *campaigns, "wrong", numbers=len(campaigns) + 1)
+    for (program,), group in sorted(grouped(faults, "program").items()):
+        of = grouped(group, "campaign")
+        lines.append(cells(program, *(number(total(of[each,], "injected")) if (each,) in of else ""
+                                      for each in campaigns), wrong(group)))
+    return lines
+
+
+def by_path(rows):
+    paths = [row for row in rows if row["is_path"]]
+    columns = list(dict.fromkeys((row["campaign"], row["build"]) for row in paths))
+    lines = head("path", *(f"{campaign}, {build}" for campaign, build in columns),
+                 numbers=len(columns))
+    for (path,), group in grouped(paths, "path").items():
+        of = {(row["campaign"], row["build"]): row for row in group}
+        lines.append(cells(path, *(f"{number(of[each]['injected'])} of "
+                                   f"{number(of[each]['possible'])}" if each in of else ""
+                                   for each in columns)))
+    return lines
+
+
+def wrong_outcomes(rows):
+    counts = collections.Counter()
+    for row in rows:
+        for each in row["wrong"]:
+            counts[row["campaign"], row["build"], row["path"], each["reason"]] += 1
+    if not counts:
+        return ["No outcome was wrong."]
+    return (head("campaign", "build", "path", "wrong outcome", "faults", numbers=1) +
+            [cells(*name, count) for name, count in counts.items()])
+
+
+def growth(rows):
+    lines = head("input", "bytes", "instructions for twice the input", numbers=2)
+    for row in rows:
+        if row["campaign"] == "growth":
+            lines += [cells(row["path"], number(each["bytes"]), f"{each['ratio']} times")
+                      for each in row["figures"]]
+    return lines
+
+
+def figure_of(promise, results):
+    """What the run has found about a promise."""
+    rows = results["rows"]
+    found = []
+    for name in promise.campaigns:
+        group = [row for row in rows if row["campaign"] == name]
+        if group:
+            found.append(f"{name}: {number(total(group, 'injected'))} tried, {wrong(group)} wrong")
+    for row in rows:
+        if row["campaign"] == "promises" and row["path"] == promise.name:
+            found.append(f"{row['injected']} cases, {len(row['wrong'])} failed")
+    found += [f"{script} prints it" for script in promise.scripts]
+    return "; ".join(found)
+
+
+def promise_table(results):
+    lines = head("#", "promise", "command", "figure", numbers=0)
+    for promise in promises.ALL:
+        commands = "<br>".join(f"`{each}`" for each in promise.commands())
+        lines.append(cells(promise.number, promise.text, commands or "no command proves it yet",
+                           figure_of(promise, results) or "–"))
+    return lines
+
+
+def tables(results):
+    rows = results["rows"]
+    told = results["told"]
+    parts = [[f"One run, on {told['date']}, on {told['machine']}: {told['extent']}."],
+             builds(results), by_campaign(rows), ["### By program"], by_program(rows),
+             ["### By path", "", "Faults tried, of those possible."], by_path(rows),
+             ["### Wrong outcomes of this run"], wrong_outcomes(rows),
+             ["### Time is linear in the input"], growth(rows),
+             ["## The promises"], promise_table(results)]
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def rendered(page, results):
+    """The page with the tables of the results."""
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"scripts/faults: error: '{page}' lacks '{END if begin else BEGIN}'")
+    return text, f"{before}{BEGIN}\n\n{tables(results)}\n\n{END}{after}"
+
+
+def update(page, results):
+    _, text = rendered(page, results)
+    with open(page, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+if __name__ == "__main__":
+    with open(sys.argv[2], encoding="utf-8") as kept:
+        update(sys.argv[3], json.load(kept))

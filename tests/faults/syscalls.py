@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every system call fails once: each call of a path, with each error that it can give."""
+import campaign
+import trace
+
+NAME = "system calls"
+SAMPLE = 24
+BUILDS = ("glibc", "musl")
+
+
+def run(path, environment, effort):
+    boxes = campaign.sandboxes(path, environment)
+    tally = campaign.Tally()
+    calls = trace.calls_of(path, boxes[0], environment)
+    # What the loader does is the same in each path: a sample leaves it to the full run.
+    first = {call: 1 if effort.most is None else calls.before_main[call] + 1
+             for call in calls.counts}
+    faults = [(call, number, error) for call in sorted(calls.counts)
+              for number in range(first[call], calls.counts[call] + 1)
+              for error in trace.ERRORS.get(call, ())]
+
+    def strike(sandbox, fault):
+        call, number, error = fault
+        sandbox.reset()
+        injection = trace.inject(path, sandbox, environment, call, number, f"error={error}")
+        if not injection.has_come:
+            tally.passed_over()
+            return
+        campaign.add_judged(tally, path, sandbox, environment, injection.outcome,
+                            f"{call} {number} {error}", injection.is_early,
+                            not injection.is_silenced)
+
+    campaign.sweep(tally, boxes, faults, strike, effort)
+    return tally

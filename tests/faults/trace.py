@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""strace: which system calls a run makes, and one of them with a fault."""
+import collections
+import os
+import re
+
+CALL = re.compile(r"^(\d+) +([a-z_0-9]+)\((.*)$")
+
+SILENCED = re.compile(r"writev?\(2<.*\(INJECTED\)")
+
+# The errors that a call can give, by the manual pages of Linux. A call that is not here cannot fail
+# for a reason outside of the program (getpid, rt_sigaction, prctl with a constant), or its first
+# one is strace's own (execve). brk has no error: what the C library takes for one is the old
+# end. munmap of a whole mapping does not fail, and the C library aborts if it does.
+FILE = ("EIO", "ENOMEM", "EACCES")
+ERRORS = {
+    "open": ("EACCES", "EMFILE", "ENOMEM", "EIO", "EINTR", "ENOSPC"),
+    "openat": ("EACCES", "EMFILE", "ENOMEM", "EIO", "EINTR", "ENOSPC"),
+    "openat2": ("EACCES", "EMFILE", "ENOMEM", "EIO", "EINTR", "EAGAIN"),
+    "read": ("EIO", "EINTR"), "pread64": ("EIO", "EINTR"), "readv": ("EIO", "EINTR"),
+    "write": ("EIO", "ENOSPC", "EINTR"), "writev": ("EIO", "ENOSPC", "EINTR"),
+    "pwrite64": ("EIO", "ENOSPC", "EINTR"), "copy_file_range": ("EIO", "ENOSPC", "ENOMEM"),
+    "sendfile": ("EIO", "ENOMEM"), "fallocate": ("EIO", "ENOSPC", "EINTR"),
+    "ftruncate": ("EIO", "EINTR", "EACCES"), "close": ("EIO", "EINTR", "ENOSPC"),
+    "fsync": ("EIO", "ENOSPC", "EINTR"), "fdatasync": ("EIO", "ENOSPC", "EINTR"),
+    "fstat": FILE, "newfstatat": FILE, "stat": FILE, "lstat": FILE, "statx": FILE,
+    "fstatfs": ("EIO", "ENOMEM", "EINTR"), "statfs": FILE, "access": FILE, "faccessat": FILE,
+    "faccessat2": FILE, "readlink": FILE, "readlinkat": FILE, "getdents64": ("EIO", "ENOMEM"),
+    "getcwd": ("ENOMEM", "EACCES"), "mkdir": ("ENOSPC", "EACCES", "ENOMEM"),
+    "mkdirat": ("ENOSPC", "EACCES", "ENOMEM"), "rename": ("EIO", "ENOSPC", "EACCES"),
+    "renameat": ("EIO", "ENOSPC", "EACCES"), "renameat2": ("EIO", "ENOSPC", "EACCES"),
+    "link": ("EIO", "ENOSPC", "EACCES"), "linkat": ("EIO", "ENOSPC", "EACCES"),
+    "symlink": ("EIO", "ENOSPC", "EACCES"), "symlinkat": ("EIO", "ENOSPC", "EACCES"),
+    "unlink": FILE, "unlinkat": FILE, "rmdir": FILE, "chmod": ("EIO", "EACCES"),
+    "fchmod": ("EIO", "EACCES"), "fchmodat": ("EIO", "EACCES"), "fchown": ("EIO", "EACCES"),
+    "utimensat": ("EIO", "EACCES"), "flock": ("EINTR", "ENOMEM", "EAGAIN"),
+    "mmap": ("ENOMEM",), "mremap": ("ENOMEM",), "mprotect": ("ENOMEM",),
+    "madvise": ("ENOMEM", "EAGAIN"),
+    "socket": ("EMFILE", "ENOMEM", "EACCES"), "socketpair": ("EMFILE", "ENOMEM"),
+    "connect": ("EACCES", "ENOMEM", "EAGAIN", "EINTR"), "bind": ("EACCES", "ENOMEM"),
+    "recvfrom": ("EINTR", "EAGAIN", "ENOMEM"), "recvmsg": ("EINTR", "EAGAIN", "ENOMEM"),
+    "sendto": ("EINTR", "EAGAIN", "ENOMEM"), "sendmsg": ("EINTR", "EAGAIN", "ENOMEM"),
+    "getsockopt": ("ENOMEM",), "setsockopt": ("ENOMEM",), "getsockname": ("ENOMEM",),
+    "getpeername": ("ENOMEM",), "poll": ("EINTR", "ENOMEM"), "ppoll": ("EINTR", "ENOMEM"),
+    "select": ("EINTR", "ENOMEM"), "pselect6": ("EINTR", "ENOMEM"),
+    "epoll_create1": ("EMFILE", "ENOMEM"), "epoll_ctl": ("ENOMEM", "ENOSPC"),
+    "epoll_wait": ("EINTR",), "epoll_pwait": ("EINTR",), "eventfd2": ("EMFILE", "ENOMEM"),
+    "timerfd_create": ("EMFILE", "ENOMEM"), "signalfd4": ("EMFILE", "ENOMEM"),
+    "inotify_init1": ("EMFILE", "ENOMEM"), "inotify_add_watch": ("EACCES", "ENOMEM", "ENOSPC"),
+    "pipe": ("EMFILE",), "pipe2": ("EMFILE",), "dup": ("EMFILE",), "dup2": ("EMFILE", "EINTR"),
+    "dup3": ("EMFILE", "EINTR"), "memfd_create": ("EMFILE", "ENOMEM"),
+    "getrandom": ("EAGAIN", "EINTR"), "clone": ("EAGAIN", "ENOMEM"), "clone3": ("EAGAIN", "ENOMEM"),
+    "fork": ("EAGAIN", "ENOMEM"), "vfork": ("EAGAIN", "ENOMEM"), "wait4": ("EINTR",),
+    "waitid": ("EINTR",), "pidfd_open": ("EMFILE", "ENOMEM"), "nanosleep": ("EINTR",),
+    "clock_nanosleep": ("EINTR",),
+}
+
+
+# A program's first act in main: to look whether its standard input is open.
+MAIN = re.compile(r"fcntl\(0(<[^>]*>)?, F_GETFD")
+# Linux takes what is written to one, or lets the writer wait.
+EVENTFD = "<anon_inode:[eventfd]>"
+
+
+class Calls:
+    """How often a run makes each call, at most in one process, and how many of those the program
+    itself makes before its main."""
+
+    def __init__(self, log):
+        counts = collections.defaultdict(collections.Counter)
+        self.before_main = collections.Counter()
+        program, is_in_main = None, False
+        for line in log.splitlines():
+            found = CALL.match(line)
+            if not found:
+                continue
+            process, call, rest = found.groups()
+            program = program or process
+            counts[process][call] += 1
+            is_in_main = is_in_main or (process == program and
+                                         MAIN.match(f"{call}({rest}") is not None)
+            if process == program and not is_in_main:
+                self.before_main[call] += 1
+        self.counts = collections.Counter()
+        for calls in counts.values():
+            self.counts |= calls
+
+
+class Injection:
+    """The outcome; whether the run came to that call, and the call can fail; whether the fault came
+    before main of the program itself, not of a child; whether it took what the run had to say on
+    standard error."""
+
+    def __init__(self, outcome, log):
+        self.outcome = outcome
+        self.has_come = is_struck(log) or "+++ killed by SIGKILL" in log
+        self.is_silenced = SILENCED.search(log) is not None
+        self.is_early = False
+        program = log.split(" ", 1)[0]
+        for line in log.splitlines():
+            if not line.startswith(f"{program} "):
+                continue
+            if MAIN.search(line):
+                break
+            self.is_early = self.is_early or "(INJECTED)" in line
+
+
+def is_struck(log):
+    """Whether each call in which the fault came can fail so."""
+    begun, struck = {}, []
+    for line in log.splitlines():
+        process = line.split(" ", 1)[0]
+        if "<unfinished ...>" in line:
+            begun[process] = line
+        if "(INJECTED)" in line:
+            struck.append(begun.get(process, "") + line if "resumed>" in line else line)
+    return bool(struck) and not any(EVENTFD in line for line in struck)
+
+
+def read_away(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    os.unlink(path)
+    return text
+
+
+def calls_of(path, sandbox, environment):
+    log = sandbox.at("trace")
+    sandbox.reset()
+    path.run(sandbox, environment, ["strace", "-f", "-y", "-qq", "-s0", "-o", log])
+    return Calls(read_away(log))
+
+
+def inject(path, sandbox, environment, call, number, fault):
+    log = sandbox.at("trace")
+    # strace 6.1 stops for these calls alone, which is faster, but then sends no signal.
+    quick = [] if fault.startswith("signal=") else ["--seccomp-bpf"]
+    outcome = path.run(sandbox, environment, [
+        "strace", "-f", "-y", "-q", "-s0", *quick, "-o", log, "-e", f"trace=execve,fcntl,{call}",
+        "-e", f"inject={call}:{fault}:when={number}"])
+    return Injection(outcome, read_away(log))
