@@ -80,6 +80,7 @@ build_parts() {
   build_go kubectl-old "$old_kubectl" "$(kubernetes_ldflags "$old_kubectl")" .
   export PATH=$PART:$PATH
   build_secretreader
+  build_syncreaders
   build_dex
   build_spire
   build_aws_judges
@@ -161,6 +162,13 @@ build_secretreader() {
   local module=peers/secretreader
   build_go "$module" "$(module_version "$E2E_DIR/$module/go.mod" k8s.io/client-go)" "" .
   export E2E_SECRETREADER=$PART/secretreader
+}
+
+# Exports where the program is that has Argo CD's, Flux's and Cluster API's own code for such Secrets.
+build_syncreaders() {
+  local module=peers/syncreaders
+  build_go "$module" "$(module_version "$E2E_DIR/$module/go.mod" k8s.io/client-go)" "" .
+  export E2E_SYNCREADERS=$PART/syncreaders
 }
 
 install_python_client() {

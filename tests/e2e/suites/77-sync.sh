@@ -85,37 +85,6 @@ two_take_turns() {
   end
 }
 
-every_format_is_read() {
-  clean
-  store a
-  once --to-secret=kubeconfig,argocd,token
-  expect_success
-  value_of a-kubeconfig value >flux.kubeconfig
-  accepted_with flux.kubeconfig
-  value_of a-token ca.crt >token-ca.crt
-  run kubectl --server "$(value_of a-token server)" --certificate-authority token-ca.crt \
-    --token "$(value_of a-token token)" auth whoami -o json
-  expect_json .status.userInfo.username system:serviceaccount:fleet:reader
-  value_of a-argocd config >config.json
-  jq -r .tlsClientConfig.caData config.json | base64 -d >argocd-ca.crt
-  run kubectl --server "$(value_of a-argocd server)" --certificate-authority argocd-ca.crt \
-    --token "$(jq -r .bearerToken config.json)" auth whoami -o json
-  expect_json .status.userInfo.username system:serviceaccount:fleet:reader
-  # Its readers know one name, which the format kubeconfig had: a Secret's type cannot be changed.
-  once --to-secret=cluster-api --secret-name='{name}-x'
-  expect_success
-  expect_equal "the type" cluster.x-k8s.io/secret "$(admin -n "$TO" get secret a-kubeconfig -o jsonpath='{.type}')"
-  once --to-secret=istio
-  expect_status 1
-  expect_in stderr "the credential lives for"
-  echo 90000 >"$SUITE_DIR/lifetime"
-  once --to-secret=istio
-  expect_success
-  value_of istio-remote-secret-a a >istio.kubeconfig
-  accepted_with istio.kubeconfig
-  echo 3600 >"$SUITE_DIR/lifetime"
-}
-
 a_rotation_is_followed() {
   clean
   local before
@@ -429,7 +398,6 @@ check "the manifests are accepted" manifests_are_accepted
 check "the Deployment's command writes, renews and removes within its rights" \
   the_deployment_writes_and_gives_its_lease_back
 check "of two processes one writes, and the other takes over" two_take_turns
-check "every format is accepted by the API server" every_format_is_read
 check "a rotation is followed; an ended credential says so" a_rotation_is_followed
 check "nothing foreign is changed or removed" nothing_foreign_is_changed
 check "a ClusterProfile made again gets another Secret" a_cluster_made_again_gets_a_secret_of_its_own
