@@ -39,7 +39,8 @@ std::string nearest_word(std::string_view typed, const std::vector<std::string>&
     const bool is_prefix = typed.size() > 2 && word.starts_with(typed);
     const std::size_t far = is_prefix ? 1 : distance(typed, word);
     const std::size_t allowed = std::max<std::size_t>(1, std::max(typed.size(), word.size()) / 3);
-    if (far > allowed || far >= least) continue;
+    const bool is_nearer = far < least || (far == least && word.size() < nearest.size());
+    if (far > allowed || !is_nearer) continue;
     least = far;
     nearest = word;
   }

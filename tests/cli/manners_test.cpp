@@ -365,6 +365,7 @@ TEST_CASE("arguments: a mistyped command or option gets a suggestion") {
            {{"mig"}, "did you mean migrate? execcred --help lists the commands"},
            {{"frobnicate"}, "execcred --help lists the commands"},
            {{"resolve", "--ouput=json"}, "did you mean --output? --help lists the options"},
+           {{"get", "--al"}, "did you mean --all? --help lists the options"},
            {{"kubeconfig", "--only-health"},
             "did you mean --only-healthy? --help lists the options"},
            {{"get", "--clusterprofile-provider-fiel", "x"},
