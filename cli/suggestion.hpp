@@ -9,7 +9,8 @@
 namespace execcred::cli {
 
 // The shortest of the words that are nearest: one that begins with `typed`, or differs in no more
-// than a third of its letters, an exchange of two neighbours counting once. Empty where none is near.
+// than a third of its letters, an exchange of two neighbours counting once. Empty where none is
+// near.
 std::string nearest_word(std::string_view typed, const std::vector<std::string>& words);
 
 }  // namespace execcred::cli
