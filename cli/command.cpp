@@ -55,6 +55,19 @@ void AccessOptions::add_to(CommandOptions& options) {
   add_choice_options(options, name_, provider_, may_be_empty_);
 }
 
+void AccessOptions::add_names_to(CommandOptions& options) {
+  options.add_operands(operands_, {.usage = "[[NAMESPACE/]NAME...]"});
+}
+
+std::vector<std::string> AccessOptions::names() const {
+  std::vector<std::string> names;
+  if (!name_.empty()) names.push_back(name_);
+  for (const std::string& operand : operands_) {
+    if (std::ranges::find(names, operand) == names.end()) names.push_back(operand);
+  }
+  return names;
+}
+
 Result<ProviderMapping> read_mapping(const std::string& path) {
   return load_mapping(path).hint("-m names the controller's mapping file");
 }
@@ -65,8 +78,42 @@ Result<ProviderMapping> AccessOptions::mapping() const {
 }
 
 Status AccessOptions::for_each_profile(const ReceiveProfile& receive, Outcome& outcome) const {
-  Inventory inventory = TRY(source_.for_each(name_, receive));
-  conclude(std::move(inventory), source_, name_, may_be_empty_, outcome);
+  const std::vector<std::string> chosen = names();
+  if (chosen.size() > 1) return for_each_of(chosen, receive, outcome);
+  const std::string name = chosen.empty() ? "" : chosen.front();
+  Inventory inventory = TRY(source_.for_each(name, receive));
+  conclude(std::move(inventory), source_, name, may_be_empty_, outcome);
+  return {};
+}
+
+bool AccessOptions::has_several_names() const { return names().size() > 1; }
+
+Status AccessOptions::for_each_of(const std::vector<std::string>& names,
+                                  const ReceiveProfile& receive, Outcome& outcome) const {
+  std::vector<bool> is_found(names.size(), false);
+  std::size_t found = 0;
+  const auto choose = [&](const ClusterProfile& profile) -> Status {
+    bool is_chosen = false;
+    for (std::size_t at = 0; at < names.size(); ++at) {
+      if (!is_named(profile, names[at])) continue;
+      is_found[at] = is_chosen = true;
+    }
+    if (!is_chosen) return {};
+    ++found;
+    return receive(profile);
+  };
+  Inventory inventory = TRY(source_.for_each({}, choose));
+  inventory.found = found;
+  conclude(std::move(inventory), source_, join(names, ", "), may_be_empty_, outcome);
+  if (found == 0 || may_be_empty_) return {};
+  for (std::size_t at = 0; at < names.size(); ++at) {
+    if (is_found[at]) continue;
+    outcome.exit_code = 1;
+    outcome.problems.push_back(
+        {.kind = Error::Kind::configuration,
+         .message = source_.title() + " holds no ClusterProfile named " + in_quotes(names[at]),
+         .hint = source_.hint() + "; the others are done"});
+  }
   return {};
 }
 

@@ -48,23 +48,34 @@ void add_choice_options(CommandOptions& options, std::string& name, std::string&
 class AccessOptions {
  public:
   void add_to(CommandOptions& options);
+  // ClusterProfiles as operands, beside --name.
+  void add_names_to(CommandOptions& options);
 
   // Fails (configuration) for options that exclude each other; also reads the mapping.
   Result<ProviderMapping> mapping() const;
-  // In the source's order; with --name, only those it names. Puts what could not be used, and the
-  // exit code, into the outcome. Fails as ProfileSource::for_each does.
+  // In the source's order; with names, only those that they name: a name that none has is a
+  // problem. Puts what could not be used, and the exit code, into the outcome. Fails as
+  // ProfileSource::for_each does.
   Status for_each_profile(const ReceiveProfile& receive, Outcome& outcome) const;
   // The same for a command that takes one; nullopt where the outcome says all. Fails
   // (configuration) where there are several, naming them.
   Result<std::optional<ClusterProfile>> one_profile(Outcome& outcome) const;
   const std::string& provider() const { return provider_; }
+  bool has_several_names() const;
   // "'profiles.yaml'" or "the hub", for messages.
   std::string title() const { return source_.title(); }
 
  private:
+  // --name and the operands, each once.
+  std::vector<std::string> names() const;
+  // The whole source is read, once.
+  Status for_each_of(const std::vector<std::string>& names, const ReceiveProfile& receive,
+                     Outcome& outcome) const;
+
   std::string mapping_path_;
   ProfileSource source_;
   std::string name_;
+  std::vector<std::string> operands_;
   std::string provider_;
   bool may_be_empty_ = false;
 };

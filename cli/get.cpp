@@ -74,6 +74,7 @@ Result<SecretString> write_token(std::string_view lead, const Credential& creden
 
 void Get::add_options(CommandOptions& options) {
   access_.add_to(options);
+  access_.add_names_to(options);
   options.group("Plugin");
   options.add("all", is_for_all_,
               {.help = "Run it for every ClusterProfile, and print how each run ended"});
@@ -146,16 +147,18 @@ Result<SecretString> Get::credential_text(const ProviderMapping& mapping,
 
 Status Get::check() {
   using Formats = std::span<const std::string_view>;
-  const Formats formats = is_for_all_ ? Formats(kFleetFormats) : Formats(kFormats);
+  const Formats formats = is_for_fleet() ? Formats(kFleetFormats) : Formats(kFormats);
   if (output_.empty()) output_ = formats.front();
   if (std::find(formats.begin(), formats.end(), output_) != formats.end()) return {};
   const auto list = [](Formats words) { return join({words.begin(), words.end()}, ", "); };
-  return Error{
-      .kind = Error::Kind::configuration,
-      .message = "--output: " + in_quotes(output_) + " is no output format " +
-                 (is_for_all_ ? "of --all, which shows no credential" : "of a credential"),
-      .hint = is_for_all_ ? "it may be " + list(kFleetFormats)
-                          : "it may be " + list(kFormats) + "; with --all, " + list(kFleetFormats)};
+  return Error{.kind = Error::Kind::configuration,
+               .message = "--output: " + in_quotes(output_) + " is no output format " +
+                          (is_for_all_      ? "of --all, which shows no credential"
+                           : is_for_fleet() ? "of several clusters, which shows no credential"
+                                            : "of a credential"),
+               .hint = is_for_fleet() ? "it may be " + list(kFleetFormats)
+                                      : "it may be " + list(kFormats) + "; with --all, " +
+                                            list(kFleetFormats)};
 }
 
 Result<Outcome> Get::get_one() const {
@@ -210,7 +213,7 @@ Result<Outcome> Get::get_every() const {
 
 Result<Outcome> Get::run() {
   TRY(check());
-  return is_for_all_ ? get_every() : get_one();
+  return is_for_fleet() ? get_every() : get_one();
 }
 
 }  // namespace execcred::cli

@@ -42,6 +42,10 @@ class Fleet {
   Outcome get(std::vector<std::string> arguments = {}) const {
     return run(command(std::move(arguments)));
   }
+  // Without --all.
+  Outcome get_some(std::vector<std::string> names) const {
+    return inventory_.run("get", std::move(names));
+  }
 
  private:
   static constexpr const char* kRefusal =
@@ -192,6 +196,22 @@ TEST_CASE("get --all: what is chosen, and what is left when nothing is") {
   CHECK_REFUSAL(fleet.get({"-n", "elsewhere"}), 2, "holds no ClusterProfile");
   CHECK_REFUSAL(fleet.get({"-o", "token"}), 2, "'token' is no output format of --all");
   CHECK_REFUSAL(fleet.get({"--parallel=0"}), 2, "--parallel: '0' is no number from 1 to 256");
+}
+
+TEST_CASE("get: several names are a fleet of those, and a name that none has is said") {
+  const Fleet fleet;
+  const std::vector<std::string> two = {"fleet/d", "a"};
+  const Outcome outcome = fleet.get_some(two);
+  CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
+  CHECK(outcome.output.ends_with("\n2 clusters: 2 ok, 0 fail, 0 skipped\n"));
+  CHECK(fleet.get_some({"a", "b", "-oname"}).output == "fleet/b\nfleet/a\n");
+  const Outcome missing = fleet.get_some({"a", "none", "-oname"});
+  CHECK_MESSAGE(missing.exit_code == 1, describe(missing));
+  CHECK(says(missing, "holds no ClusterProfile named 'none'"));
+  CHECK(missing.output == "fleet/a\n");
+  CHECK_REFUSAL(fleet.get_some({"x", "y"}), 2, "holds no ClusterProfile named 'x, y'");
+  CHECK_REFUSAL(fleet.get_some({"a", "b", "-o", "token"}), 2,
+                "'token' is no output format of several clusters");
 }
 
 TEST_CASE("get --all: a broken document keeps no other") {
