@@ -20,13 +20,13 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// What it printed may hold what nobody may see. A signal is this machine's: for lack of memory,
-// say.
+// What it printed may hold what nobody may see. A signal may be this machine's fault, for lack of
+// memory, say: nobody remembers it.
 Error failed(const Finished& finished, const std::string& program) {
   const bool is_signal = finished.signal != 0;
   const std::string how = is_signal ? "was ended by signal " + std::to_string(finished.signal)
                                     : "ended with exit code " + std::to_string(finished.exit_code);
-  return {.kind = is_signal ? Error::Kind::unavailable : Error::Kind::no_credential,
+  return {.kind = Error::Kind::no_credential,
           .message = in_quotes(program) + " " + how,
           .hint = "run it by hand, as this user, to see why",
           .is_local = is_signal};

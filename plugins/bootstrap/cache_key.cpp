@@ -23,8 +23,9 @@ constexpr std::array<std::string_view, 8> kNames = {"KUBECONFIG",
                                                     "KUBERNETES_SERVICE_PORT",
                                                     "CLOUDSDK_CONFIG",
                                                     "IMDS_ENDPOINT"};
-constexpr std::array<std::string_view, 8> kPrefixes = {
-    "EXECCRED_", "AWS_", "AZURE_", "GOOGLE_", "IDENTITY_", "MSI_", "ACTIONS_ID_TOKEN_", "SPIFFE_"};
+constexpr std::array<std::string_view, 9> kPrefixes = {
+    "EXECCRED_",         "AWS_",   "AZURE_", "GOOGLE_", "GCE_METADATA_", "IDENTITY_", "MSI_",
+    "ACTIONS_ID_TOKEN_", "SPIFFE_"};
 
 // These say where a run is written down, and decide nothing of the credential.
 constexpr std::array<std::string_view, 3> kOfTheRun = {"EXECCRED_DEBUG", "EXECCRED_LOG_FILE",

@@ -55,7 +55,8 @@ Error failure(const Finished& finished, const std::string& program) {
   Error said{.message = std::string(first_line_of(finished.error_output))};
   take_error_output(finished.error_output, said);
   Error error{
-      .kind = is_signal ? Error::Kind::unavailable : kind_of_exit_code(finished.exit_code),
+      // A signal may be this machine's fault, for lack of memory, say: nobody remembers it.
+      .kind = is_signal ? Error::Kind::no_credential : kind_of_exit_code(finished.exit_code),
       .message = in_quotes(program) +
                  (is_signal ? " was ended by signal " + std::to_string(finished.signal)
                             : " ended with exit code " + std::to_string(finished.exit_code)),

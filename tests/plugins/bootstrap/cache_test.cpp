@@ -87,7 +87,8 @@ TEST_CASE("cache: each input that decides whose credential it is separates two")
   for (const char* name :
        {"EXECCRED_AUDIENCE", "EXECCRED_ANYTHING", "KUBECONFIG", "HOME", "POD_NAMESPACE",
         "KUBERNETES_SERVICE_HOST", "AWS_REGION", "AWS_WHATEVER", "AZURE_CLIENT_ID",
-        "GOOGLE_APPLICATION_CREDENTIALS", "IDENTITY_ENDPOINT", "MSI_ENDPOINT",
+        "GOOGLE_APPLICATION_CREDENTIALS", "GCE_METADATA_HOST", "CLOUDSDK_CONFIG", "NAMESPACE",
+        "IMDS_ENDPOINT", "KUBERNETES_SERVICE_PORT", "IDENTITY_ENDPOINT", "MSI_ENDPOINT",
         "ACTIONS_ID_TOKEN_REQUEST_URL", "SPIFFE_ENDPOINT_SOCKET"}) {
     CAPTURE(name);
     const std::string variable = std::string(name) + "=";
