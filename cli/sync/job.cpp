@@ -172,6 +172,15 @@ class Work {
     return std::nullopt;
   }
 
+  // Where another place is missing or was refused, the ones that are not due stay as they are.
+  bool is_good(const Held& place) const {
+    if (job_.renewal <= SystemClock().now()) return false;
+    return std::any_of(job_.held.begin(), job_.held.end(), [&](const Held& held) {
+      return held.place == place.place && held.mark.digest == place.mark.digest &&
+             held.mark.is_same_object(place.mark) && !held.mark.is_expired;
+    });
+  }
+
   void write(Target& target, const Mark& mark, const Issue& issue) {
     const Result<Held> place = target.place_of(mark);
     if (!place) {
@@ -188,6 +197,7 @@ class Work {
               .place = place->place});
       return;
     }
+    if (is_good(*place)) return;
     const Result<Wrote> wrote = target.write(*place, issue, tools_.may_write);
     if (!wrote) {
       report(failure_of(wrote.error(), place->place));
@@ -230,6 +240,8 @@ class Work {
                       .issued = mark.issued,
                       .expires = mark.expires};
     for (Target* const target : tools_.targets) write(*target, mark, issue);
+    // What is left over of other targets.
+    mark_ended();
     wipe(credential->client_certificate);
   }
 

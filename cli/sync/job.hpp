@@ -49,7 +49,7 @@ struct Job {
   std::vector<Held> held = {};
   // Of the credential that is there.
   std::optional<Lifetime> lifetime = {};
-  TimePoint renewal = {};  // of it
+  TimePoint renewal = {};  // of it; a place that has it is not written before
   bool may_remove = false;
   // Of its places: those that another ClusterProfile claims too.
   std::vector<std::string> clashes = {};

@@ -27,6 +27,9 @@ constexpr std::chrono::seconds kScanPause(5);
 constexpr std::chrono::minutes kClockStep(1);
 // A smaller step of the clock delays nothing by more than a failure does.
 constexpr std::chrono::minutes kClockLeap(5);
+// A renewal waits for its turn until a ninth of the credential's life is left: longer waiting keeps
+// bursts smaller, and a tenth is to be left when it is written.
+constexpr int kPacedShare = 9;
 constexpr std::size_t kMaxMapping = 1024UL * 1024;
 
 TimePoint now() { return SystemClock().now(); }
@@ -48,6 +51,7 @@ struct Reconciler::Cluster {
   std::shared_ptr<const Access> access = {};
   std::optional<Failure> problem = {};
   std::vector<Held> held = {};
+  std::set<std::string> places = {};  // of the targets; what is held elsewhere is left over
   Presence presence = Presence::unknown;
   std::uint64_t seen = 0;  // the last look that found it
   bool is_duplicate = false;
@@ -59,10 +63,11 @@ struct Reconciler::Cluster {
   TimePoint due = kNever;
   SteadyClock::time_point written = {};
 
-  // Of what is there: the earliest.
+  // Of what is in its places: the earliest.
   std::optional<Lifetime> lifetime() const {
     std::optional<Lifetime> earliest;
     for (const Held& one : held) {
+      if (!places.contains(one.place)) continue;
       const Lifetime lifetime{.issued = one.mark.issued, .expires = one.mark.expires};
       const bool is_earlier =
           !earliest ||
@@ -70,6 +75,15 @@ struct Reconciler::Cluster {
       if (is_earlier) earliest = lifetime;
     }
     return earliest;
+  }
+  // Of all that is held and is not marked as ended yet.
+  TimePoint first_end() const {
+    TimePoint first = kNever;
+    for (const Held& one : held) {
+      if (one.mark.expires && !one.mark.is_expired)
+        first = std::min<TimePoint>(first, *one.mark.expires);
+    }
+    return first;
   }
   bool is_listed() const { return presence == Presence::listed; }
 
@@ -103,6 +117,10 @@ Reconciler::Cluster& Reconciler::cluster_of(const std::string& name_space,
     cluster = std::make_unique<Cluster>();
     cluster->key = key;
     cluster->mark = {.instance = settings_.instance, .name_space = name_space, .name = name};
+    for (Target* const target : parts_.targets) {
+      const Result<Held> place = target->place_of(cluster->mark);
+      if (place) cluster->places.insert(place->place);
+    }
   }
   return *cluster;
 }
@@ -284,10 +302,13 @@ int Reconciler::look() {
   is_known_ = picture.is_known;
   const bool is_empty = picture.count == 0 && !settings_.may_be_empty;
   const int code = report(picture, is_empty);
-  may_remove_ = picture.is_whole && !is_empty;
+  const bool could_remove = std::exchange(may_remove_, picture.is_whole && !is_empty);
   if (may_remove_) mark_gone();
   std::vector<Cluster*> empty;
   for (const auto& [key, cluster] : clusters_) {
+    // A rule that waited for a whole inventory is followed now, not after the pause of its failure.
+    const bool is_refused = cluster->problem && is_by_rule(cluster->problem->cause);
+    if (may_remove_ && !could_remove && is_refused) cluster->next_ask.reset();
     schedule(*cluster);
     const bool is_idle = !cluster->is_in_flight && !cluster->is_queued;
     if (cluster->presence == Presence::gone && cluster->held.empty() && is_idle) {
@@ -317,11 +338,8 @@ const char* Reconciler::due_reason(const Cluster& cluster) const {
 
 TimePoint Reconciler::due_time(const Cluster& cluster) const {
   const std::optional<Lifetime> lifetime = cluster.lifetime();
-  const TimePoint end = lifetime && lifetime->expires ? TimePoint(*lifetime->expires) : kNever;
-  const bool is_marked = std::all_of(cluster.held.begin(), cluster.held.end(),
-                                     [](const Held& held) { return held.mark.is_expired; });
   // What nobody renews is at least marked.
-  const TimePoint mark = is_marked ? kNever : end;
+  const TimePoint mark = cluster.first_end();
   if (cluster.presence == Presence::unknown) return cluster.next_ask.value_or(mark);
   if (cluster.presence == Presence::gone) {
     if (cluster.held.empty()) return kNever;
@@ -330,9 +348,13 @@ TimePoint Reconciler::due_time(const Cluster& cluster) const {
   if (cluster.next_ask) return std::min(*cluster.next_ask, mark > now() ? mark : kNever);
   if (due_reason(cluster) != nullptr || cluster.is_duplicate) return TimePoint::min();
   if (!clashes_of(cluster).empty()) return TimePoint::min();
+  return renewal_time(*lifetime, cluster);
+}
+
+TimePoint Reconciler::renewal_time(const Lifetime& lifetime, const Cluster& cluster) const {
   // The clock was set back: nothing is known of when the credential ends.
-  if (lifetime->issued > now() + kClockStep) return TimePoint::min();
-  return renewal_of(*lifetime, settings_.renewal, cluster.key);
+  if (lifetime.issued > now() + kClockStep) return TimePoint::min();
+  return renewal_of(lifetime, settings_.renewal, cluster.key);
 }
 
 void Reconciler::schedule(Cluster& cluster) {
@@ -356,7 +378,7 @@ Job Reconciler::job_of(Cluster& cluster) const {
           .problem = cluster.problem,
           .held = cluster.held,
           .lifetime = lifetime,
-          .renewal = lifetime ? renewal_of(*lifetime, settings_.renewal, cluster.key) : kNever,
+          .renewal = lifetime ? renewal_time(*lifetime, cluster) : kNever,
           .may_remove = settings_.prunes && may_remove_};
   if (!cluster.is_listed()) {
     const bool is_removal = cluster.presence == Presence::gone && settings_.prunes;
@@ -481,9 +503,9 @@ void Reconciler::dispatch(bool is_paced) {
   for (const auto& [due, cluster] : due_) {
     if (due > time) break;
     const std::optional<Lifetime> lifetime = cluster->lifetime();
-    const bool has_time = lifetime && lifetime->expires && cluster->is_listed() &&
-                          due != TimePoint::min() &&
-                          (*lifetime->expires - time) * 5 > *lifetime->expires - lifetime->issued;
+    const bool has_time =
+        lifetime && lifetime->expires && cluster->is_listed() && due != TimePoint::min() &&
+        (*lifetime->expires - time) * kPacedShare > *lifetime->expires - lifetime->issued;
     if (is_paced && has_time && !pace_.begin(time)) continue;
     begun.push_back(cluster);
   }

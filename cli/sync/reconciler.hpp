@@ -125,6 +125,7 @@ class Reconciler {
   void release(Cluster& cluster);
   void schedule(Cluster& cluster);
   TimePoint due_time(const Cluster& cluster) const;
+  TimePoint renewal_time(const Lifetime& lifetime, const Cluster& cluster) const;
   const char* due_reason(const Cluster& cluster) const;
   // Its places that another ClusterProfile claims too.
   std::vector<std::string> clashes_of(const Cluster& cluster) const;

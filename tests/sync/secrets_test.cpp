@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 #include <execcred/base/encoding.hpp>
+#include <execcred/base/rfc3339.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -94,6 +95,18 @@ class Setting {
   HubClients clients_{[this]() -> Result<HubClient> { return api.client(); }};
   SecretStore store_{{.instance = "default", .name_space = "to", .scanned = "to"}, clients_};
 };
+
+// As if it had been written with these times, in seconds from now.
+void set_times(LiveApi& api, const std::string& name, int issued, int expires) {
+  const auto text = [](int seconds) {
+    return format_rfc3339(std::chrono::floor<std::chrono::seconds>(
+        std::chrono::system_clock::now() + std::chrono::seconds(seconds)));
+  };
+  Json secret = api.find("secrets", "to", name).value();
+  secret["metadata"]["annotations"][std::string(kIssued)] = text(issued);
+  secret["metadata"]["annotations"][std::string(kExpires)] = text(expires);
+  api.put("secrets", secret);
+}
 
 }  // namespace
 
@@ -365,6 +378,42 @@ TEST_CASE("sync --to-secret: a hub that cannot be reached is exit code 3, nothin
   const blackbox::Outcome outcome = blackbox::run(process.command({"--once"}));
   CHECK_MESSAGE(outcome.exit_code == 3, blackbox::describe(outcome));
   CHECK(written(api, "a").first == "for-https://a.example");
+}
+
+TEST_CASE("sync --once: what is left over of another format makes no cluster due") {
+  LiveApi api;
+  api.put("clusterprofiles", profile_object("a", "https://a.example"));
+  const Process process(api);
+  blackbox::Command with_both = process.command({"--once"});
+  with_both.arguments.at(6) = "--to-secret=token,argocd";
+  CHECK(blackbox::run(with_both).exit_code == 0);
+  set_times(api, "a-argocd", -3500, 100);
+  const std::size_t before = api.requests("PUT", "/secrets/").size();
+  const blackbox::Outcome outcome = blackbox::run(process.command({"--once"}));
+  CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));
+  CHECK(api.requests("PUT", "/secrets/").size() == before);
+  // It is due where it is one of the targets.
+  CHECK(blackbox::run(with_both).exit_code == 0);
+  CHECK(api.requests("PUT", "/secrets/a-argocd").size() == before + 1);
+}
+
+TEST_CASE("sync --once: a target that is refused rewrites none that is good") {
+  LiveApi api;
+  api.put("clusterprofiles", profile_object("a", "https://a.example"));
+  const Process process(api);
+  blackbox::Command command = process.command({"--once"});
+  // Istio takes no credential of an hour.
+  command.arguments.at(6) = "--to-secret=token,istio";
+  CHECK(blackbox::run(command).exit_code == 1);
+  REQUIRE(api.find("secrets", "to", "a-token").has_value());
+  set_times(api, "a-token", -300, 3300);
+  const blackbox::Outcome outcome = blackbox::run(command);
+  CHECK_MESSAGE(outcome.exit_code == 1, blackbox::describe(outcome));
+  CHECK(api.requests("PUT", "/secrets/a-token").empty());
+  // At its renewal it is.
+  set_times(api, "a-token", -3000, 600);
+  CHECK(blackbox::run(command).exit_code == 1);
+  CHECK(api.requests("PUT", "/secrets/a-token").size() == 1);
 }
 
 TEST_CASE("sync --dry-run: a hub is only read") {
