@@ -16,6 +16,7 @@ NAME = "growth"
 SAMPLE = 1
 SAMPLE_UNITS = 2
 BUILDS = ("glibc",)
+WEIGHT = 0  # it takes the time that it takes
 SIZES = (64 * 1024, 256 * 1024, 1024 * 1024)
 MOST = 2.2
 COUNTED = re.compile(r"Collected : (\d+)")

@@ -27,12 +27,12 @@ import short_results
 import spent
 import syscalls
 
-# In this order. The last two take their time, whatever is left of it.
+# In this order: first those that take their time, whatever the others are left.
 CAMPAIGNS = {
-    "short-results": short_results, "descriptors": descriptors, "spent": spent,
-    "children": children, "promises": promises, "clocks": clocks, "inputs": inputs,
+    "descriptors": descriptors, "spent": spent, "children": children, "promises": promises,
+    "growth": growth, "short-results": short_results, "clocks": clocks, "inputs": inputs,
     "replies": replies, "kills": kills, "syscalls": syscalls, "allocations": allocations,
-    "crowds": crowds, "growth": growth}
+    "crowds": crowds}
 BUILDS = {"glibc": "preset release, dynamic", "musl": "preset release-x86_64, static",
           "asan": "preset asan: AddressSanitizer, UndefinedBehaviorSanitizer",
           "dev": "preset dev: the cases of scripts/test"}
@@ -82,6 +82,11 @@ def work_of(options):
     return work
 
 
+def weight_of(name):
+    """How many shares of the time a campaign gets for each unit; 0 for one that does not ask."""
+    return getattr(CAMPAIGNS[name], "WEIGHT", 1)
+
+
 def run_all(options, directory, served):
     rows = []
     work = work_of(options)
@@ -94,10 +99,13 @@ def run_all(options, directory, served):
         if not options.full:
             effort = campaign.Effort(most=module.SAMPLE or 20)
         elif deadline:
-            effort = campaign.Effort(seconds=max(1, deadline - started) / (len(work) - at))
+            shares = [weight_of(other) for other, _, _ in work[at:]]
+            effort = campaign.Effort(
+                seconds=max(1, deadline - started) * shares[0] / max(1, sum(shares)))
         else:
             effort = campaign.Effort()
         tally = module.run(unit, environment, effort)
+        tally.add_defects()
         campaign.progress(
             f"{name}, {build}, {unit.name}: {tally.injected} of {tally.possible} faults, "
             f"{len(tally.wrong)} wrong, {dict(tally.ends)}, {time.monotonic() - started:.0f} s")
