@@ -15,8 +15,6 @@ from path import TIMEOUT
 from sandbox import Sandbox
 
 WORKERS = 2
-# Seconds that a loaded machine may take beside the time limit that a run is told.
-LATE = 5
 
 
 class Environment:

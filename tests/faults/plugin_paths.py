@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import subprocess
 
 from path import (HOUR, SERVER, Path, claims_of, credential, input_token, service_account_token,
                   text_of)
@@ -108,8 +109,17 @@ def is_jwt_svid(_, status):
 
 
 def is_x509_svid(_, status):
-    return (status.get("clientCertificateData", "").startswith("-----BEGIN CERTIFICATE-----") and
-            status.get("clientKeyData", "").rstrip().endswith("PRIVATE KEY-----"))
+    """The first certificate has that SPIFFE ID, and the key is its own."""
+    certificate = of_openssl(status.get("clientCertificateData", ""), "x509", "-noout", "-pubkey",
+                             "-ext", "subjectAltName")
+    key = of_openssl(status.get("clientKeyData", ""), "pkey", "-pubout")
+    return bool(key) and f"URI:{SPIFFE_ID}\n" in certificate and key in certificate
+
+
+def of_openssl(text, *command):
+    """What it prints; nothing if it fails."""
+    return subprocess.run(["openssl", *command], input=text, stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.DEVNULL, check=False).stdout
 
 
 def agent(*more):
@@ -132,7 +142,7 @@ def bootstrap_arguments(sandbox, environment):
 
 
 def is_service_account(_, status):
-    return "default" in claims_of(status.get("token", "")).get("sub", "")
+    return claims_of(status.get("token", "")).get("sub") == "system:serviceaccount:default:default"
 
 
 PATHS = [

@@ -76,9 +76,14 @@ def serve_json(answer, certificate=None, key=None):
     return server
 
 
+# The tokens that the metadata service has given.
+ISSUED = set()
+
+
 def metadata(*_):
     claims = {"aud": "server", "sub": "conformance", "exp": int(time.time()) + 3500}
     token = f"{encoded({'alg': 'RS256'})}.{encoded(claims)}.{encoded('no signature')}"
+    ISSUED.add(token)
     return 200, {"access_token": token, "token_type": "Bearer", "expires_in": "3500",
                  "expires_on": str(claims["exp"]), "resource": "server"}
 
