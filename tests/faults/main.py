@@ -33,6 +33,8 @@ CAMPAIGNS = {
     "growth": growth, "short-results": short_results, "clocks": clocks, "inputs": inputs,
     "replies": replies, "kills": kills, "syscalls": syscalls, "allocations": allocations,
     "crowds": crowds}
+# Seconds that a sample may take, of which the builds are no part.
+SAMPLE_LIMIT = 180
 BUILDS = {"glibc": "preset release, dynamic", "musl": "preset release-x86_64, static",
           "asan": "preset asan: AddressSanitizer, UndefinedBehaviorSanitizer",
           "dev": "preset dev: the cases of scripts/test"}
@@ -77,8 +79,11 @@ def work_of(options):
         units = units_of(module, chosen)
         if not options.full and hasattr(module, "SAMPLE_UNITS"):
             units = units[:module.SAMPLE_UNITS]
-        work += [(name, build, unit) for build in module.BUILDS if getattr(options, build)
-                 for unit in units]
+        builds = [build for build in module.BUILDS if getattr(options, build)]
+        if not options.full and not builds:
+            builds = [build for build in getattr(module, "SAMPLE_BUILDS", ())
+                      if getattr(options, build)]
+        work += [(name, build, unit) for build in builds for unit in units]
     return work
 
 
@@ -128,6 +133,7 @@ def told_of(options):
 
 def main():
     options = arguments()
+    began = time.monotonic()
     # Not below a directory that others could write: plugins refuse inputs and caches there.
     directory = tempfile.mkdtemp(prefix="execcred-faults-")
     served = servers.Servers(options.tests, directory)
@@ -148,6 +154,11 @@ def main():
     report.save(options.results, results)
     injected = sum(each["injected"] for each in rows)
     wrong = sum(len(each["wrong"]) for each in rows)
+    took = time.monotonic() - began
+    if not (options.full or options.campaign) and took > SAMPLE_LIMIT:
+        print(f"the sample took {took:.0f} s, which is more than {SAMPLE_LIMIT} s")
+        wrong += 1
+        injected += 1
     print(f"{injected - wrong} passed, {wrong} failed")
     return 1 if wrong or not injected else 0
 
