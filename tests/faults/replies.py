@@ -11,6 +11,7 @@ import time
 import campaign
 import judge
 import path as paths
+import plugin_paths
 import servers
 
 NAME = "replies"
@@ -22,7 +23,9 @@ TIMEOUT = 2
 WAITING_WORKERS = 16
 PATHS = ("oidc-federation, no cache", "azure, managed identity", "spiffe, JWT-SVID",
          "spiffe, X.509-SVID", "bootstrap, TokenRequest")
-PLAIN = "azure, managed identity"
+PLAIN = ("azure, managed identity",)
+UNSIGNED = {"spiffe, JWT-SVID": plugin_paths.is_jwt_svid,
+            "spiffe, X.509-SVID": plugin_paths.is_x509_svid}
 
 
 class Relay:
@@ -142,18 +145,23 @@ def applies(path):
 
 
 class Changed(paths.Path):
-    """The path with a judge that takes an issued token, and also one of which a single bit is
-    another: nothing but its issuer's signature protects a token in plain HTTP. Its end is the
-    document's."""
+    """The path with a judge of what came over a wire that nothing protects. Of the metadata
+    service's token it takes an issued one, and also one of which a single bit is another; of the
+    Workload API's credential the identity, whatever its end: only the issuer's signature could
+    show that."""
 
     def __init__(self, path):
         self.__dict__ = dict(path.__dict__)
 
     def wrong_answer(self, sandbox, stdout):
-        def check(_, status):
-            token = status.get("token", "")
-            return any(is_but_for_a_bit(token, issued) for issued in list(servers.ISSUED))
-        return paths.credential(check, longest=paths.HOUR)(sandbox, stdout)
+        if self.name in PLAIN:
+            return paths.credential(is_issued, longest=paths.HOUR)(sandbox, stdout)
+        return paths.credential(UNSIGNED[self.name], longest=float("inf"))(sandbox, stdout)
+
+
+def is_issued(_, status):
+    return any(is_but_for_a_bit(status.get("token", ""), issued)
+               for issued in list(servers.ISSUED))
 
 
 def is_but_for_a_bit(token, issued):
@@ -185,7 +193,8 @@ def run(path, environment, effort):
         own.servers.set(fault)
         outcome = path.run(sandbox, own)
         own.servers.set(None)
-        taken = Changed(path) if fault[0] == FLIPPED and path.name == PLAIN else path
+        is_open = path.name in PLAIN or path.name in UNSIGNED
+        taken = Changed(path) if fault[0] == FLIPPED and is_open else path
         reason = judge.wrong(taken, sandbox, outcome, codes={1, 3})
         sandbox.reset()  # of the outage that the cache remembers for its window, as it should
         tally.add(outcome, f"{fault[0]} byte {fault[1]} of {count}",
