@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads and writes that give one byte, or half of what is asked: first all of a name at once, then
 each alone. None of them is a failure, so nothing but the right answer is right. And reads that give
-nothing, which is the end of a file or of a connection: an error is right too, a part of the input is
-not."""
+nothing, which is the end of a file or of a connection: an error is right too, a part of the input
+is not."""
 import campaign
 import judge
 import preload

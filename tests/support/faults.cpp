@@ -7,9 +7,9 @@
 // is the third poll, with ENOMEM. A process whose call fails adds a line to the file at the end of
 // FAULT: its number, and "in main" or "before main", whose first act is to look whether standard
 // input is open. In the place of an error, -1 leaves the call one byte to read or write, -2 half of
-// what it asks for, and -3 nothing, which for a call that reads is the end. With "clock" that place has the seconds by which the time of day is
-// moved from the Nth look at it on; times of files are not. "clockfile:0:0:/tmp/seconds" takes them
-// from the file, each time anew.
+// what it asks for, and -3 nothing, which for a call that reads is the end. With "clock" that place
+// has the seconds by which the time of day is moved from the Nth look at it on; times of files are
+// not. "clockfile:0:0:/tmp/seconds" takes them from the file, each time anew.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
