@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of the credential cache, as docs/cache.md has them: whether one is whole, and one that is
-made up."""
+"""The files of the credential cache, as docs/cache.md has them: whether one is whole, and one that
+is made up."""
 import re
 import struct
 import time

@@ -27,8 +27,8 @@ WEIGHT = 20  # of its share of the time
 KEYS = 10
 # Of the keys, those whose processes are all left alone: for them there is no extra call at all.
 CALM = (0, 5)
-# Processes at once: of a sample, and in full. A thousand that each load shared libraries need longer
-# than a run may take.
+# Processes at once: of a sample, and in full. A thousand that each load shared libraries need
+# longer than a run may take.
 SAMPLE_SIZE, FULL_SIZES = 100, {"glibc": 200, "musl": 1000}
 # How long crowds follow each other: of a sample, and in full.
 SAMPLE_SECONDS, FULL_SECONDS = 6, 600

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs in hostile shapes, each with one of half its size: twice the input may take 2.2 times the
-instructions (cachegrind's count, of which the start of the program is taken off). An input above the
-limit of its format is refused."""
+instructions (cachegrind's count, of which the start of the program is taken off). An input above
+the limit of its format is refused."""
 import concurrent.futures
 import errno
+import functools
 import json
 import os
 import re
@@ -15,7 +16,7 @@ import campaign
 import command_paths
 import plugin_paths
 import servers
-from path import SERVER, encoded, service_account_token, text_of
+from path import SERVER, service_account_token, text_of
 
 NAME = "growth"
 SAMPLE = 1
@@ -85,8 +86,15 @@ def kubeconfig(size):
 
 
 def certificates(size):
-    certificate = "-----BEGIN CERTIFICATE-----\n" + "QUFB" * 16 + "\n-----END CERTIFICATE-----\n"
-    return repeated(certificate, size)
+    return repeated(a_certificate(), size)
+
+
+@functools.cache
+def a_certificate():
+    return subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+         "-nodes", "-days", "2", "-subj", "/CN=growth", "-keyout", os.devnull],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
 
 
 def exec_info(size):
@@ -97,10 +105,8 @@ def exec_info(size):
 
 
 def secret(size):
-    token = encoded("the token of another cluster")
     return ('{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"fleet"},"data":'
-            '{"token":"' + token + "=" * (-len(token) % 4) + '",' + numbered('"k%d":"QUFB"', size) +
-            "}}")
+            '{"token":"dGhlLXRva2Vu",' + numbered('"k%d":"QUFB"', size) + "}}")
 
 
 def aws_profiles(size):
@@ -111,11 +117,14 @@ def aws_profiles(size):
 
 class Shape:
     """`arguments` of the program and the variables that it gets are functions of the sandbox and of
-    the input's file. `more` are sizes beside those of every shape."""
+    the input's file. `more` are sizes beside those of every shape. `limit` is that of a reader that
+    passes over what is larger without a word."""
     program = "execcred"
 
-    def __init__(self, name, make, arguments, program="execcred", variables=None, more=()):
+    def __init__(self, name, make, arguments, program="execcred", variables=None, more=(),
+                 limit=None):
         self.name = name
+        self.limit = limit
         self.make = make
         self.arguments = arguments
         self.program = program
@@ -124,8 +133,11 @@ class Shape:
 
     def input(self, size):
         """Of at most that many bytes, the frame of the shape too."""
-        made = self.make(size)
-        return self.make(max(0, 2 * size - len(made))) if len(made) > size else made
+        made, asked = self.make(size), size
+        while len(made) > size and asked > 0:
+            asked = max(0, asked - (len(made) - size))
+            made = self.make(asked)
+        return made
 
     def command(self, box, environment, size):
         given = box.write(f"input-{size}", self.input(size))
@@ -133,7 +145,9 @@ class Shape:
                 {"PATH": "/usr/bin:/bin", "HOME": box.state, **self.variables(box, given)})
 
     def is_refused(self, box, environment, size):
-        """For its size. Linux takes no variable or argument of more than 128 KiB."""
+        """For its size, or passed over. Linux takes no variable and no argument above 128 KiB."""
+        if self.limit and size > self.limit:
+            return True
         command, variables = self.command(box, environment, size)
         try:
             ended = subprocess.run(command, env=variables, stdin=subprocess.DEVNULL, check=False,
@@ -167,6 +181,7 @@ class Hub(Shape):
     def __init__(self, name, make):
         super().__init__(name, make, self.hub_arguments, "execcred-static-secret", info)
         self.server = None
+        self.inputs = None
 
     def command(self, box, environment, size):
         if not self.server:
@@ -181,12 +196,17 @@ class Hub(Shape):
         return super().command(box, environment, size)
 
     def answer(self, _, path, __):
-        return 200, json.loads(text_of(path.split("/secrets/")[1].replace("%2F", "/")))
+        name = path.rsplit("/", 1)[1]
+        document = json.loads(text_of(os.path.join(self.inputs, name)))
+        document["metadata"]["name"] = name
+        return 200, document
 
     def hub_arguments(self, box, given):
-        del given
-        return [f"--kubeconfig={box.at('in', 'hub')}", "--namespace=fleet", "--secret-name=s",
-                "--timeout=60s"]
+        """The Secret has the name of the input's file."""
+        self.inputs = box.inputs
+        return [f"--kubeconfig={box.at('in', 'hub')}", "--namespace=fleet",
+                f"--secret-name={os.path.basename(given)}", "--timeout=60s",
+                f"--allow-server={SERVER}"]
 
 
 def info(_, __):
@@ -204,7 +224,8 @@ def from_kubeconfig(_, given):
 def exchange(box, **files):
     given = {"token_url": "https://127.0.0.1:9/token",
              "subject_token_file": box.at("in", "token"), **files}
-    return ["--flow=token-exchange", "--no-cache", "--timeout=5s", *(f"--{name.replace('_', '-')}={file}" for name, file in given.items())]
+    return ["--flow=token-exchange", "--no-cache", "--timeout=60s",
+            *(f"--{name.replace('_', '-')}={file}" for name, file in given.items())]
 
 
 def cached(box, given):
@@ -236,7 +257,8 @@ SHAPES = [
           lambda box, _: [f"--token-file={box.at('in', 'token')}"], "execcred-token-file",
           lambda _, given: {"KUBERNETES_EXEC_INFO": text_of(given)}),
     Shape("cache entry: of that length",
-          lambda size: cache_files.credential(repeated("eyJ.", size)), cached),
+          lambda size: cache_files.credential(repeated("eyJ.", size)), cached,
+          limit=512 * 1024),
     Shape("AWS credentials file: profiles", aws_profiles,
           lambda *_: ["--cluster-id=c", "--region=eu-central-1"], "execcred-aws",
           lambda box, given: {**info(box, given), "AWS_CONFIG_FILE": "/dev/null",
@@ -244,6 +266,7 @@ SHAPES = [
     Shape("URL: of that length", lambda size: "https://h/" + repeated("a", size),
           lambda box, given: exchange(box, token_url=text_of(given)), "execcred-oidc-federation",
           info, more=[2048]),
+    Hub("Secret of the hub: its keys", secret),
     Shape("JSON: brackets", lambda size: repeated("[", size), lint),
     Shape("JSON: keys", lambda size: "{" + numbered('"k%d":1', size) + "}", lint),
     Shape("get: ClusterProfile's providers", providers,

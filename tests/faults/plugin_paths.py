@@ -24,8 +24,8 @@ NEW = ".new"
 
 
 class Plugin(Path):
-    """What it leaves in the cache is whole, and nothing else is there, but for one file that a killed
-    run was writing: a run that asks the provider ten minutes later removes it."""
+    """What it leaves in the cache is whole, and nothing else is there, but for one file that a
+    killed run was writing: a run that asks the provider ten minutes later removes it."""
 
     def torn(self, sandbox):
         for name in names_of_cache(sandbox):
