@@ -106,7 +106,7 @@ def exec_info(size):
 
 def secret(size):
     return ('{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"fleet"},"data":'
-            '{"token":"dGhlLXRva2Vu",' + numbered('"k%d":"QUFB"', size) + "}}")
+            '{"token":"dGhlLXRva2Vu",' + numbered('"k%d":"QUFB"', max(size, 20)) + "}}")
 
 
 def aws_profiles(size):
