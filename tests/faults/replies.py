@@ -15,7 +15,7 @@ import plugin_paths
 import servers
 
 NAME = "replies"
-SAMPLE = 16
+SAMPLE = 12
 BUILDS = ("glibc", "musl")
 CUT, SILENT, SLOW, FLIPPED = "cut after", "silent after", "a byte a second after", "changed"
 # Of a run that waits; more of them at once, because they do nothing meanwhile.
