@@ -162,9 +162,14 @@ Result<std::string> read_untrusted_file(const fs::path& path, std::size_t max_by
     return cannot_read(
         path, "it is " + std::string(file_kind_name(status.st_mode)) + ", not a regular file");
   }
-  if (static_cast<std::size_t>(status.st_size) > max_bytes) return too_large(path, max_bytes);
-  return read_stream(file.get(), max_bytes, in_quotes(path.native()),
-                     static_cast<std::size_t>(status.st_size));
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size > max_bytes) return too_large(path, max_bytes);
+  std::string content = TRY(read_stream(file.get(), max_bytes, in_quotes(path.native()), size));
+  if (content.size() >= size) return content;
+  Error error = cannot_read(path, "it ended after " + std::to_string(content.size()) + " of " +
+                                      std::to_string(size) + " bytes");
+  error.kind = Error::Kind::unavailable;
+  return error;
 }
 
 Result<std::string> read_stream(int descriptor, std::size_t max_bytes, const std::string& name,

@@ -45,7 +45,7 @@ Result<std::vector<std::optional<SecretString>>> read_secret_directory(
     std::size_t max_bytes = kMaxSecretFile);
 
 // A file whose content decides nothing by itself (a ClusterProfile): anybody may own it, and
-// symlinks are followed. Still regular, and of bounded size.
+// symlinks are followed. Still regular, of bounded size, and no shorter than its size says.
 Result<std::string> read_untrusted_file(const std::filesystem::path& path, std::size_t max_bytes);
 
 // Reads to the end of an open descriptor that need not be a file (standard input).

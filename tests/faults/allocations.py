@@ -4,7 +4,7 @@ import campaign
 import preload
 
 NAME = "allocations"
-SAMPLE = 12
+SAMPLE = 10
 BUILDS = ("glibc",)
 
 

@@ -10,12 +10,11 @@ import threading
 import time
 
 import judge
+import servers
 from path import TIMEOUT
 from sandbox import Sandbox
 
 WORKERS = 2
-# Seconds that a loaded machine may take beside the time limit that a run is told.
-LATE = 5
 
 
 class Environment:
@@ -83,7 +82,7 @@ class Tally:
                 self.ends["true" if outcome.exit_code == 0 else
                           "killed" if outcome.exit_code == -signal.SIGKILL else "error"] += 1
 
-    def add_check(self, what, reason):
+    def add_check(self, what, reason, end="true"):
         """A figure that is right, or wrong for a reason."""
         with self.lock:
             self.possible += 1
@@ -91,7 +90,13 @@ class Tally:
             if reason:
                 self.wrong.append({"fault": what, "reason": reason, "stderr": ""})
             else:
-                self.ends["true"] += 1
+                self.ends[end] += 1
+
+    def add_defects(self):
+        """Those of our own servers, whose answers the outcomes were judged by."""
+        for defect in servers.DEFECTS:
+            self.add_check("our own server", f"it failed: {defect}")
+        servers.DEFECTS.clear()
 
     def passed_over(self):
         """A fault to which its run has not come is none."""

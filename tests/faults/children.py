@@ -6,6 +6,7 @@ import cases
 NAME = "children"
 SAMPLE = 0  # scripts/test has run them
 BUILDS = ("dev",)
+WEIGHT = 0  # it takes the time that it takes
 
 
 def units(chosen):

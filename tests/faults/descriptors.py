@@ -12,6 +12,7 @@ from path import text_of
 NAME = "descriptors"
 SAMPLE = 1
 BUILDS = ("glibc", "musl")
+WEIGHT = 0  # it takes the time that it takes
 COUNT = 500
 PLUGIN = """#!/bin/sh
 ls -l /proc/$$/fd >'{seen}'

@@ -1,43 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs in hostile shapes, at two sizes each: twice the input may take 2.2 times the instructions
-(callgrind's count, of which the start of the program is taken off). An input above the limit of its
-format is refused, which costs less."""
+"""Inputs in hostile shapes, each with one of half its size: twice the input may take 2.2 times the
+instructions (cachegrind's count, of which the start of the program is taken off). An input above
+the limit of its format is refused."""
+import concurrent.futures
+import errno
+import functools
 import json
 import os
 import re
 import subprocess
+import sys
 
+import cache_files
 import campaign
 import command_paths
 import plugin_paths
-from path import SERVER, service_account_token
+import servers
+from path import SERVER, service_account_token, text_of
 
 NAME = "growth"
 SAMPLE = 1
 SAMPLE_UNITS = 2
 BUILDS = ("glibc",)
+WEIGHT = 0  # it takes the time that it takes
 SIZES = (64 * 1024, 256 * 1024, 1024 * 1024)
+MANY = 60_000  # providers in one list
 MOST = 2.2
-COUNTED = re.compile(r"Collected : (\d+)")
+COUNTED = re.compile(r"I +refs: +([\d,]+)")
+# What programs say of an input above its limit.
+REFUSAL = re.compile(r"larger than \d+ (KiB|bytes)|longer than \d+|at most \d+ (KiB|bytes)")
+# Runs a program and prints the most memory that it had, in KiB. Less than its own it cannot see.
+MEASURE = """import os, sys
+quiet = os.open(os.devnull, os.O_WRONLY)
+process = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=[
+    (os.POSIX_SPAWN_DUP2, quiet, 1), (os.POSIX_SPAWN_DUP2, quiet, 2)])
+print(os.wait4(process, 0)[2].ru_maxrss)
+"""
 
 
 def repeated(text, size):
     return text * (size // len(text))
 
 
-def numbered(form, size):
-    """form % 0, form % 1 and so on, with commas, in about `size` bytes."""
+def numbered(form, size, separator=","):
+    """form % 0, form % 1 and so on, in at most `size` bytes."""
     parts, length = [], 0
-    while length < size:
-        parts.append(form % len(parts))
-        length += len(parts[-1]) + 1
-    return ",".join(parts)
+    while True:
+        part = form % len(parts)
+        length += len(part) + len(separator)
+        if length > size:
+            return separator.join(parts)
+        parts.append(part)
+
+
+PROVIDER = '{"name":"p%d","cluster":{"server":"https://h"}}'
 
 
 def providers(size):
     return ('{"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile","metadata":'
             '{"name":"member","namespace":"fleet"},"status":{"accessProviders":[' +
-            numbered('{"name":"p%d","cluster":{"server":"https://h"}}', size) + "]}}")
+            numbered(PROVIDER, size) + "]}}")
+
+
+# Of a list with so many.
+MANY_PROVIDERS = len(providers(0)) + sum(len(PROVIDER % at) + 1 for at in range(MANY))
 
 
 def mapping_providers(size):
@@ -47,8 +73,9 @@ def mapping_providers(size):
 
 
 def nested_anchors(size):
+    """Of a kubeconfig in YAML, which is what may have anchors."""
     deep = "".join("[&a%d " % at for at in range(28)) + "x" + "]" * 28
-    return "providers:\n" + "".join(f"- {deep}\n" for _ in range(size // len(deep)))
+    return "apiVersion: v1\nkind: Config\nusers:\n" + repeated(f"- {deep}\n", size)
 
 
 def kubeconfig(size):
@@ -59,58 +86,192 @@ def kubeconfig(size):
 
 
 def certificates(size):
-    certificate = "-----BEGIN CERTIFICATE-----\n" + "QUFB" * 16 + "\n-----END CERTIFICATE-----\n"
-    return repeated(certificate, size)
+    return repeated(a_certificate(), size)
+
+
+@functools.cache
+def a_certificate():
+    return subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+         "-nodes", "-days", "2", "-subj", "/CN=growth", "-keyout", os.devnull],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
+
+
+def exec_info(size):
+    return json.dumps({
+        "kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1",
+        "spec": {"cluster": {"server": SERVER, "config": {"more": "%s"}}, "interactive": False}},
+        separators=(",", ":")).replace('"%s"', "{" + numbered('"k%d":1', size) + "}")
+
+
+def secret(size):
+    return ('{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"fleet"},"data":'
+            '{"token":"dGhlLXRva2Vu",' + numbered('"k%d":"QUFB"', max(size, 20)) + "}}")
+
+
+def aws_profiles(size):
+    return ("[default]\naws_access_key_id = AKIAIOSFODNN7EXAMPLE\n"
+            "aws_secret_access_key = wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY\n" +
+            numbered("[p%d]\nregion = us-west-2", size, "\n") + "\n")
 
 
 class Shape:
-    """`arguments` of the program are a function of the input's file."""
+    """`arguments` of the program and the variables that it gets are functions of the sandbox and of
+    the input's file. `more` are sizes beside those of every shape. `limit` is that of a reader that
+    passes over what is larger without a word."""
     program = "execcred"
 
-    def __init__(self, name, make, arguments, program="execcred", variables=None):
+    def __init__(self, name, make, arguments, program="execcred", variables=None, more=(),
+                 limit=None):
         self.name = name
+        self.limit = limit
         self.make = make
         self.arguments = arguments
         self.program = program
-        self.variables = variables or {}
+        self.variables = variables or (lambda box, given: {})
+        self.sizes = sorted({*SIZES, *more})
+
+    def input(self, size):
+        """Of at most that many bytes, the frame of the shape too."""
+        made, asked = self.make(size), size
+        while len(made) > size and asked > 0:
+            asked = max(0, asked - (len(made) - size))
+            made = self.make(asked)
+        return made
+
+    def command(self, box, environment, size):
+        given = box.write(f"input-{size}", self.input(size))
+        return ([os.path.join(environment.bin, self.program), *self.arguments(box, given)],
+                {"PATH": "/usr/bin:/bin", "HOME": box.state, **self.variables(box, given)})
+
+    def is_refused(self, box, environment, size):
+        """For its size, or passed over. Linux takes no variable and no argument above 128 KiB."""
+        if self.limit and size > self.limit:
+            return True
+        command, variables = self.command(box, environment, size)
+        try:
+            ended = subprocess.run(command, env=variables, stdin=subprocess.DEVNULL, check=False,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        except OSError as error:
+            if error.errno != errno.E2BIG:
+                raise
+            return True
+        return ended.returncode != 0 and REFUSAL.search(ended.stderr) is not None
 
     def instructions(self, box, environment, size):
-        given = box.write("input", self.make(size), 0o644)
-        command = [os.path.join(environment.bin, self.program), *self.arguments(box, given)]
+        command, variables = self.command(box, environment, size)
         counted = subprocess.run(
-            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={box.at('callgrind')}",
-             *command], env={"PATH": "/usr/bin:/bin", "HOME": box.state, **self.variables},
+            ["valgrind", "--tool=cachegrind", "--cache-sim=no",
+             "--cachegrind-out-file=/dev/null", *command], env=variables,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             check=False)
-        return int(COUNTED.search(counted.stderr)[1])
+        return int(COUNTED.search(counted.stderr)[1].replace(",", ""))
+
+    def memory(self, box, environment, size):
+        command, variables = self.command(box, environment, size)
+        measured = subprocess.run([sys.executable, "-I", "-S", "-c", MEASURE, *command],
+                                  env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  text=True, check=True)
+        return int(measured.stdout)
 
 
-INFO = {"KUBERNETES_EXEC_INFO": plugin_paths.exec_info({"server": SERVER})}
+class Hub(Shape):
+    """A Secret that a Kubernetes API gives."""
+
+    def __init__(self, name, make):
+        super().__init__(name, make, self.hub_arguments, "execcred-static-secret", info)
+        self.server = None
+        self.inputs = None
+
+    def command(self, box, environment, size):
+        if not self.server:
+            served = environment.servers
+            self.server = servers.serve_json(self.answer, served.stand_in_ca, served.stand_in_key)
+            box.write("hub", json.dumps({
+                "apiVersion": "v1", "kind": "Config", "current-context": "c",
+                "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+                "clusters": [{"name": "c", "cluster": {
+                    "server": self.server.url, "certificate-authority": served.stand_in_ca}}],
+                "users": [{"name": "u", "user": {"token": service_account_token()}}]}))
+        return super().command(box, environment, size)
+
+    def answer(self, _, path, __):
+        name = path.rsplit("/", 1)[1]
+        document = json.loads(text_of(os.path.join(self.inputs, name)))
+        document["metadata"]["name"] = name
+        return 200, document
+
+    def hub_arguments(self, box, given):
+        """The Secret has the name of the input's file."""
+        self.inputs = box.inputs
+        return [f"--kubeconfig={box.at('in', 'hub')}", "--namespace=fleet",
+                f"--secret-name={os.path.basename(given)}", "--timeout=60s",
+                f"--allow-server={SERVER}"]
+
+
+def info(_, __):
+    return {"KUBERNETES_EXEC_INFO": plugin_paths.exec_info({"server": SERVER})}
 
 
 def lint(_, given):
     return ["lint", "--no-files", given]
 
 
+def from_kubeconfig(_, given):
+    return [f"--kubeconfig-file={given}"]
+
+
+def exchange(box, **files):
+    given = {"token_url": "https://127.0.0.1:9/token",
+             "subject_token_file": box.at("in", "token"), **files}
+    return ["--flow=token-exchange", "--no-cache", "--timeout=60s",
+            *(f"--{name.replace('_', '-')}={file}" for name, file in given.items())]
+
+
+def cached(box, given):
+    """The cache's directory with the input as its one entry."""
+    directory = f"{given}.cache"
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    entry = os.path.join(directory, f"{0:032x}.credential")
+    if not os.path.exists(entry):
+        os.link(given, entry)
+        os.unlink(given)
+    return ["cache", "list", f"--cache-dir={directory}"]
+
+
 SHAPES = [
-    Shape("ClusterProfile: providers in one list", providers, lint),
+    Shape("ClusterProfile: providers in one list", providers, lint, more=[MANY_PROVIDERS]),
     Shape("mapping: providers in one list", mapping_providers, lint),
-    Shape("mapping: 28 nested anchors in each line", nested_anchors, lint),
+    Shape("kubeconfig: 28 nested anchors in each line", nested_anchors, lint),
     Shape("lint: 'eyJ.' again and again", lambda size: '{"x":"' + repeated("eyJ.", size) + '"}',
           lint),
-    Shape("kubeconfig: users", kubeconfig,
-          lambda _, given: [f"--kubeconfig-file={given}"], "execcred-static-secret", INFO),
-    Shape("token: of that length", lambda size: repeated("eyJ.", size),
-          lambda _, given: [f"--token-file={given}"], "execcred-token-file", INFO),
+    Shape("kubeconfig: users", kubeconfig, from_kubeconfig, "execcred-static-secret", info),
+    Shape("token: 'eyJ.' again and again", lambda size: repeated("eyJ.", size),
+          lambda _, given: [f"--token-file={given}"], "execcred-token-file", info),
+    Shape("subject token: 'eyJ.' again and again", lambda size: repeated("eyJ.", size),
+          lambda box, given: exchange(box, subject_token_file=given),
+          "execcred-oidc-federation", info),
     Shape("CA file: certificates", certificates,
-          lambda box, given: ["--flow=token-exchange", "--token-url=https://127.0.0.1:9/token",
-                              f"--subject-token-file={box.at('in', 'token')}", "--no-cache",
-                              f"--ca-file={given}", "--timeout=5s"],
-          "execcred-oidc-federation", INFO),
+          lambda box, given: exchange(box, ca_file=given), "execcred-oidc-federation", info),
+    Shape("exec info: keys of the cluster's config", exec_info,
+          lambda box, _: [f"--token-file={box.at('in', 'token')}"], "execcred-token-file",
+          lambda _, given: {"KUBERNETES_EXEC_INFO": text_of(given)}),
+    Shape("cache entry: of that length",
+          lambda size: cache_files.credential(repeated("eyJ.", size)), cached,
+          limit=512 * 1024),
+    Shape("AWS credentials file: profiles", aws_profiles,
+          lambda *_: ["--cluster-id=c", "--region=eu-central-1"], "execcred-aws",
+          lambda box, given: {**info(box, given), "AWS_CONFIG_FILE": "/dev/null",
+                              "AWS_SHARED_CREDENTIALS_FILE": given}),
+    Shape("URL: of that length", lambda size: "https://h/" + repeated("a", size),
+          lambda box, given: exchange(box, token_url=text_of(given)), "execcred-oidc-federation",
+          info, more=[2048]),
+    Hub("Secret of the hub: its keys", secret),
     Shape("JSON: brackets", lambda size: repeated("[", size), lint),
     Shape("JSON: keys", lambda size: "{" + numbered('"k%d":1', size) + "}", lint),
     Shape("get: ClusterProfile's providers", providers,
-          lambda box, given: ["get", "-m", box.at("in", "mapping.json"), "-f", given]),
+          lambda box, given: ["get", "-m", box.at("in", "mapping.json"), "-f", given],
+          more=[MANY_PROVIDERS]),
 ]
 
 
@@ -120,18 +281,23 @@ def units(chosen):
 
 
 def run(unit, environment, effort):
+    """Every size, whatever the time."""
     tally = campaign.Tally()
     box = campaign.bare_sandbox(environment, 0)
     box.write("token", service_account_token())
     command_paths.mapping(box, environment)
     start = unit.instructions(box, environment, 0)
-    sizes = SIZES if effort.most is None else SIZES[:1]
-    for size in sizes:
-        if size > SIZES[0] and effort.is_over():
-            break
-        small, large = (unit.instructions(box, environment, each) - start
-                        for each in (size, 2 * size))
-        ratio = large / max(small, start // 10)
-        tally.figures.append({"bytes": size, "ratio": round(ratio, 2)})
+    for size in unit.sizes if effort.most is None else unit.sizes[:1]:
+        if unit.is_refused(box, environment, size):
+            tally.figures.append({"bytes": size, "refused": True})
+            tally.add_check(f"{size} bytes", None, "error")
+            continue
+        with concurrent.futures.ThreadPoolExecutor(campaign.WORKERS) as pool:
+            half, whole = pool.map(lambda each: unit.instructions(box, environment, each) - start,
+                                   (size // 2, size))
+        ratio = whole / max(half, start // 10)
+        tally.figures.append({"bytes": size, "ratio": round(ratio, 2),
+                              "memory": unit.memory(box, environment, size)})
         tally.add_check(f"{size} bytes", ratio > MOST and f"{ratio:.2f} times for twice the input")
+    campaign.progress(f"  {tally.figures}")
     return tally

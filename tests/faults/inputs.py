@@ -10,8 +10,9 @@ import judge
 import path as paths
 
 NAME = "inputs"
-SAMPLE = 0  # scripts/test and scripts/fuzz have the builds under sanitizers
+SAMPLE = 10
 BUILDS = ("asan",)
+SAMPLE_BUILDS = ("glibc",)  # without sanitizers, which scripts/test --asan and scripts/fuzz have
 KINDS = {"flipped": lambda data, at: data[:at] + bytes([data[at] ^ 0x01]) + data[at + 1:],
          "high bit set": lambda data, at: data[:at] + bytes([data[at] ^ 0x80]) + data[at + 1:],
          "dropped": lambda data, at: data[:at] + data[at + 1:],

@@ -4,12 +4,19 @@ import re
 import signal
 
 ERROR_CODES = {1, 2, 3, 70}
+# Seconds that a loaded machine, strace and a sanitizer may take beside the time limit that a run is
+# told.
+LATE = 5
 ERROR_LINE = re.compile(r"^(execcred[a-z-]*): error: .+", re.MULTILINE)
+
+
+def is_late(sandbox, outcome):
+    return outcome.exit_code is None or outcome.seconds > sandbox.timeout + LATE
 
 
 def wrong(path, sandbox, outcome, may_fail=True, must_report=True, codes=frozenset(ERROR_CODES)):
     """Why the outcome is wrong, in a few words, or None."""
-    if outcome.exit_code is None:
+    if is_late(sandbox, outcome):
         return "over the deadline"
     if outcome.orphans:
         return "a child is left"

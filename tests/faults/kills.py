@@ -27,7 +27,7 @@ def run(path, environment, effort):
             tally.passed_over()
             return
         reason = None
-        if outcome.exit_code is None:
+        if judge.is_late(sandbox, outcome):
             reason = "over the deadline"
         elif outcome.orphans:
             reason = "a child is left"

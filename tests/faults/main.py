@@ -27,12 +27,14 @@ import short_results
 import spent
 import syscalls
 
-# In this order. The last two take their time, whatever is left of it.
+# In this order: first those that take their time, whatever the others are left.
 CAMPAIGNS = {
-    "short-results": short_results, "descriptors": descriptors, "spent": spent,
-    "children": children, "promises": promises, "clocks": clocks, "inputs": inputs,
+    "descriptors": descriptors, "spent": spent, "children": children, "promises": promises,
+    "growth": growth, "short-results": short_results, "clocks": clocks, "inputs": inputs,
     "replies": replies, "kills": kills, "syscalls": syscalls, "allocations": allocations,
-    "crowds": crowds, "growth": growth}
+    "crowds": crowds}
+# Seconds that a sample may take, of which the builds are no part.
+SAMPLE_LIMIT = 180
 BUILDS = {"glibc": "preset release, dynamic", "musl": "preset release-x86_64, static",
           "asan": "preset asan: AddressSanitizer, UndefinedBehaviorSanitizer",
           "dev": "preset dev: the cases of scripts/test"}
@@ -77,9 +79,17 @@ def work_of(options):
         units = units_of(module, chosen)
         if not options.full and hasattr(module, "SAMPLE_UNITS"):
             units = units[:module.SAMPLE_UNITS]
-        work += [(name, build, unit) for build in module.BUILDS if getattr(options, build)
-                 for unit in units]
+        builds = [build for build in module.BUILDS if getattr(options, build)]
+        if not options.full and not builds:
+            builds = [build for build in getattr(module, "SAMPLE_BUILDS", ())
+                      if getattr(options, build)]
+        work += [(name, build, unit) for build in builds for unit in units]
     return work
+
+
+def weight_of(name):
+    """How many shares of the time a campaign gets for each unit; 0 for one that does not ask."""
+    return getattr(CAMPAIGNS[name], "WEIGHT", 1)
 
 
 def run_all(options, directory, served):
@@ -94,10 +104,13 @@ def run_all(options, directory, served):
         if not options.full:
             effort = campaign.Effort(most=module.SAMPLE or 20)
         elif deadline:
-            effort = campaign.Effort(seconds=max(1, deadline - started) / (len(work) - at))
+            shares = [weight_of(other) for other, _, _ in work[at:]]
+            effort = campaign.Effort(
+                seconds=max(1, deadline - started) * shares[0] / max(1, sum(shares)))
         else:
             effort = campaign.Effort()
         tally = module.run(unit, environment, effort)
+        tally.add_defects()
         campaign.progress(
             f"{name}, {build}, {unit.name}: {tally.injected} of {tally.possible} faults, "
             f"{len(tally.wrong)} wrong, {dict(tally.ends)}, {time.monotonic() - started:.0f} s")
@@ -120,6 +133,7 @@ def told_of(options):
 
 def main():
     options = arguments()
+    began = time.monotonic()
     # Not below a directory that others could write: plugins refuse inputs and caches there.
     directory = tempfile.mkdtemp(prefix="execcred-faults-")
     served = servers.Servers(options.tests, directory)
@@ -140,6 +154,11 @@ def main():
     report.save(options.results, results)
     injected = sum(each["injected"] for each in rows)
     wrong = sum(len(each["wrong"]) for each in rows)
+    took = time.monotonic() - began
+    if not (options.full or options.campaign) and took > SAMPLE_LIMIT:
+        print(f"the sample took {took:.0f} s, which is more than {SAMPLE_LIMIT} s")
+        wrong += 1
+        injected += 1
     print(f"{injected - wrong} passed, {wrong} failed")
     return 1 if wrong or not injected else 0
 

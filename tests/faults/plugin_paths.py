@@ -3,7 +3,10 @@
 import base64
 import json
 import os
+import re
+import subprocess
 
+import cache_files
 from path import (HOUR, SERVER, Path, claims_of, credential, input_token, service_account_token,
                   text_of)
 
@@ -14,13 +17,47 @@ def exec_info(cluster):
         "spec": {"cluster": cluster, "interactive": False}})
 
 
+# Names in the cache, as docs/cache.md has them, without those of files that are being written.
+CACHED = re.compile(r"[0-9a-f]{32}\."
+                    r"(credential|failure|lock|discovery|[0-9a-f]{16}\.[0-9a-f]{16}\.seen)")
+NEW = ".new"
+
+
+class Plugin(Path):
+    """What it leaves in the cache is whole, and nothing else is there, but for one file that a
+    killed run was writing: a run that asks the provider ten minutes later removes it."""
+
+    def torn(self, sandbox):
+        for name in names_of_cache(sandbox):
+            if not name.endswith((".credential", ".failure", ".discovery")):
+                continue
+            with open(sandbox.at("state", "cache", name), "rb") as file:
+                if not cache_files.is_whole(file.read()):
+                    return f"'{name}' is torn"
+        return None
+
+    def left_over(self, sandbox):
+        more = [name for name in os.listdir(sandbox.state) if name != "cache"]
+        names = names_of_cache(sandbox)
+        more += [name for name in names if not CACHED.fullmatch(name) and not name.endswith(NEW)]
+        new = [name for name in names if name.endswith(NEW)]
+        if more or len(new) > 1:
+            return "left over: " + ", ".join(more + new)
+        return None
+
+
+def names_of_cache(sandbox):
+    cache = sandbox.at("state", "cache")
+    return sorted(os.listdir(cache)) if os.path.isdir(cache) else []
+
+
 def plugin(name, program, arguments, make, is_true, variables=None, warm=False, cluster=None):
     """`cluster` is what the client tells of its cluster, a function of the environment."""
     def all_variables(sandbox, environment):
         told = cluster(environment) if cluster else {"server": SERVER}
         return {"KUBERNETES_EXEC_INFO": exec_info(told),
                 **(variables(sandbox, environment) if variables else {})}
-    return Path(
+    return Plugin(
         name, program,
         lambda sandbox, environment: [f"--timeout={sandbox.timeout}s",
                                       *arguments(sandbox, environment)],
@@ -108,8 +145,17 @@ def is_jwt_svid(_, status):
 
 
 def is_x509_svid(_, status):
-    return (status.get("clientCertificateData", "").startswith("-----BEGIN CERTIFICATE-----") and
-            status.get("clientKeyData", "").rstrip().endswith("PRIVATE KEY-----"))
+    """The first certificate has that SPIFFE ID, and the key is its own."""
+    certificate = of_openssl(status.get("clientCertificateData", ""), "x509", "-noout", "-pubkey",
+                             "-ext", "subjectAltName")
+    key = of_openssl(status.get("clientKeyData", ""), "pkey", "-pubout")
+    return bool(key) and f"URI:{SPIFFE_ID}\n" in certificate and key in certificate
+
+
+def of_openssl(text, *command):
+    """What it prints; nothing if it fails."""
+    return subprocess.run(["openssl", *command], input=text, stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.DEVNULL, check=False).stdout
 
 
 def agent(*more):
@@ -132,7 +178,7 @@ def bootstrap_arguments(sandbox, environment):
 
 
 def is_service_account(_, status):
-    return "default" in claims_of(status.get("token", "")).get("sub", "")
+    return claims_of(status.get("token", "")).get("sub") == "system:serviceaccount:default:default"
 
 
 PATHS = [

@@ -10,6 +10,7 @@ import campaign
 NAME = "promises"
 SAMPLE = 0  # scripts/test has run the cases
 BUILDS = ("dev",)
+WEIGHT = 0  # it takes the time that it takes
 COUNTED = re.compile(r"(\d+) tests? failed out of (\d+)")
 # What means something else in ctest's regular expressions.
 SPECIAL = re.compile(r"[\[\]\\.*^$+?(){}|]")

@@ -118,12 +118,20 @@ def wrong_outcomes(rows):
 
 
 def growth(rows):
-    lines = head("input", "bytes", "instructions for twice the input", numbers=2)
+    lines = head("input", "bytes", "instructions, against half of it", "most memory", numbers=3)
     for row in rows:
         if row["campaign"] == "growth":
-            lines += [cells(row["path"], number(each["bytes"]), f"{each['ratio']} times")
+            lines += [cells(row["path"], number(each["bytes"]), ratio_of(each), memory_of(each))
                       for each in row["figures"]]
     return lines
+
+
+def ratio_of(figure):
+    return "refused above its limit" if "refused" in figure else f"{figure['ratio']} times"
+
+
+def memory_of(figure):
+    return f"{figure['memory'] / 1024:.0f} MiB" if "memory" in figure else ""
 
 
 def figure_of(promise, results):

@@ -9,10 +9,25 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 
 from path import encoded, service_account_token
 
 ENTRA = os.path.join(os.path.dirname(__file__), "..", "conformance", "entra_stand_in.py")
+
+
+# What went wrong in the servers and relays of this process, each as text: no fault that we inject
+# excuses it.
+DEFECTS = []
+
+
+def note_defect(error):
+    """A client that has ended is no defect."""
+    if not isinstance(error, (OSError, SystemExit)):
+        DEFECTS.append("".join(traceback.format_exception(error)))
+
+
+threading.excepthook = lambda raised: note_defect(raised.exc_value)
 
 
 class JsonHandler(http.server.BaseHTTPRequestHandler):
@@ -23,7 +38,11 @@ class JsonHandler(http.server.BaseHTTPRequestHandler):
         pass
 
     def handle_one(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        size = int(self.headers.get("Content-Length", 0))
+        body = self.rfile.read(size)
+        if len(body) < size:  # the client was killed
+            self.close_connection = True
+            return
         status, document = self.server.answer(self.command, self.path, body.decode())
         reply = json.dumps(document).encode()
         self.send_response(status)
@@ -40,7 +59,7 @@ class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 1024
 
     def handle_error(self, *_):
-        """A client that has ended is no error of the server."""
+        note_defect(sys.exc_info()[1])
 
 
 def serve_json(answer, certificate=None, key=None):
@@ -57,9 +76,14 @@ def serve_json(answer, certificate=None, key=None):
     return server
 
 
+# The tokens that the metadata service has given.
+ISSUED = set()
+
+
 def metadata(*_):
     claims = {"aud": "server", "sub": "conformance", "exp": int(time.time()) + 3500}
     token = f"{encoded({'alg': 'RS256'})}.{encoded(claims)}.{encoded('no signature')}"
+    ISSUED.add(token)
     return 200, {"access_token": token, "token_type": "Bearer", "expires_in": "3500",
                  "expires_on": str(claims["exp"]), "resource": "server"}
 

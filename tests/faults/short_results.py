@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and writes that give one byte, or half of what is asked: first each alone, then all of a
-name at once. None of them is a failure, so nothing but the right answer is right."""
+"""Reads and writes that give one byte, or half of what is asked: first all of a name at once, then
+each alone. None of them is a failure, so nothing but the right answer is right. And reads that give
+nothing, which is the end of a file or of a connection: an error is right too, a part of the input
+is not."""
 import campaign
 import judge
 import preload
@@ -8,8 +10,11 @@ import preload
 NAME = "short results"
 SAMPLE = 10
 BUILDS = ("glibc",)
-CALLS = ("read", "write", "recv", "send")
-ONE_BYTE, HALF = -1, -2
+READS = ("read", "recv", "readv", "recvmsg")
+CALLS = (*READS, "write", "send", "writev")
+ONE_BYTE, HALF, NOTHING = -1, -2, -3
+FIRST = 2  # calls of a name that a sample takes
+AMOUNTS = {ONE_BYTE: "1 byte", HALF: "half", NOTHING: "nothing"}
 
 
 def run(path, environment, effort):
@@ -17,10 +22,14 @@ def run(path, environment, effort):
     tally = campaign.Tally()
     faults = []
     for call in CALLS:
-        count = preload.calls(path, boxes[0], environment, call, HALF)
+        if effort.most is None:
+            count = preload.calls(path, boxes[0], environment, call, HALF)
+        else:  # a sample does not count them all
+            count = FIRST if preload.came(path, boxes[0], environment, call, 1, HALF) else 0
         # Number 0 is each.
-        faults += [(call, number, amount) for amount in (ONE_BYTE, HALF)
-                   for number in range(0, count + 1) if count]
+        faults += [(call, number, amount) for amount in AMOUNTS
+                   for number in range(0, count + 1)
+                   if count and (amount != NOTHING or call in READS)]
 
     def strike(sandbox, fault):
         call, number, amount = fault
@@ -29,10 +38,14 @@ def run(path, environment, effort):
         if not injection.has_come:
             tally.passed_over()
             return
-        reason = (judge.wrong(path, sandbox, injection.outcome, may_fail=False) or
-                  judge.wrong_after(path, sandbox, environment))
-        tally.add(injection.outcome,
-                  f"{call} {number} {'1 byte' if amount == ONE_BYTE else 'half'}", reason)
+        fault = f"{call} {number} {AMOUNTS[amount]}"
+        if amount == NOTHING:
+            reason = judge.wrong(path, sandbox, injection.outcome) or path.torn(sandbox)
+            sandbox.reset()  # of the failure that the cache remembers for its window
+        else:
+            reason = judge.wrong(path, sandbox, injection.outcome, may_fail=False)
+        tally.add(injection.outcome, fault,
+                  reason or judge.wrong_after(path, sandbox, environment))
 
     campaign.sweep(tally, boxes, faults, strike, effort)
     return tally

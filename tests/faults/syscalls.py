@@ -4,7 +4,7 @@ import campaign
 import trace
 
 NAME = "system calls"
-SAMPLE = 24
+SAMPLE = 12
 BUILDS = ("glibc", "musl")
 
 

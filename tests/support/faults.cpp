@@ -6,10 +6,10 @@
 //
 // is the third poll, with ENOMEM. A process whose call fails adds a line to the file at the end of
 // FAULT: its number, and "in main" or "before main", whose first act is to look whether standard
-// input is open. In the place of an error, -1 leaves the call one byte to read or write, and -2
-// half of what it asks for. With "clock" that place has the seconds by which the time of day is
-// moved from the Nth look at it on; times of files are not. "clockfile:0:0:/tmp/seconds" takes them
-// from the file, each time anew.
+// input is open. In the place of an error, -1 leaves the call one byte to read or write, -2 half of
+// what it asks for, and -3 nothing, which for a call that reads is the end. With "clock" that place
+// has the seconds by which the time of day is moved from the Nth look at it on; times of files are
+// not. "clockfile:0:0:/tmp/seconds" takes them from the file, each time anew.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,8 +20,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
@@ -105,8 +107,37 @@ bool can_be_short(int descriptor) {
 
 std::size_t shortened(const char* call, int descriptor, std::size_t size) {
   if (fault.error >= 0 || size < 2 || !can_be_short(descriptor) || !strikes(call)) return size;
-  return fault.error == -1 ? 1 : size / 2;
+  return fault.error == -1 ? 1 : fault.error == -2 ? size / 2 : 0;
 }
+
+constexpr int kMostParts = 1024;  // IOV_MAX
+
+// The parts that have the first bytes of those that were asked for.
+class Parts {
+ public:
+  Parts(const char* call, int descriptor, const iovec* parts, std::size_t count) : parts_(parts) {
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < count; ++i) size += parts[i].iov_len;
+    std::size_t left = shortened(call, descriptor, size);
+    if (left == size || count > kMostParts) {
+      count_ = count;
+      return;
+    }
+    for (; count_ < count && (left > 0 || count_ == 0); ++count_) {
+      own_[count_] = parts[count_];
+      own_[count_].iov_len = std::min(left, parts[count_].iov_len);
+      left -= own_[count_].iov_len;
+    }
+    parts_ = own_;
+  }
+  const iovec* data() const { return parts_; }
+  std::size_t size() const { return count_; }
+
+ private:
+  const iovec* parts_;
+  std::size_t count_ = 0;
+  iovec own_[kMostParts];
+};
 
 template <class Function>
 Function next(const char* name) {
@@ -142,6 +173,27 @@ ssize_t read(int file, void* buffer, std::size_t size) {
 }
 ssize_t write(int file, const void* buffer, std::size_t size) {
   PASS_ON(write, -1, file, buffer, shortened("write", file, size));
+}
+ssize_t readv(int file, const iovec* parts, int count) {
+  const Parts asked("readv", file, parts, static_cast<std::size_t>(count));
+  PASS_ON(readv, -1, file, asked.data(), static_cast<int>(asked.size()));
+}
+ssize_t writev(int file, const iovec* parts, int count) {
+  const Parts asked("writev", file, parts, static_cast<std::size_t>(count));
+  PASS_ON(writev, -1, file, asked.data(), static_cast<int>(asked.size()));
+}
+ssize_t recvmsg(int socket, msghdr* message, int flags) {
+  const Parts asked("recvmsg", socket, message->msg_iov, message->msg_iovlen);
+  static const auto kNext = next<decltype(&recvmsg)>("recvmsg");
+  if (fails("recvmsg")) return -1;
+  msghdr own = *message;
+  own.msg_iov = const_cast<iovec*>(asked.data());
+  own.msg_iovlen = asked.size();
+  const ssize_t result = kNext(socket, &own, flags);
+  own.msg_iov = message->msg_iov;
+  own.msg_iovlen = message->msg_iovlen;
+  *message = own;
+  return result;
 }
 int getsockopt(int socket, int level, int name, void* value, socklen_t* size) noexcept {
   PASS_ON(getsockopt, -1, socket, level, name, value, size);

@@ -95,6 +95,18 @@ TEST_CASE("read_secret_file: a size limit is exact") {
   }
 }
 
+TEST_CASE("read_untrusted_file: a file that ends before its size is not taken for whole") {
+  // Files of /sys have the size of a page, and less in it.
+  const fs::path file = "/sys/devices/system/cpu/online";
+  std::error_code failed;
+  if (fs::file_size(file, failed) == 0 || failed) {
+    MESSAGE("skipped: there is no '" << file.native() << "' with a size here");
+    return;
+  }
+  check_fails(read_untrusted_file(file, kMaxSecretFile), Error::Kind::unavailable,
+              "it ended after ");
+}
+
 TEST_CASE("read_secret_file: a file without a size of its own is read, and bounded") {
   const Result<SecretString> content = read_secret_file("/proc/self/status");
   REQUIRE(content);
