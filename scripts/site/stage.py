@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Copies the documentation to where MkDocs builds it from.
 
-    stage.py REPOSITORY TARGET
+    stage.py REPOSITORY TARGET [PICTURES]
 
 TARGET gets every page at the path that it has in the repository, and every file that a page links to,
 so the same links work on the site. A folder that a page links to becomes a page, which shows its files.
 A link whose target does not exist stays as it is: mkdocs --strict reports it.
+
+A page asks for a picture of PICTURES by a comment, <!-- picture NAME.png: WORDS -->, so that it is shown
+nowhere but on a site that has it.
 """
 import pathlib
 import posixpath
@@ -18,6 +21,7 @@ ROOT_PAGES = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md",
 FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 CELL_CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s#]+)(#[^)\s]*)?\)")
+PICTURE = re.compile(r"^<!-- picture ([\w-]+\.png): (.*) -->$", re.MULTILINE)
 # How a file is shown on the page of its folder.
 LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".cpp": "cpp", ".txt": "cmake", ".sh": "sh"}
 
@@ -58,8 +62,8 @@ def folder_page(folder, name):
 
 
 class Stage:
-    def __init__(self, repository, target):
-        self.repository, self.target = repository, target
+    def __init__(self, repository, target, pictures=None):
+        self.repository, self.target, self.pictures = repository, target, pictures
         self.staged = set()
 
     def page(self, path):
@@ -77,6 +81,8 @@ class Stage:
         text = outside_fences(text, lambda part: LINK.sub(
             lambda match: match[1] + self.link(folder, match[2]) + (match[3] or "") + ")", part))
         text = outside_fences(text, unescape_table_code)
+        text = outside_fences(text, lambda part: PICTURE.sub(
+            lambda match: self.picture(folder, match[1], match[2]), part))
         file = self.target / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
@@ -100,10 +106,19 @@ class Stage:
             shutil.copyfile(source, file)
         return link
 
+    def picture(self, folder, name, words):
+        """Stages the picture beside the page and shows it; nothing where there are no pictures."""
+        if self.pictures is None:
+            return ""
+        file = self.target / folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(self.pictures / name, file)
+        return f"![{words}]({name})"
 
-def main(repository, target):
+
+def main(repository, target, pictures=None):
     shutil.rmtree(target, ignore_errors=True)
-    stage = Stage(repository, target)
+    stage = Stage(repository, target, pictures)
     for path in ROOT_PAGES:
         stage.page(path)
     for file in sorted(repository.glob("docs/*.md")):
@@ -112,4 +127,4 @@ def main(repository, target):
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]))
+    main(pathlib.Path(sys.argv[1]).resolve(), *map(pathlib.Path, sys.argv[2:]))

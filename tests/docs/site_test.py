@@ -56,6 +56,15 @@ class StageTest(Folder):
     def test_code_in_a_table_has_no_escaped_bar(self):
         self.assertEqual(self.staged("| `a\\|b` | c \\| d |\n"), "| `a|b` | c \\| d |\n")
 
+    def test_a_picture_is_shown_where_there_are_pictures_alone(self):
+        text = "<!-- picture page-wide.png: The page -->\n```\n<!-- picture none.png: x -->\n```\n"
+        self.assertEqual(self.staged(text), "\n```\n<!-- picture none.png: x -->\n```\n")
+        self.write("pictures/page-wide.png", "p")
+        stage.Stage(self.root / "from", self.root / "to", self.root / "pictures").page("docs/page.md")
+        page = (self.root / "to/docs/page.md").read_text(encoding="utf-8")
+        self.assertTrue(page.startswith("![The page](page-wide.png)\n"), page)
+        self.assertEqual((self.root / "to/docs/page-wide.png").read_text(encoding="utf-8"), "p")
+
     def test_no_file_outside_the_repository_is_staged(self):
         self.write("secret.txt", "s")
         self.assertEqual(self.staged("[s](../../secret.txt)"), "[s](../../secret.txt)")

@@ -50,7 +50,48 @@ UNIT_TEST = """
 rule_files: [rules.yaml]
 evaluation_interval: 1m
 tests:
-- interval: 1m
+- name: all is well, and one cluster of eleven failed for a moment
+  interval: 1m
+  input_series:
+  - series: 'execcred_cluster_ok{namespace="fleet",name="a",provider="p",cause="connect-refused"}'
+    values: '1x20 0x10 1x230'
+  - series: 'execcred_cluster_ok{namespace="fleet",name="b",provider="p"}'
+    values: '1x260'
+  - series: 'execcred_cluster_ok{namespace="fleet",name="c",provider="p"}'
+    values: '1x260'
+  - series: 'execcred_cluster_ok{namespace="fleet",name="d",provider="p"}'
+    values: '1x260'
+  - series: 'execcred_cluster_ok{namespace="fleet",name="e",provider="p"}'
+    values: '1x260'
+  - series: 'execcred_cluster_ok{namespace="fleet",name="f",provider="p"}'
+    values: '1x260'
+  - series: 'execcred_cluster_ok{namespace="fleet",name="g",provider="p"}'
+    values: '1x260'
+  - series: 'execcred_cluster_ok{namespace="fleet",name="h",provider="p"}'
+    values: '1x260'
+  - series: 'execcred_cluster_ok{namespace="fleet",name="i",provider="p"}'
+    values: '1x260'
+  - series: 'execcred_cluster_ok{namespace="fleet",name="j",provider="p"}'
+    values: '1x260'
+  - series: 'execcred_cluster_ok{namespace="fleet",name="k",provider="p"}'
+    values: '1x260'
+  - series: 'execcred_ca_expiry_timestamp_seconds{namespace="fleet",name="a",provider="p"}'
+    values: '31536000x260'
+  - series: 'execcred_check_duration_seconds{namespace="fleet",name="a",provider="p"}'
+    values: '0.5x260'
+  - series: 'node_textfile_mtime_seconds{file="/var/lib/node_exporter/execcred.prom"}'
+    values: '0+60x260'
+  - series: 'node_textfile_mtime_seconds{file="/var/lib/node_exporter/other.prom"}'
+    values: '0x260'
+  alert_rule_test:
+  - {eval_time: 30m, alertname: ExeccredClusterFails}
+  - {eval_time: 30m, alertname: ExeccredManyClustersFail}
+  - {eval_time: 4h, alertname: ExeccredCertificateAuthorityEndsSoon}
+  - {eval_time: 4h, alertname: ExeccredChecksAreSlow}
+  - {eval_time: 4h, alertname: ExeccredDoctorDoesNotRun}
+
+- name: half of the clusters fail, and the CA of the other ends
+  interval: 1m
   input_series:
   - series: 'execcred_cluster_ok{namespace="fleet",name="one",provider="p",cause="connect-refused"}'
     values: '0x60'
@@ -59,6 +100,7 @@ tests:
   - series: 'execcred_ca_expiry_timestamp_seconds{namespace="fleet",name="two",provider="p"}'
     values: '86400x60'
   alert_rule_test:
+  - {eval_time: 10m, alertname: ExeccredClusterFails}
   - eval_time: 30m
     alertname: ExeccredClusterFails
     exp_alerts:
@@ -66,6 +108,14 @@ tests:
       exp_annotations:
         summary: 'Cluster fleet/one does not work: connect-refused'
         description: 'docs/causes.md explains connect-refused. `execcred doctor --name fleet/one` shows each step.'
+  - {eval_time: 4m, alertname: ExeccredManyClustersFail}
+  - eval_time: 6m
+    alertname: ExeccredManyClustersFail
+    exp_alerts:
+    - exp_labels: {severity: critical}
+      exp_annotations:
+        summary: '50% of the clusters do not work'
+        description: 'Something that they share may be at fault: a token server, the network, this machine.'
   - eval_time: 30m
     alertname: ExeccredCertificateAuthorityEndsSoon
     exp_alerts:
@@ -73,6 +123,33 @@ tests:
       exp_annotations:
         summary: 'The CA of fleet/two ends in 23h 30m 0s'
         description: 'Put the new CA beside it into the ClusterProfile before that.'
+
+- name: checks of nine seconds, by a job that stops after an hour
+  interval: 1m
+  input_series:
+  - series: 'execcred_check_duration_seconds{namespace="fleet",name="one",provider="p"}'
+    values: '9x260'
+  - series: 'execcred_check_duration_seconds{namespace="fleet",name="two",provider="p"}'
+    values: '9x260'
+  - series: 'node_textfile_mtime_seconds{file="/var/lib/node_exporter/execcred.prom"}'
+    values: '0+60x60 3600x200'
+  alert_rule_test:
+  - {eval_time: 20m, alertname: ExeccredChecksAreSlow}
+  - eval_time: 40m
+    alertname: ExeccredChecksAreSlow
+    exp_alerts:
+    - exp_labels: {severity: warning}
+      exp_annotations:
+        summary: 'Most checks take up to 9s'
+        description: 'Clients wait for a plugin that long, too.'
+  - {eval_time: 4h, alertname: ExeccredDoctorDoesNotRun}
+  - eval_time: 4h1m
+    alertname: ExeccredDoctorDoesNotRun
+    exp_alerts:
+    - exp_labels: {severity: warning, file: /var/lib/node_exporter/execcred.prom}
+      exp_annotations:
+        summary: 'execcred doctor has written nothing for 3h 1m 0s'
+        description: 'Look at the job that runs it.'
 """
 
 # Two processes, of which one writes. promtool's clock begins at 0: an expiry of 3000 is after 50 minutes.
@@ -205,6 +282,9 @@ def check_rules(path, metrics, unit_test, scratch):
         file.write(unit_test)
     checked = promtool("test", "rules", os.path.join(scratch, "test.yaml"))
     check(checked.returncode == 0, f"the alerts of {path}: {checked.stdout}{checked.stderr}")
+    for alert in re.findall(r"- alert: (\w+)", rules):
+        tested = re.search(rf"alertname: {alert}\n *exp_alerts", unit_test)
+        check(tested is not None, f"a case in which {alert} of {path} fires")
 
 
 with tempfile.TemporaryDirectory() as scratch:
@@ -221,7 +301,7 @@ with tempfile.TemporaryDirectory() as scratch:
         json.dump(generated, file)
     checked = promtool("check", "rules", path)
     check(checked.returncode == 0, f"the dashboard: {checked.stdout}{checked.stderr}")
-    check(names_of(" ".join(found)) <= METRICS, "the dashboard's metrics are doctor's")
+    check(names_of(" ".join(found)) == METRICS, "the dashboard shows each metric of doctor, and no other")
 
 print(f"{len(failures)} failed")
 sys.exit(1 if failures else 0)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/doctor-faults.md, of the tables in tests/e2e/suites/47-doctor.sh.
+
+    doctor_faults.py ROOT [--check]
+
+With --check it writes nothing, and exits with 1 where the page is stale.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+SUITE = ROOT / "tests/e2e/suites/47-doctor.sh"
+PAGE = ROOT / "docs/doctor-faults.md"
+ROW = re.compile(r"^([a-z][a-z_]*) ([a-z-]+) ([013])$", re.MULTILINE)
+# "for body in" and "check" are the rows that have arguments.
+BODY = re.compile(r"'([^'|]+)\|([a-z-]+)\|([013])'")
+CHECK = re.compile(r'check "([^"$]+)" \\?\s*fault ([a-z-]+) ([013]) ')
+HEAD = """# The faults that execcred doctor is tested with
+
+Each of these is made in the real thing: a kube-apiserver, SPIRE, a proxy, a web server in the API server's
+place, a clock that is wrong. [`execcred doctor`](doctor.md) must name the cause beside it, and end with
+that exit code. `scripts/e2e doctor` runs them all. A row of
+[the suite](../tests/e2e/suites/47-doctor.sh) is a line and a function that spoils a working cluster.
+
+{faults} faults of {causes} causes; {good} rows without a cause must work.
+
+| fault | cause | exit code |
+|---|---|---|
+"""
+
+
+def rows():
+    text = SUITE.read_text(encoding="utf-8")
+    for name, cause, status in ROW.findall(text):
+        yield name.replace("_", " "), cause, status
+    for body, cause, status in BODY.findall(text):
+        yield f"a program that does `{body}`", cause, status
+    for sentence, cause, status in CHECK.findall(text):
+        yield sentence.removesuffix(f" is {cause}"), cause, status
+
+
+def cell(cause):
+    return "none" if cause == "none" else f"[{cause}](causes.md#{cause})"
+
+
+def page():
+    found = sorted(rows(), key=lambda row: (row[1] == "none", row[1]))
+    causes = [cause for _, cause, _ in found if cause != "none"]
+    head = HEAD.format(faults=len(causes), causes=len(set(causes)), good=len(found) - len(causes))
+    return head + "".join(f"| {name} | {cell(cause)} | {status} |\n" for name, cause, status in found)
+
+
+def main():
+    text = page()
+    if sys.argv[2:] != ["--check"]:
+        PAGE.write_text(text, encoding="utf-8")
+    elif not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != text:
+        print(f"{PAGE.relative_to(ROOT)} is stale: run scripts/generate")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
