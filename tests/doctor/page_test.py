@@ -4,10 +4,12 @@ messages as text, whatever they hold.
 
     page_test.py ROOT EXECCRED
 
-Prints how long a page with 10,000 clusters takes to open and to filter. The aims are 2 s and 100 ms.
+Prints how long a page with 10,000 clusters takes to open and to filter. The aims are 2 s and 100 ms;
+docs/benchmarks.md has what was measured. No test fails by a time, which a loaded machine decides.
 """
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -132,8 +134,9 @@ class Page(unittest.TestCase):
     def test_ten_thousand_clusters(self):
         self.open_profiles([profile(f"spoke-{number}") for number in range(10_000)])
         opened = self.browser.execute_script(OPENED)
-        names, filtered = self.shown("spoke-77")
+        names, _ = self.shown("spoke-77")
         self.assertEqual(len(names), 1 + 10 + 100)
+        filtered = statistics.median(self.shown(f"spoke-{number}")[1] for number in range(70, 79))
         self.assertEqual(len(self.shown("spoke")[0]), 500)
         more = self.browser.find_element(By.ID, "more")
         self.assertEqual(more.text, "show all 10000")
