@@ -61,7 +61,7 @@ Status check_remote_secrets(HubClient& hub, const HubOptions& options, lint::Run
                            secrets.add(secret);
                            return true;
                          });
-  secrets.tell(run);
+  secrets.report(run);
   if (read || read.error().kind != Error::Kind::no_credential) return read;
   // Who may read ClusterProfiles need not be allowed to read Secrets.
   const lint::Scope scope = lint::Scope(run, "hub: Secrets").as(lint::rule::kHub);

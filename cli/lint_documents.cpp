@@ -23,11 +23,6 @@ using json::Value;
 
 enum class Kind { mapping, cluster_profile, list, kubeconfig, kueue, config_map, unknown };
 
-std::string text_of(const Value& document, std::string_view name) {
-  const Value* value = document.find(name);
-  return value == nullptr || value->string() == nullptr ? std::string() : *value->string();
-}
-
 bool has_folded(const Value& document, std::string_view name) {
   return std::any_of(
       document.object()->begin(), document.object()->end(),
@@ -36,8 +31,8 @@ bool has_folded(const Value& document, std::string_view name) {
 
 Kind kind_of(const Value& document) {
   if (document.object() == nullptr) return Kind::unknown;
-  const std::string kind = text_of(document, "kind");
-  const std::string version = text_of(document, "apiVersion");
+  const std::string kind = json::text_or_empty(document, "kind");
+  const std::string version = json::text_or_empty(document, "apiVersion");
   if (kind == "ClusterProfile") return Kind::cluster_profile;
   if (kind == "List" || kind == "ClusterProfileList") return Kind::list;
   if (kind == "ConfigMap") return Kind::config_map;
@@ -53,9 +48,10 @@ Kind kind_of(const Value& document) {
 // An object of Kubernetes that is none of ours, and no misspelled one; or a JSON Schema.
 bool is_of_others(const Value& document) {
   if (document.object() == nullptr) return false;
-  if (text_of(document, "$schema").find("//json-schema.org/") != std::string::npos) return true;
-  const std::string kind = ascii_lower(text_of(document, "kind"));
-  const std::string version = text_of(document, "apiVersion");
+  if (json::text_or_empty(document, "$schema").find("//json-schema.org/") != std::string::npos)
+    return true;
+  const std::string kind = ascii_lower(json::text_or_empty(document, "kind"));
+  const std::string version = json::text_or_empty(document, "apiVersion");
   if (kind.empty() || version.empty()) return false;
   for (const std::string_view group : {"multicluster.x-k8s.io", "config.kueue.x-k8s.io"}) {
     if (ascii_lower(version).starts_with(group)) return false;
@@ -63,12 +59,12 @@ bool is_of_others(const Value& document) {
   return kind != "clusterprofile" && kind != "clusterprofilelist" && kind != "config";
 }
 
-void tell_unknown(const Scope& scope, const Value& document) {
+void report_unknown(const Scope& scope, const Value& document) {
   if (is_of_others(document)) {
     ++scope.run().passed_over;
     return;
   }
-  const std::string kind = text_of(document, "kind");
+  const std::string kind = json::text_or_empty(document, "kind");
   scope.as(rule::kUnknownDocument)
       .warning(
           {}, "is not a document that lint knows" + (kind.empty() ? "" : ": " + in_quotes(kind)),
@@ -81,8 +77,8 @@ void check_document(const Scope& scope, const Value& document, std::string_view 
 // Items of a ClusterProfileList carry no kind of their own.
 void check_list(const Scope& outer, const ObjectReader& list) {
   const Scope scope = outer.as(rule::kList);
-  const bool are_profiles = text_of(list.value(), "kind") == "ClusterProfileList";
-  const std::string text = text_of(list.value(), "apiVersion");
+  const bool are_profiles = json::text_or_empty(list.value(), "kind") == "ClusterProfileList";
+  const std::string text = json::text_or_empty(list.value(), "apiVersion");
   const Result<ProfileVersion> version = parse_profile_version(text);
   const std::string hint = are_profiles ? "write " + known_profile_versions() : "write v1";
   if (text.empty()) {
@@ -137,7 +133,7 @@ void check_config_map(const Scope& scope, const ObjectReader& config_map) {
       check_text(scope.inside_text(join_path("data", step(member.name))), *text);
     }
   }
-  if (!has_known) tell_unknown(scope, config_map.value());
+  if (!has_known) report_unknown(scope, config_map.value());
 }
 
 // `text` is the document's own.
@@ -157,7 +153,7 @@ void check_document(const Scope& scope, const Value& document, std::string_view 
     case Kind::config_map:
       return check_config_map(scope, *reader);
     case Kind::unknown:
-      return tell_unknown(scope, document);
+      return report_unknown(scope, document);
   }
 }
 

@@ -113,10 +113,12 @@ void check_weakenings(const Scope& scope, const ExecConfig& exec, const PluginOp
 }
 
 void check_boundary(const Scope& scope, const ExecConfig& exec, const std::string& path) {
+  const std::string one_dash = "-" + std::string(kBoundaryFlag);
   for (std::size_t i = 0; i + 1 < exec.args.size(); ++i) {
-    if (exec.args[i] != "--from-profile" && exec.args[i] != "-from-profile") continue;
+    if (exec.args[i] != one_dash && exec.args[i] != "-" + one_dash) continue;
     scope.warning(join_path(path, "args") + step(i),
-                  "is --from-profile, but not the last: what follows counts as a ClusterProfile's",
+                  "is --" + std::string(kBoundaryFlag) +
+                      ", but not the last: what follows counts as a ClusterProfile's",
                   "put it last");
     return;
   }

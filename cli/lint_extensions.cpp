@@ -39,8 +39,8 @@ constexpr Unstored kVariablesUpstream = {
     .array = "is an array, as KEP-5339 has it, which the CRD does not store",
     .object = "is an object, which the CRD stores, and not the array of KEP-5339"};
 
-void tell_unstored(const Scope& scope, const Value& value, const std::string& path,
-                   const Unstored& upstream) {
+void report_unstored(const Scope& scope, const Value& value, const std::string& path,
+                     const Unstored& upstream) {
   if (value.array() == nullptr && value.object() == nullptr) return;
   const std::string_view form = value.array() != nullptr ? upstream.array : upstream.object;
   scope.warning(path, std::string(form) + ": no stored form works upstream", kInstead);
@@ -50,7 +50,7 @@ void check_arguments(const Scope& scope, const Value& value, const std::string& 
                      ClusterOf owner) {
   const Value* list = &value;
   std::string list_path = path;
-  if (owner == ClusterOf::cluster_profile) tell_unstored(scope, value, path, kArgumentsUpstream);
+  if (owner == ClusterOf::cluster_profile) report_unstored(scope, value, path, kArgumentsUpstream);
   if (value.object() != nullptr) {
     list = value.find("args");
     list_path = path + ".args";
@@ -79,7 +79,7 @@ void check_variable(const Scope& scope, const std::string& name, const Value* va
 
 void check_variables(const Scope& scope, const Value& value, const std::string& path,
                      ClusterOf owner) {
-  if (owner == ClusterOf::cluster_profile) tell_unstored(scope, value, path, kVariablesUpstream);
+  if (owner == ClusterOf::cluster_profile) report_unstored(scope, value, path, kVariablesUpstream);
   if (value.object() != nullptr) {
     for (const json::Member& member : *value.object()) {
       check_variable(scope, member.name, &member.value, join_path(path, step(member.name)));

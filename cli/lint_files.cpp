@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void tell_unreadable(const Scope& scope, const Error& error) {
+void report_unreadable(const Scope& scope, const Error& error) {
   ++scope.run().unread;
   scope.as(rule::kUnreadable)
       .error({}, error.message, error.hint.empty() ? "name a file that can be read" : error.hint);
@@ -34,7 +34,7 @@ void check_ownership(const Scope& scope, const fs::path& file) {
 
 void check_file(const Scope& scope) {
   const Result<std::string> text = read_untrusted_file(scope.file(), kMaxInventory);
-  if (!text) return tell_unreadable(scope, text.error());
+  if (!text) return report_unreadable(scope, text.error());
   check_text(scope, *text);
   if (scope.limits().looks_at_programs && is_mapping(*text)) check_ownership(scope, scope.file());
 }
@@ -84,7 +84,7 @@ std::size_t check_operand(Run& run, const std::string& operand) {
     if (text) {
       check_text(scope, *text);
     } else {
-      tell_unreadable(scope, text.error());
+      report_unreadable(scope, text.error());
     }
   } else if (fs::is_directory(operand, ignored)) {
     return check_folder(run, operand);

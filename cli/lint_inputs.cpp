@@ -96,8 +96,8 @@ bool is_ours(const MappedPlugin& plugin) {
   return PluginOptions(program_name(plugin.exec.command)).is_complete();
 }
 
-void tell(Run& run, const ProfileInput& input, const std::vector<Problem>& problems,
-          const std::string& hint) {
+void report(Run& run, const ProfileInput& input, const std::vector<Problem>& problems,
+            const std::string& hint) {
   const Scope scope = Scope(run, input.file, input.group).as(rule::kProfileInput);
   for (const Problem& problem : problems) {
     std::string message = problem.error.message;
@@ -203,7 +203,7 @@ void check_inputs(Run& run) {
     const std::vector<const MappedPlugin*> plugins = plugins_for(run, input.group, input.provider);
     check_arrival(run, input, plugins);
     if (plugins.empty()) {
-      tell(run, input, problems_of(input, {}, false), "see docs/options.md");
+      report(run, input, problems_of(input, {}, false), "see docs/options.md");
       continue;
     }
     std::vector<Problem> problems;
@@ -212,8 +212,8 @@ void check_inputs(Run& run) {
                                   : std::vector<Problem>();
       if (problems.empty()) break;
     }
-    tell(run, input, problems,
-         "the provider " + in_quotes(input.provider) + " is in " + plugins.back()->place);
+    report(run, input, problems,
+           "the provider " + in_quotes(input.provider) + " is in " + plugins.back()->place);
   }
 }
 

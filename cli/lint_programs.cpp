@@ -29,8 +29,8 @@ bool others_may_write(const struct stat& status) {
   return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !is_shared_directory;
 }
 
-void tell_missing(const Scope& scope, const fs::path& file, const std::string& command,
-                  std::string_view path) {
+void report_missing(const Scope& scope, const fs::path& file, const std::string& command,
+                    std::string_view path) {
   const std::string subject =
       "is " + in_quotes(command) +
       (file == command ? std::string(", which") : ", but " + in_quotes(file.native()));
@@ -68,7 +68,7 @@ void check_program(const Scope& scope, const std::string& command, std::string_v
   if (stat(file.c_str(), &status) != 0) {
     const int problem = errno;
     if (problem == ENOENT || problem == ENOTDIR) {
-      tell_missing(scope, file, command, path);
+      report_missing(scope, file, command, path);
     } else {
       scope.warning(path,
                     "is " + in_quotes(file.native()) +

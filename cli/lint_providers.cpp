@@ -54,7 +54,7 @@ bool differs_in_case_alone(const Mapped& mapped, const std::set<std::string>& na
   });
 }
 
-void tell_unmapped(Run& run, const ProfileProviders& profile, const Mapped& mapped) {
+void report_unmapped(Run& run, const ProfileProviders& profile, const Mapped& mapped) {
   const std::string mismatch = differs_in_case_alone(mapped, profile.names)
                                    ? "names count with their case; "
                                    : std::string();
@@ -89,7 +89,7 @@ void check_providers_are_mapped(Run& run) {
       if (nearest == nullptr) nearest = &found->second;
       is_mapped = is_mapped || has_one_of(found->second.names, profile.names);
     }
-    if (nearest != nullptr && !is_mapped) tell_unmapped(run, profile, *nearest);
+    if (nearest != nullptr && !is_mapped) report_unmapped(run, profile, *nearest);
   }
 }
 

@@ -11,21 +11,21 @@ void RemoteSecrets::add(const StoredSecret& secret) {
   }
 }
 
-void RemoteSecrets::tell(Run& run) const {
+void RemoteSecrets::report(Run& run) const {
   for (const auto& [cluster, places] : places_) {
     std::map<std::string_view, const Place*> first_of;  // each namespace
     for (const Place& second : places) {
       // Of its own namespace, if there is one, because that is the worse.
       const auto [own, is_first] = first_of.emplace(second.name_space, &second);
       if (&second != &places.front()) {
-        tell(run, cluster, is_first ? places.front() : *own->second, second);
+        report(run, cluster, is_first ? places.front() : *own->second, second);
       }
     }
   }
 }
 
-void RemoteSecrets::tell(Run& run, const std::string& cluster, const Place& first,
-                         const Place& second) {
+void RemoteSecrets::report(Run& run, const std::string& cluster, const Place& first,
+                           const Place& second) {
   const Scope scope = Scope(run, "hub: Secret " + second.full_name()).as(rule::kIstioCluster);
   const std::string path = join_path("data", step(cluster));
   const std::string message =

@@ -18,7 +18,7 @@ class RemoteSecrets {
 
   // Clusters that two Secrets hold: an error within a namespace, which is what one istiod reads,
   // and a warning across namespaces.
-  void tell(Run& run) const;
+  void report(Run& run) const;
 
  private:
   struct Place {
@@ -27,7 +27,7 @@ class RemoteSecrets {
 
     std::string full_name() const { return name_space + "/" + name; }
   };
-  static void tell(Run& run, const std::string& cluster, const Place& first, const Place& second);
+  static void report(Run& run, const std::string& cluster, const Place& first, const Place& second);
 
   std::map<std::string, std::vector<Place>> places_;  // of a cluster's ID
 };

@@ -71,7 +71,7 @@ Result<json::Array*> list_of(Document& document, std::string_view name) {
   return wrong("'" + std::string(name) + "' must be an array, not " + std::string(list->kind()));
 }
 
-void tell_of_servers(Migration& migration, const std::string& obstacle) {
+void report_servers(Migration& migration, const std::string& obstacle) {
   migration.note(
       "its tokens are good at many servers: add --allow-server=PATTERN for those that "
       "are meant" +
@@ -79,7 +79,7 @@ void tell_of_servers(Migration& migration, const std::string& obstacle) {
 }
 
 void add_servers(Migration& migration, const ServerRules& rules) {
-  if (!rules.obstacle.empty()) return tell_of_servers(migration, rules.obstacle);
+  if (!rules.obstacle.empty()) return report_servers(migration, rules.obstacle);
   for (const std::string& server : rules.servers) {
     migration.add("--allow-server", server, "a context here has this user there");
   }
@@ -160,7 +160,7 @@ Status rewrite_providers(Document& document, const std::string& plugin_dir,
     std::optional<Migration> migration = start(*exec, keys, appends);
     if (!migration) continue;
     check_variables_policy(entry, keys, *migration);
-    if (migration->peer().is_good_at_many_servers) tell_of_servers(*migration, "");
+    if (migration->peer().is_good_at_many_servers) report_servers(*migration, "");
     if (appends) migration->add_boundary();
     if (migration->is_complete()) write_exec(*exec, keys, *migration, plugin_dir);
     findings.push_back({.path = "providers[" + std::to_string(i) + "].execConfig",

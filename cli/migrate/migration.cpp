@@ -208,22 +208,22 @@ bool Migration::set(std::string_view subject, std::string_view option, std::stri
 void Migration::keep(std::string_view subject, std::string_view option, std::string_view value) {
   if (!set(subject, option, value)) return;
   std::string text = subject == option ? "" : std::string(subject) + " → ";
-  tell(Change::Kind::kept, text + std::string(option) + "=" + shown(option, value));
+  report(Change::Kind::kept, text + std::string(option) + "=" + shown(option, value));
 }
 
 void Migration::keep_variable(std::string_view name) {
   env_.push_back({.name = std::string(name), .value = variable(name)});
-  tell(Change::Kind::kept, variable_subject(name));
+  report(Change::Kind::kept, variable_subject(name));
 }
 
 void Migration::add(std::string_view option, std::string_view value, std::string_view why) {
   if (!set(option, option, value)) return;
-  tell(Change::Kind::added,
-       std::string(option) + "=" + shown(option, value) + ": " + std::string(why));
+  report(Change::Kind::added,
+         std::string(option) + "=" + shown(option, value) + ": " + std::string(why));
 }
 
 void Migration::drop(std::string_view subject, std::string_view why) {
-  tell(Change::Kind::dropped, std::string(subject) + ": " + std::string(why));
+  report(Change::Kind::dropped, std::string(subject) + ": " + std::string(why));
 }
 
 void Migration::drop_flag(std::string_view name, std::string_view why) {
@@ -236,19 +236,19 @@ void Migration::drop_variable(std::string_view name, std::string_view why) {
 
 void Migration::refuse(std::string_view subject, std::string_view why) {
   is_complete_ = false;
-  tell(Change::Kind::refused, std::string(subject) + ": " + std::string(why));
+  report(Change::Kind::refused, std::string(subject) + ": " + std::string(why));
 }
 
-void Migration::note(std::string_view text) { tell(Change::Kind::note, std::string(text)); }
+void Migration::note(std::string_view text) { report(Change::Kind::note, std::string(text)); }
 
 void Migration::add_boundary() {
   args_.emplace_back("--from-profile");
-  tell(Change::Kind::added,
-       "--from-profile: what ClusterProfiles append must be in our spelling, and may set only "
-       "what the plugin's page marks so");
+  report(Change::Kind::added,
+         "--from-profile: what ClusterProfiles append must be in our spelling, and may set only "
+         "what the plugin's page marks so");
 }
 
-void Migration::tell(Change::Kind kind, std::string text) {
+void Migration::report(Change::Kind kind, std::string text) {
   changes_.push_back({.kind = kind, .text = std::move(text)});
 }
 

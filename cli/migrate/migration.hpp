@@ -72,7 +72,7 @@ class Migration {
   void apply(const EnvironmentVariable& variable);
   bool set(std::string_view subject, std::string_view option, std::string_view value);
   const Given* find(std::string_view name) const;
-  void tell(Change::Kind kind, std::string text);
+  void report(Change::Kind kind, std::string text);
 
   const Peer* peer_;
   Invocation invocation_;

@@ -40,17 +40,17 @@ constexpr std::array kCpCredsVariables =
     std::to_array<Rule>({keep("KUBECONFIG"), keep("NAMESPACE", "--namespace")});
 
 // A bare token names no server and no CA, so there is nothing to compare.
-void tell_of_tokens(Migration& migration) {
+void report_tokens(Migration& migration) {
   migration.note(kHubToken);
   migration.note(kInsecureToken);
 }
 
-void tell_of_tokens_anywhere(Migration& migration) {
+void report_tokens_anywhere(Migration& migration) {
   migration.note(kOtherNamespace);
-  tell_of_tokens(migration);
+  report_tokens(migration);
 }
 
-void tell_of_kubeconfigs(Migration& migration) {
+void report_kubeconfigs(Migration& migration) {
   for (const std::string_view text : {kOtherNamespace, kOtherServer, kOtherAuthority,
                                       kOtherConnection, kOtherUser, kTokenAlone, kHubToken}) {
     migration.note(text);
@@ -58,7 +58,7 @@ void tell_of_kubeconfigs(Migration& migration) {
 }
 
 void finish_cp_creds(Migration& migration) {
-  tell_of_tokens(migration);
+  report_tokens(migration);
   if (migration.has("--managed-serviceaccount")) return;
   migration.refuse("--managed-serviceaccount", "it is missing");
 }
@@ -72,21 +72,21 @@ std::vector<Peer> secret_peers() {
            .first = {"--convention=secretreader"},
            .variables = kVariables,
            .needs_cluster = true,
-           .finish = tell_of_tokens},
+           .finish = report_tokens},
           {.name = "kubeconfig-secretreader",
            .programs = {"kubeconfig-secretreader", "kubeconfig-secretreader-plugin"},
            .plugin = "execcred-static-secret",
            .first = {"--convention=kubeconfig-secretreader"},
            .variables = kVariables,
            .needs_cluster = true,
-           .finish = tell_of_kubeconfigs},
+           .finish = report_kubeconfigs},
           {.name = "token-secretreader",
            .programs = {"token-secretreader", "token-secretreader-plugin"},
            .plugin = "execcred-static-secret",
            .first = {"--convention=token-secretreader"},
            .variables = kVariables,
            .needs_cluster = true,
-           .finish = tell_of_tokens_anywhere},
+           .finish = report_tokens_anywhere},
           {.name = "cp-creds",
            .programs = {"cp-creds", "cp-creds-plugin"},
            .plugin = "execcred-static-secret",

@@ -4,6 +4,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
 #include <execcred/base/url_pattern.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <string_view>
@@ -16,12 +17,6 @@ using json::Value;
 // Each run gets them as arguments, and reads them all.
 constexpr std::size_t kMaxServers = 100;
 
-std::string text_of(const Value& object, std::string_view name) {
-  const Value* value = object.find(name);
-  const std::string* text = value == nullptr ? nullptr : value->string();
-  return text == nullptr ? std::string() : *text;
-}
-
 // The elements of a kubeconfig's list: their names, and the member that holds the rest.
 template <class Receive>
 void for_each(const Value& kubeconfig, std::string_view list, std::string_view kind,
@@ -30,7 +25,7 @@ void for_each(const Value& kubeconfig, std::string_view list, std::string_view k
   if (value == nullptr || value->array() == nullptr) return;
   for (const Value& entry : *value->array()) {
     const Value* inner = entry.find(kind);
-    if (inner != nullptr) receive(text_of(entry, "name"), *inner);
+    if (inner != nullptr) receive(json::text_or_empty(entry, "name"), *inner);
   }
 }
 
@@ -59,10 +54,11 @@ void add_cluster(const std::string& name, const Value& cluster, ServerRules& rul
   if (insecure != nullptr && insecure->boolean() != nullptr && *insecure->boolean()) {
     return stop("has insecure-skip-tls-verify, which --allow-server refuses");
   }
-  const std::string server = pattern_of(text_of(cluster, "server"), UrlPattern::Use::server);
+  const std::string server =
+      pattern_of(json::text_or_empty(cluster, "server"), UrlPattern::Use::server);
   if (server.empty()) return stop("has a server that no pattern can say");
   add_once(rules.servers, server);
-  const std::string proxy_url = text_of(cluster, "proxy-url");
+  const std::string proxy_url = json::text_or_empty(cluster, "proxy-url");
   if (proxy_url.empty()) return;
   const std::string proxy = pattern_of(proxy_url, UrlPattern::Use::proxy);
   if (proxy.empty()) return stop("has a proxy-url that no pattern can say");
@@ -77,7 +73,8 @@ Clusters::Clusters(const Value& kubeconfig) {
   });
   for_each(kubeconfig, "contexts", "context",
            [this](const std::string& /*name*/, const Value& inner) {
-             clusters_of_user_[text_of(inner, "user")].push_back(text_of(inner, "cluster"));
+             clusters_of_user_[json::text_or_empty(inner, "user")].push_back(
+                 json::text_or_empty(inner, "cluster"));
            });
 }
 

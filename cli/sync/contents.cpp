@@ -200,8 +200,6 @@ Contents folder_contents(const Issue& issue) {
 
 std::string_view name_of(SecretFormat format) { return kFormats[static_cast<std::size_t>(format)]; }
 
-std::span<const std::string_view> secret_format_names() { return kFormats; }
-
 Result<SecretFormat> parse_secret_format(std::string_view name) {
   const auto found = std::find(kFormats.begin(), kFormats.end(), name);
   if (found != kFormats.end()) return static_cast<SecretFormat>(found - kFormats.begin());

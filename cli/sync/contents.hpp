@@ -10,7 +10,6 @@
 #include <chrono>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -39,7 +38,6 @@ Contents folder_contents(const Issue& issue);
 enum class SecretFormat { kubeconfig, cluster_api, argocd, istio, token };
 
 std::string_view name_of(SecretFormat format);
-std::span<const std::string_view> secret_format_names();  // in the order of the enumeration
 // Fails (configuration).
 Result<SecretFormat> parse_secret_format(std::string_view name);
 

@@ -65,8 +65,6 @@ constexpr std::array kCauses = {cause::kProfileInvalid,
 
 }  // namespace
 
-std::span<const std::string_view> all_causes() { return kCauses; }
-
 std::optional<std::string_view> known_cause(std::string_view text) {
   const auto found = std::find(kCauses.begin(), kCauses.end(), text);
   if (found == kCauses.end()) return std::nullopt;

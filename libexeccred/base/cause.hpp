@@ -10,7 +10,6 @@
 #include <execcred/base/error.hpp>
 
 #include <optional>
-#include <span>
 #include <string_view>
 
 namespace execcred {
@@ -85,9 +84,6 @@ inline constexpr std::string_view kServerError = "server-error";
 inline constexpr std::string_view kServerThrottled = "server-throttled";
 
 }  // namespace cause
-
-// All of them, in the order of the steps that find them.
-std::span<const std::string_view> all_causes();
 
 // The id that is equal to the text, with static storage duration; nullopt for any other text.
 std::optional<std::string_view> known_cause(std::string_view text);

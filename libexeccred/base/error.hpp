@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why something could not be done, told so that the person who reads it can act.
 //
-// An error is one line (what went wrong), its story (what was being done, innermost first) and
+// An error is one line (what went wrong), its context (what was being done, innermost first) and
 // its remedy. Its kind decides the exit code, which is an API: controllers act on it. An error
 // never holds a secret; text that comes from an input goes through in_quotes() first.
 #pragma once
@@ -46,7 +46,7 @@ std::string system_message(int error_number);
 // about this machine, as a lack of memory or of descriptors is.
 bool is_network_failure(int error_number);
 
-// The text for stderr, "PROGRAM: error: …" with its story and hint, each on a line of its own,
+// The text for stderr, "PROGRAM: error: …" with its context and hint, each on a line of its own,
 // ending in a newline. Control bytes are escaped and the whole is shorter than 4 KiB, because
 // some clients read stderr late or into a small buffer.
 // `severity` may be another word for what is no error here: "warning".

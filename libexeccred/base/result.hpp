@@ -37,7 +37,7 @@ class [[nodiscard]] Result {
   const Error& error() const& { return std::get<1>(state_); }
   Error&& error() && { return std::get<1>(std::move(state_)); }
 
-  // Adds what was being done, for the story that an error tells.
+  // Adds what was being done, for the context that an error has.
   Result&& context(std::string doing) && {
     if (!has_value()) error().context.push_back(std::move(doing));
     return std::move(*this);

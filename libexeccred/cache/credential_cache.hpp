@@ -8,7 +8,7 @@
 //   failing  is remembered too: a provider that is down gets one call per window
 //
 // What a client holds may be refused before its end. A client that asks again for what it was
-// given has perhaps met that, so its next run asks the provider; see is_doubtful().
+// given has perhaps met that, so its next run asks the provider; see is_suspect().
 //
 // The cache never is the reason for an error: without a safe directory, a free inode or a lock,
 // the provider is asked as if there were none.

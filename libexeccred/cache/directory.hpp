@@ -40,7 +40,7 @@ class CacheDirectory {
   // nullopt: there is none, or it does not count.
   std::optional<SecretString> read(const std::string& name, std::size_t max_bytes) const;
 
-  // Readers see the old content or the new. `ends_at` becomes the file's time of change: what
+  // Readers see the old content or the new. `ends_at` becomes the file's mtime: what
   // remove_old() goes by. Fails (unavailable); nothing is left behind then.
   Status write(const std::string& name, std::string_view content, TimePoint ends_at) const;
 

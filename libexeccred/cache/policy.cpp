@@ -65,8 +65,8 @@ Duration age_of(const CachedCredential& entry, TimePoint now) {
   return std::max(now - entry.created, Duration::zero());
 }
 
-bool is_doubtful(const CachedCredential& entry, const std::optional<CachedFailure>& failure,
-                 TimePoint now, const CacheTimes& times) {
+bool is_suspect(const CachedCredential& entry, const std::optional<CachedFailure>& failure,
+                TimePoint now, const CacheTimes& times) {
   const Duration age = age_of(entry, now);
   if (age < std::max(entry.reask_after, times.first_reask)) return false;
   if (!failure || failure->created < entry.created) return true;

@@ -22,7 +22,7 @@ struct CacheTimes {
   // How long one run waits, altogether, to ask such a provider again.
   Duration retry_patience = std::chrono::seconds(3);
   Duration longest_lock_wait = std::chrono::seconds(10);
-  // The age from which an entry is doubted when a client asks again.
+  // The age from which an entry is suspected to be revoked when a client asks again.
   Duration first_reask = std::chrono::seconds(10);
   // No entry is believed longer, whatever the provider says.
   Duration longest_lifetime = std::chrono::hours(24);
@@ -52,7 +52,7 @@ Duration age_of(const CachedCredential& entry, TimePoint now);
 // A client that asks again was perhaps refused with this entry, so that the provider is asked. Not
 // for a young one; and if the provider could not be reached for that, the next time is not before
 // the entry is twice as old.
-bool is_doubtful(const CachedCredential& entry, const std::optional<CachedFailure>& failure,
-                 TimePoint now, const CacheTimes& times);
+bool is_suspect(const CachedCredential& entry, const std::optional<CachedFailure>& failure,
+                TimePoint now, const CacheTimes& times);
 
 }  // namespace execcred

@@ -43,8 +43,8 @@ Result<Credential> CacheRun::get() {
   if (!entry || !is_good(entry)) return obtain();
   if (!is_fresh(*entry)) return refresh(*std::move(entry));
   const bool is_asked_again = mark(*entry) == CacheDirectory::Marked::before;
-  if (is_asked_again && is_doubtful(*entry, read_failure(), now(), options_.times)) {
-    return doubt(*std::move(entry));
+  if (is_asked_again && is_suspect(*entry, read_failure(), now(), options_.times)) {
+    return replace_suspect(*std::move(entry));
   }
   debug("a credential " + in_seconds(age_of(*entry, now())) + " old");
   return std::move(entry->credential);
@@ -70,7 +70,7 @@ Result<Credential> CacheRun::refresh(CachedCredential entry) {
   return deliver(std::move(entry), "cannot be refreshed yet: " + fresh.error().message);
 }
 
-Result<Credential> CacheRun::doubt(CachedCredential entry) {
+Result<Credential> CacheRun::replace_suspect(CachedCredential entry) {
   const CacheTimes& times = options_.times;
   CacheLock lock(directory_, name_ + std::string(kLockEnding));
   if (lock.try_lock() != CacheLock::Attempt::locked) {
@@ -85,7 +85,7 @@ Result<Credential> CacheRun::doubt(CachedCredential entry) {
     lock.unlock();
     return obtain();
   }
-  if (!is_doubtful(entry, before, now(), times)) {
+  if (!is_suspect(entry, before, now(), times)) {
     return deliver(std::move(entry), "asked for again, and the provider failed a moment ago");
   }
   debug("asked for again by the same client, so the provider is asked");

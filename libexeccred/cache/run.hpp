@@ -29,7 +29,7 @@ class CacheRun {
 
   // For an entry that is soon to end, for one that its client asks again for, and for none.
   Result<Credential> refresh(CachedCredential entry);
-  Result<Credential> doubt(CachedCredential entry);
+  Result<Credential> replace_suspect(CachedCredential entry);
   Result<Credential> obtain();
 
   // This key's, from the directory; an entry that has ended is one too.

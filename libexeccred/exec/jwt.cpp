@@ -60,11 +60,6 @@ Result<std::optional<TimePoint>> numeric_date(const json::Value& claims, std::st
   return std::optional(TimePoint(seconds(whole)));
 }
 
-std::string text_or_empty(const json::Value& object, std::string_view name) {
-  const json::Value* value = object.find(name);
-  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
-}
-
 Result<UnverifiedClaims> read_claims(const json::Value& document) {
   UnverifiedClaims claims;
   claims.expires_at = TRY(numeric_date(document, "exp"));
@@ -72,8 +67,8 @@ Result<UnverifiedClaims> read_claims(const json::Value& document) {
   if (const json::Value* audience = document.find("aud"); audience && !audience->is_null()) {
     claims.audiences = TRY(json::read_strings(*audience, "the token's 'aud' claim"));
   }
-  claims.issuer = text_or_empty(document, "iss");
-  claims.subject = text_or_empty(document, "sub");
+  claims.issuer = json::text_or_empty(document, "iss");
+  claims.subject = json::text_or_empty(document, "sub");
   claims.has_id = document.find("jti") != nullptr;
   return claims;
 }
@@ -99,9 +94,9 @@ Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& to
       document ? parse_claims(parts[1])
                : rejected("the JSON of the token's header " + document.error().message);
   if (claims) {
-    claims->key_id = text_or_empty(*document, "kid");
-    claims->algorithm = text_or_empty(*document, "alg");
-    if (document->find("typ") != nullptr) claims->type = text_or_empty(*document, "typ");
+    claims->key_id = json::text_or_empty(*document, "kid");
+    claims->algorithm = json::text_or_empty(*document, "alg");
+    if (document->find("typ") != nullptr) claims->type = json::text_or_empty(*document, "typ");
     return std::optional(std::move(claims).value());
   }
   claims.error().kind = Error::Kind::no_credential;

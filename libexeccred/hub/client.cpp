@@ -7,6 +7,7 @@
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/hub/failure.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/os/file.hpp>
 
 #include <algorithm>
@@ -48,7 +49,7 @@ std::string continued(const HttpResponse& response) {
   if (response.status != kGone) return {};
   const Result<json::Value> document = json::parse(response.body.reveal());
   const json::Value* metadata = document ? document->find("metadata") : nullptr;
-  return metadata == nullptr ? std::string() : text_of(metadata->find("continue"));
+  return metadata == nullptr ? std::string() : json::text_or_empty(metadata->find("continue"));
 }
 
 json::Array take_items(json::Value& page) {
@@ -67,7 +68,7 @@ std::vector<std::string> members_of(const json::Value& object, std::string_view 
   const json::Value* items = object.find(list);
   if (items == nullptr || items->array() == nullptr) return texts;
   for (const json::Value& item : *items->array()) {
-    if (std::string text = text_of(item.find(member)); !text.empty()) {
+    if (std::string text = json::text_or_empty(item.find(member)); !text.empty()) {
       texts.push_back(std::move(text));
     }
   }
@@ -207,7 +208,7 @@ Result<std::optional<json::Value>> HubClient::discover(const std::string& path,
       return refusal;
     }
     json::Value object = TRY(parse_reply(response, kMaxObject, hub_));
-    if (text_of(object.find("kind")) != kind) {
+    if (json::text_or_empty(object.find("kind")) != kind) {
       Error error = unusable(hub_, "is no " + std::string(kind));
       error.hint = "is this a Kubernetes API server?";
       return error;
@@ -294,10 +295,11 @@ Result<HubClient::Page> HubClient::read_page(const HubResource& resource, const 
     page.bytes = response.body.size();
     list = TRY(parse_reply(response, max_bytes, hub_));
   }
-  if (!text_of(list->find("kind")).ends_with("List")) return unusable(hub_, "is no list");
+  if (!json::text_or_empty(list->find("kind")).ends_with("List"))
+    return unusable(hub_, "is no list");
   if (const json::Value* metadata = list->find("metadata"); metadata != nullptr) {
-    page.next = text_of(metadata->find("continue"));
-    page.resource_version = text_of(metadata->find("resourceVersion"));
+    page.next = json::text_or_empty(metadata->find("continue"));
+    page.resource_version = json::text_or_empty(metadata->find("resourceVersion"));
   }
   page.items = take_items(*list);
   return page;

@@ -4,6 +4,7 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/url.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <array>
 #include <utility>
@@ -23,11 +24,11 @@ struct HubStatus {
 HubStatus status_of(const HttpResponse& response) {
   HubStatus status;
   const Result<json::Value> document = json::parse(response.body.reveal());
-  if (!document || text_of(document->find("kind")) != "Status") return status;
-  status.message = text_of(document->find("message"));
-  status.reason = text_of(document->find("reason"));
+  if (!document || json::text_or_empty(document->find("kind")) != "Status") return status;
+  status.message = json::text_or_empty(document->find("message"));
+  status.reason = json::text_or_empty(document->find("reason"));
   if (const json::Value* details = document->find("details")) {
-    status.name = text_of(details->find("name"));
+    status.name = json::text_or_empty(details->find("name"));
   }
   return status;
 }
@@ -91,10 +92,6 @@ std::string_view cause_of_status(int code, const HubStatus& status, const HubRes
 }
 
 }  // namespace
-
-std::string text_of(const json::Value* value) {
-  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
-}
 
 std::string full_name(const HubResource& resource) {
   return resource.subresource.empty() ? resource.resource

@@ -10,9 +10,6 @@
 
 namespace execcred {
 
-// A string, or "" for anything else.
-std::string text_of(const json::Value* value);
-
 // As RBAC names it: "secrets", "serviceaccounts/token".
 std::string full_name(const HubResource& resource);
 

@@ -8,6 +8,7 @@
 #include <execcred/hub/change.hpp>
 #include <execcred/hub/failure.hpp>
 #include <execcred/hub/secrets.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <sys/random.h>
 
@@ -107,10 +108,10 @@ struct Record {
 Record record_of(const json::Value& lease) {
   const json::Value* const spec = lease.find("spec");
   if (spec == nullptr) return {};
-  return {.holder = text_of(spec->find("holderIdentity")),
+  return {.holder = json::text_or_empty(spec->find("holderIdentity")),
           .duration_seconds = number_of(spec->find("leaseDurationSeconds")),
-          .acquired = text_of(spec->find("acquireTime")),
-          .renewed = text_of(spec->find("renewTime")),
+          .acquired = json::text_or_empty(spec->find("acquireTime")),
+          .renewed = json::text_or_empty(spec->find("renewTime")),
           .transitions = number_of(spec->find("leaseTransitions"))};
 }
 

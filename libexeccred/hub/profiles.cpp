@@ -4,6 +4,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/hub/hub.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -21,13 +22,9 @@ struct Wanted {
   std::string name = {};        // empty: all
 };
 
-std::string text_of(const json::Value* value) {
-  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
-}
-
 std::string metadata_of(const json::Value& object, std::string_view field) {
   const json::Value* metadata = object.find("metadata");
-  return metadata == nullptr ? std::string() : text_of(metadata->find(field));
+  return metadata == nullptr ? std::string() : json::text_or_empty(metadata->find(field));
 }
 
 // What is read goes into a URL.
@@ -106,7 +103,7 @@ Status find_one(HubClient& hub, const Wanted& wanted, HubResource resource,
   resource.name = wanted.name;
   std::optional<json::Value> object = TRY(hub.find(resource));
   if (!object) return {};
-  const bool is_asked = text_of(object->find("kind")) == "ClusterProfile" &&
+  const bool is_asked = json::text_or_empty(object->find("kind")) == "ClusterProfile" &&
                         metadata_of(*object, "namespace") == wanted.name_space &&
                         metadata_of(*object, "name") == wanted.name;
   if (!is_asked) {
@@ -120,7 +117,7 @@ Status find_one(HubClient& hub, const Wanted& wanted, HubResource resource,
 
 Status list_all(HubClient& hub, const Wanted& wanted, const HubResource& resource,
                 const LabelSelector& selector, const ReceiveDocument& receive) {
-  // An error that the receiver returned has its story already.
+  // An error that the receiver returned has its context already.
   std::optional<Error> received_error;
   Status listed =
       hub.list(resource, selector.text(), kPageSize, [&](json::Value item) -> Result<bool> {

@@ -7,6 +7,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/hub/failure.hpp>
 #include <execcred/hub/secrets.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -357,7 +358,7 @@ Status HubWatch::Session::take_event(std::string_view line) {
   };
   Result<json::Value> event = json::parse(line, {.bytes = kMaxEvent});
   if (!event || event->object() == nullptr) return malformed("a line that is no JSON object");
-  const std::string type = text_of(event->find("type"));
+  const std::string type = json::text_or_empty(event->find("type"));
   json::Value object;
   for (json::Member& member : *event->object()) {
     if (member.name == "object") object = std::move(member.value);
@@ -373,7 +374,8 @@ Status HubWatch::Session::take_event(std::string_view line) {
     is_expired_ = status == kGone;
     if (is_expired_) return {};
     Error error =
-        malformed("an error: " + shown_text_of(text_of(object.find("message")), watch_.hub_.hub()));
+        malformed("an error: " +
+                  shown_text_of(json::text_or_empty(object.find("message")), watch_.hub_.hub()));
     error.kind = Error::Kind::unavailable;
     error.is_transient = true;
     return error;

@@ -122,4 +122,12 @@ Result<ObjectReader> ObjectReader::required_object(std::string_view name) const 
   return *std::move(reader);
 }
 
+std::string text_or_empty(const Value* value) {
+  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
+}
+
+std::string text_or_empty(const Value& object, std::string_view name) {
+  return text_or_empty(object.find(name));
+}
+
 }  // namespace execcred::json

@@ -17,6 +17,12 @@
 
 namespace execcred::json {
 
+// The text of `value`; empty where it is null or no string. For what is shown or compared, and may
+// be anything.
+std::string text_or_empty(const Value* value);
+// That of a member.
+std::string text_or_empty(const Value& object, std::string_view name);
+
 class ObjectReader {
  public:
   // `value` must outlive the reader. `path` is empty for the document itself.

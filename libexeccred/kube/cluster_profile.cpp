@@ -45,10 +45,6 @@ Result<std::vector<AccessProvider>> read_providers(const ObjectReader& status,
   return providers;
 }
 
-std::string text_of(const Value* value) {
-  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
-}
-
 Status read_version(const ObjectReader& document, ClusterProfile& profile) {
   const std::optional<std::string> version = TRY(document.optional_string("apiVersion"));
   if (!version) return {};
@@ -59,7 +55,8 @@ Status read_version(const ObjectReader& document, ClusterProfile& profile) {
 Status read_metadata(const ObjectReader& document, ClusterProfile& profile) {
   const ObjectReader metadata = TRY(document.required_object("metadata"));
   const Value* labels = metadata.find("labels");
-  if (labels != nullptr) profile.inventory_member_id = text_of(labels->find(kInventoryMemberLabel));
+  if (labels != nullptr)
+    profile.inventory_member_id = json::text_or_empty(labels->find(kInventoryMemberLabel));
   profile.name = TRY(metadata.required_string("name"));
   if (!is_dns1123_subdomain(profile.name)) {
     return json::field_error("metadata.name",
@@ -265,7 +262,7 @@ ProfileName profile_name_of(const Value& document) {
   const Value* const labels = metadata->find("labels");
   if (labels == nullptr || labels->object() == nullptr) return name;
   for (const json::Member& label : *labels->object()) {
-    name.labels.emplace(label.name, text_of(&label.value));
+    name.labels.emplace(label.name, json::text_or_empty(&label.value));
   }
   return name;
 }

@@ -37,17 +37,17 @@ void read_folder(const fs::path& folder, const ReceiveProfileOrError& receive) {
     if (!text) return receive(std::move(text).error(), {});
     if (!is_of_others(*text)) read_profiles(*text, in_quotes(file.native()), receive);
   };
-  const auto tell_unreadable = [&wrong](const fs::path& inner, const std::string&,
-                                        const std::string& reason) {
+  const auto report_unreadable = [&wrong](const fs::path& inner, const std::string&,
+                                          const std::string& reason) {
     wrong("cannot read " + in_quotes(inner.native()) + ": " + reason,
           "name a folder that can be read");
   };
-  const auto tell_too_deep = [&wrong](const fs::path& inner, const std::string&) {
+  const auto report_too_deep = [&wrong](const fs::path& inner, const std::string&) {
     wrong(in_quotes(inner.native()) + " holds folders that lie too deep, and are not entered",
           "name them too");
   };
   walk_manifests(folder,
-                 {.file = read_one, .unreadable = tell_unreadable, .too_deep = tell_too_deep});
+                 {.file = read_one, .unreadable = report_unreadable, .too_deep = report_too_deep});
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <execcred/json/json_reader.hpp>
 #include <execcred/kube/stored_secret.hpp>
 
 #include <execcred/base/encoding.hpp>
@@ -17,10 +18,6 @@ Error no_secret(const std::string& why) {
   return Error{.kind = Error::Kind::no_credential, .message = "the hub's reply " + why};
 }
 
-std::string text_of(const json::Value* value) {
-  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
-}
-
 Result<Labels> labels_of(const json::Value& metadata, std::string_view name) {
   Labels labels;
   const json::Value* value = metadata.find(name);
@@ -34,15 +31,15 @@ Result<Labels> labels_of(const json::Value& metadata, std::string_view name) {
 
 Result<StoredSecret> read(json::Value& document, bool is_item) {
   StoredSecret secret;
-  const std::string kind = text_of(document.find("kind"));
+  const std::string kind = json::text_or_empty(document.find("kind"));
   if (kind != "Secret" && !(is_item && kind.empty())) {
     return no_secret("is of kind " + in_quotes(kind) + ", not Secret");
   }
   const json::Value* metadata = document.find("metadata");
   if (metadata == nullptr || metadata->object() == nullptr) return no_secret("has no metadata");
-  secret.name_space = text_of(metadata->find("namespace"));
-  secret.name = text_of(metadata->find("name"));
-  secret.type = text_of(document.find("type"));
+  secret.name_space = json::text_or_empty(metadata->find("namespace"));
+  secret.name = json::text_or_empty(metadata->find("name"));
+  secret.type = json::text_or_empty(document.find("type"));
   secret.labels = TRY(labels_of(*metadata, "labels"));
   secret.annotations = TRY(labels_of(*metadata, "annotations"));
   const json::Value* data = document.find("data");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <execcred/json/json_reader.hpp>
 #include <execcred/oauth/failure.hpp>
 
 #include <execcred/base/cause.hpp>
@@ -211,12 +212,6 @@ Error failure(bool may_pass, std::string message, std::string_view hint = {}) {
                .is_transient = may_pass};
 }
 
-// `error` may be an object: so do APIs that are no token endpoint after all.
-std::string text_of(const json::Value& document, std::string_view name) {
-  const json::Value* value = document.find(name);
-  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
-}
-
 Error described_failure(const HttpResponse& reply, const std::string& code,
                         const std::string& description, const std::string& server,
                         const SecretTexts& secrets) {
@@ -291,8 +286,9 @@ std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string&
   const bool has_error = error != nullptr && !error->is_null();
   std::optional<Error> found;
   if (has_error) {
-    found = described_failure(reply, text_of(*document, "error"),
-                              text_of(*document, "error_description"), server, secrets);
+    // `error` may be an object: so do APIs that are no token endpoint after all.
+    found = described_failure(reply, json::text_or_empty(*document, "error"),
+                              json::text_or_empty(*document, "error_description"), server, secrets);
   } else if (!is_success) {
     found = status_failure(reply, server, secrets);
   }

@@ -58,7 +58,7 @@ class SignalsHeld {
 enum class Written { replaced, unchanged };
 
 // Writes a new file beside `path`, readable by this user alone, and renames it over. A file that
-// has this content already is left untouched, its time of change too. Fails (configuration): the
+// has this content already is left untouched, its mtime too. Fails (configuration): the
 // directory is missing or not writable, the disk is full, or `path` is something other than a
 // regular file that its owner may write; nothing is left behind then. What a process that was
 // killed left for this `path` is removed.

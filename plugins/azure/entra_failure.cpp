@@ -4,6 +4,7 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/json/json.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <array>
@@ -78,11 +79,6 @@ const KnownCode* find_code(std::string_view code) {
   return found == kCodes.end() ? nullptr : found;
 }
 
-std::string text_of(const json::Value& document, std::string_view name) {
-  const json::Value* value = document.find(name);
-  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
-}
-
 // One line: the trace and correlation ids come on lines of their own.
 std::string on_one_line(std::string_view text) {
   std::string line;
@@ -98,11 +94,11 @@ std::string on_one_line(std::string_view text) {
 
 void tell(const HttpResponse& reply, const json::Value& document, const std::string& server,
           const SecretTexts& secrets, Error& failure) {
-  const std::string description = text_of(document, "error_description");
+  const std::string description = json::text_or_empty(document, "error_description");
   const std::string_view code = aadsts_code(description);
   if (code.empty()) return;
   failure.message = server + " answered " + std::to_string(reply.status) + " with the error '" +
-                    shown_text(text_of(document, "error"), secrets, kMaxError) +
+                    shown_text(json::text_or_empty(document, "error"), secrets, kMaxError) +
                     "': " + shown_text(on_one_line(description), secrets, kMaxDescription);
   const KnownCode* const known = find_code(code);
   if (known == nullptr) return;

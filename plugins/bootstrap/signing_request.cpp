@@ -7,6 +7,7 @@
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/hub/failure.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/x509/issued_certificate.hpp>
 
@@ -93,8 +94,9 @@ bool is_same_request(const json::Value& object, const PendingRequest& pending,
                      const Options& options) {
   const json::Value* const spec = object.find("spec");
   if (spec == nullptr) return false;
-  const std::optional<std::string> request = decode_base64(text_of(spec->find("request")));
-  const std::string signer = text_of(spec->find("signerName"));
+  const std::optional<std::string> request =
+      decode_base64(json::text_or_empty(spec->find("request")));
+  const std::string signer = json::text_or_empty(spec->find("signerName"));
   return request == pending.request && (signer.empty() || signer == options.signer);
 }
 
@@ -103,8 +105,9 @@ const json::Value* find_condition(const json::Value& status, std::string_view ty
   const json::Value* const conditions = status.find("conditions");
   if (conditions == nullptr || conditions->array() == nullptr) return nullptr;
   for (const json::Value& condition : *conditions->array()) {
-    const std::string is_true = text_of(condition.find("status"));
-    if (text_of(condition.find("type")) == type && is_true != "False" && is_true != "Unknown") {
+    const std::string is_true = json::text_or_empty(condition.find("status"));
+    if (json::text_or_empty(condition.find("type")) == type && is_true != "False" &&
+        is_true != "Unknown") {
       return &condition;
     }
   }
@@ -119,7 +122,7 @@ std::string shown_subject(const std::string& name) {
 std::string reasons_of(const json::Value& condition, const Hub& hub) {
   std::string text;
   for (const std::string_view member : {"reason", "message"}) {
-    const std::string said = text_of(condition.find(member));
+    const std::string said = json::text_or_empty(condition.find(member));
     if (!said.empty()) text += ": " + shown_text_of(said, hub);
   }
   return text;
@@ -294,7 +297,7 @@ Result<std::optional<FreshCredential>> CertificateSigning::outcome(const json::V
     return refused(*denied, " was denied");
   if (const auto* failed = find_condition(*status, "Failed")) return refused(*failed, " failed");
   const bool is_issued = find_condition(*status, "Approved") != nullptr &&
-                         !text_of(status->find("certificate")).empty();
+                         !json::text_or_empty(status->find("certificate")).empty();
   if (!is_issued) return std::optional<FreshCredential>();
   Result<FreshCredential> fresh =
       read_certificate(*status, pending, cluster, call.clock.now())
@@ -312,7 +315,8 @@ Result<FreshCredential> CertificateSigning::read_certificate(const json::Value& 
                                                              const PendingRequest& pending,
                                                              const HubClient& cluster,
                                                              TimePoint now) const {
-  const std::optional<std::string> chain = decode_base64(text_of(status.find("certificate")));
+  const std::optional<std::string> chain =
+      decode_base64(json::text_or_empty(status.find("certificate")));
   if (!chain) return rejected("status.certificate is no base64");
   ClientCertificate pair =
       TRY(check_issued_certificate(*chain, pending.private_key, subject(), now));

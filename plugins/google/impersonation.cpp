@@ -7,6 +7,7 @@
 #include <execcred/base/url.hpp>
 #include <execcred/exec/bearer_token.hpp>
 #include <execcred/http/retry.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/oauth/failure.hpp>
 #include <execcred/os/deadline.hpp>
 
@@ -37,11 +38,6 @@ std::string body_of(const Impersonation& impersonation, const std::vector<std::s
   return json::to_text(body);
 }
 
-std::string text_of(const json::Value& object, std::string_view name) {
-  const json::Value* const value = object.find(name);
-  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
-}
-
 std::string_view hint_for(int status) {
   if (status == 403) {
     return "who impersonates needs roles/iam.serviceAccountTokenCreator on the service account, or "
@@ -60,8 +56,8 @@ Error api_failure(const HttpResponse& reply, const std::string& server,
   Result<json::Value> document = json::parse(reply.body.reveal());
   const json::Value* const told = document ? document->find("error") : nullptr;
   if (told != nullptr) {
-    const std::string status = text_of(*told, "status");
-    const std::string message = text_of(*told, "message");
+    const std::string status = json::text_or_empty(*told, "status");
+    const std::string message = json::text_or_empty(*told, "message");
     if (!status.empty()) error.message += " with " + shown_text(status, secrets, kMaxStatus);
     if (!message.empty()) error.message += ": " + shown_text(message, secrets, kMaxMessage);
   }
@@ -70,13 +66,13 @@ Error api_failure(const HttpResponse& reply, const std::string& server,
 }
 
 Result<AccessToken> read_reply(const json::Value& document, TimePoint now) {
-  std::string text = text_of(document, "accessToken");
+  std::string text = json::text_or_empty(document, "accessToken");
   const SecretString secret{std::string_view(text)};
   wipe(text);
   if (secret.empty()) return rejected("the reply has no string 'accessToken'");
   AccessToken token;
   token.token = TRY(bearer_token(secret));
-  const Result<TimePoint> end = parse_rfc3339(text_of(document, "expireTime"));
+  const Result<TimePoint> end = parse_rfc3339(json::text_or_empty(document, "expireTime"));
   if (!end) return rejected("the reply has no time 'expireTime'");
   if (*end <= now) return rejected("the reply's token has ended already, by its 'expireTime'");
   token.expires_at = *end;

@@ -10,6 +10,7 @@
 #include <execcred/http/http.hpp>
 #include <execcred/http/retry.hpp>
 #include <execcred/json/json.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/oauth/failure.hpp>
 #include <execcred/os/deadline.hpp>
 #include <execcred/x509/certificate.hpp>
@@ -80,17 +81,12 @@ SecretString make_body(const ConciergeOptions& options, const SecretString& subj
   return body;
 }
 
-std::string text_of(const json::Value& object, std::string_view name) {
-  const json::Value* const value = object.find(name);
-  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
-}
-
 Result<Credential> take_certificate(const json::Value& found, TimePoint now) {
-  std::string key = text_of(found, "clientKeyData");
+  std::string key = json::text_or_empty(found, "clientKeyData");
   const SecretString secret(key);
   wipe(key);
-  ClientCertificate pair =
-      TRY(check_client_certificate(text_of(found, "clientCertificateData"), secret, now));
+  ClientCertificate pair = TRY(
+      check_client_certificate(json::text_or_empty(found, "clientCertificateData"), secret, now));
   return Credential{.client_certificate = std::move(pair.chain),
                     .client_key = std::move(pair.private_key),
                     .expires_at = pair.not_after};
@@ -104,10 +100,10 @@ Result<Credential> take_token(std::string text) {
 }
 
 Result<Credential> take_credential(const json::Value& found, TimePoint now) {
-  std::string token = text_of(found, "token");
+  std::string token = json::text_or_empty(found, "token");
   Credential credential =
       TRY(token.empty() ? take_certificate(found, now) : take_token(std::move(token)));
-  const std::string text = text_of(found, "expirationTimestamp");
+  const std::string text = json::text_or_empty(found, "expirationTimestamp");
   if (text.empty()) return credential;
   const TimePoint end =
       TRY(parse_rfc3339(text).context("reading the credential's expirationTimestamp"));
@@ -123,14 +119,16 @@ Result<Credential> read_reply(const HttpResponse& reply, const std::string& serv
   if (reply.status != 200 && reply.status != 201) {
     Error error = status_failure(reply, server);
     const Result<json::Value> document = json::parse(reply.body.reveal());
-    const std::string message = document ? text_of(*document, "message") : std::string();
+    const std::string message =
+        document ? json::text_or_empty(*document, "message") : std::string();
     if (!message.empty()) error.message += ": " + shown_text(message, secrets, kMaxShown);
     return error;
   }
   json::Value document = TRY(json_object_of(reply, server, secrets));
   const json::Value* const status = document.find("status");
   const json::Value* const found = status == nullptr ? nullptr : status->find("credential");
-  const std::string message = status == nullptr ? std::string() : text_of(*status, "message");
+  const std::string message =
+      status == nullptr ? std::string() : json::text_or_empty(*status, "message");
   Result<Credential> credential =
       found == nullptr || found->object() == nullptr
           ? rejected("the Concierge gives no credential" +

@@ -6,8 +6,8 @@
 # The namespace of the Secrets, and of the account that may get them.
 FLEET=fleet-system
 # As those of rows.sh.
-HUB_LIMITS=wallRatio=3.5,timesLessCpu=5
-JWT_LIMITS=timesLessCpu=15
+HUB_LIMITS=$MAX_RSS,timesLessCpu=4,timesLessMemory=5
+JWT_LIMITS=$MAX_RSS,timesLessCpu=15
 
 # peer NAME PATTERN PROGRAM ARGUMENT...
 peer() {
@@ -99,7 +99,7 @@ add_spire() {
   against "$name jwt (Go)"
   peer "$name x509 (Go)" "^SPIFFE ID:\s+$SPIRE_DOMAIN/bench" "${fetch[@]}" x509 \
     -socketPath "$SPIRE_SOCKET" -write "$input"
-  row "spiffe, X.509-SVID, of SPIRE" "" "${ask[@]}" --type=x509
+  row "spiffe, X.509-SVID, of SPIRE" "$MAX_RSS" "${ask[@]}" --type=x509
   against "$name x509 (Go)"
 }
 

@@ -203,7 +203,7 @@ CONTROLS = [
             "if (has_name()) return Attempt::locked;",
             "if (has_name() || true) return Attempt::locked;", ("cache", "lock: *")),
     Control("cache: a credential that was revoked", "libexeccred/cache/run.cpp",
-            "if (is_asked_again && is_doubtful(", "if (!is_asked_again && is_doubtful(",
+            "if (is_asked_again && is_suspect(", "if (!is_asked_again && is_suspect(",
             ("cache", "a client that asks again*")),
     # Processes
     Control("descriptors of the controller", "libexeccred/os/process.cpp",

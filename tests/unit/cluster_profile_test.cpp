@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expect.hpp"
 #include "growth.hpp"
+#include "temp_dir.hpp"
 
 #include <doctest/doctest.h>
 #include <execcred/kube/access.hpp>
 #include <execcred/kube/cluster_profile.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -296,6 +298,30 @@ TEST_CASE("parse_cluster_profile: a list has as many providers as an API server 
     check_fails(parsed(field, 100'001), kConfiguration,
                 "status." + field + " has more than 100000 entries");
   }
+}
+
+TEST_CASE("load_profiles: those of a file or a folder, and why some could not be read") {
+  const test::TempDir dir;
+  test::make_directory(dir / "inner");
+  test::write_file(dir / "a.json", json_profile("a"));
+  test::write_file(dir / "inner/b.yaml", json_profile("b"));
+  test::write_file(dir / "bad.yml", json_profile("bad", "[]"));
+  test::write_file(dir / "notes.txt", "no profile");
+
+  const Result<LoadedProfiles> file = load_profiles(dir / "a.json");
+  if (!file) FAIL(test::story(file.error()));
+  CHECK(names(file->profiles) == std::vector<std::string>{"fleet/a"});
+  CHECK(file->problems.empty());
+
+  const Result<LoadedProfiles> folder = load_profiles(dir.path());
+  if (!folder) FAIL(test::story(folder.error()));
+  std::vector<std::string> found = names(folder->profiles);
+  std::sort(found.begin(), found.end());
+  CHECK(found == std::vector<std::string>{"fleet/a", "fleet/b"});
+  REQUIRE(folder->problems.size() == 1);
+  CHECK(test::story(folder->problems[0]).find("bad.yml") != std::string::npos);
+
+  check_fails(load_profiles(dir / "none"), kConfiguration, "none");
 }
 
 }  // namespace

@@ -128,24 +128,24 @@ TEST_CASE("next_failure: Retry-After lengthens a window, to an hour at most") {
   CHECK_FALSE(is_pending({.created = kNow, .until = kNow + 2h}, kNow, kTimes));
 }
 
-TEST_CASE("is_doubtful: not young, and after a failed attempt not before twice the age") {
+TEST_CASE("is_suspect: not young, and after a failed attempt not before twice the age") {
   CachedCredential entry{.created = kNow, .expires = kNow + 1h};
-  CHECK_FALSE(is_doubtful(entry, {}, kNow, kTimes));
-  CHECK_FALSE(is_doubtful(entry, {}, kNow + 10s - 1ns, kTimes));
-  CHECK(is_doubtful(entry, {}, kNow + 10s, kTimes));
+  CHECK_FALSE(is_suspect(entry, {}, kNow, kTimes));
+  CHECK_FALSE(is_suspect(entry, {}, kNow + 10s - 1ns, kTimes));
+  CHECK(is_suspect(entry, {}, kNow + 10s, kTimes));
   const CachedFailure failure{.created = kNow + 20s, .until = kNow + 22s};
-  CHECK_FALSE(is_doubtful(entry, failure, kNow + 21s, kTimes));
-  CHECK_FALSE(is_doubtful(entry, failure, kNow + 39s, kTimes));
-  CHECK(is_doubtful(entry, failure, kNow + 40s, kTimes));
-  CHECK(is_doubtful(entry, CachedFailure{.created = kNow - 1s, .until = kNow + 1h}, kNow + 10s,
-                    kTimes));
-  CHECK(is_doubtful(entry, CachedFailure{.created = TimePoint::max(), .until = TimePoint::max()},
-                    kNow + 10s, kTimes));
+  CHECK_FALSE(is_suspect(entry, failure, kNow + 21s, kTimes));
+  CHECK_FALSE(is_suspect(entry, failure, kNow + 39s, kTimes));
+  CHECK(is_suspect(entry, failure, kNow + 40s, kTimes));
+  CHECK(is_suspect(entry, CachedFailure{.created = kNow - 1s, .until = kNow + 1h}, kNow + 10s,
+                   kTimes));
+  CHECK(is_suspect(entry, CachedFailure{.created = TimePoint::max(), .until = TimePoint::max()},
+                   kNow + 10s, kTimes));
   entry.reask_after = 0s;
-  CHECK_FALSE(is_doubtful(entry, {}, kNow + 9s, kTimes));
+  CHECK_FALSE(is_suspect(entry, {}, kNow + 9s, kTimes));
   entry.reask_after = 40s;
-  CHECK_FALSE(is_doubtful(entry, {}, kNow + 39s, kTimes));
-  CHECK(is_doubtful(entry, {}, kNow + 40s, kTimes));
+  CHECK_FALSE(is_suspect(entry, {}, kNow + 39s, kTimes));
+  CHECK(is_suspect(entry, {}, kNow + 40s, kTimes));
 }
 
 }  // namespace
