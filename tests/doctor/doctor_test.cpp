@@ -249,6 +249,24 @@ TEST_CASE("doctor: a document with a name is an item, and one without is told on
   CHECK(has(outcome.error_output, "metadata"));
 }
 
+TEST_CASE("doctor: a name that can be none is an item, and is shown without its escapes") {
+  Scene scene;
+  scene.profile = R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile",)"
+                  R"("metadata":{"namespace":"fleet","name":"Bad_\u001b[31m\u0085Name"}})";
+  for (const char* const format : {"text", "json", "yaml", "name", "wide", "prometheus", "html"}) {
+    CAPTURE(format);
+    const Outcome outcome = scene.run({"-o", format});
+    CAPTURE(outcome.error_output);
+    CHECK(outcome.exit_code == 1);
+    CHECK(has(outcome.output, "Bad_"));
+    CHECK(has(outcome.output, "[31m"));
+    const std::string all = outcome.output + outcome.error_output;
+    CHECK_FALSE(has(all, "\x1b"));
+    CHECK_FALSE(has(all, "\xc2\x85"));
+  }
+  CHECK(read_found(scene.run({"-o", "json"}).output).cause == "profile-invalid");
+}
+
 TEST_CASE("doctor: its own input that cannot be used is 2") {
   Scene scene;
   CHECK(run_doctor({}).exit_code == 2);
