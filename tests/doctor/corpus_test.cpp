@@ -96,9 +96,10 @@ std::string printing_credential(std::string_view status) {
 }
 
 void give_certificate(Scene& scene, const execcred::test::Identity& certificate,
-                      const execcred::test::Identity& key) {
+                      const execcred::test::Identity& key, std::string_view more = "") {
   const std::string pair = R"({"clientCertificateData":)" + blackbox::json_string(certificate.pem) +
-                           R"(,"clientKeyData":)" + blackbox::json_string(key.key_pem) + "}";
+                           R"(,"clientKeyData":)" + blackbox::json_string(key.key_pem) +
+                           std::string(more) + "}";
   scene.sandbox.write(
       "answer",
       R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":)" +
@@ -325,6 +326,13 @@ const std::vector<Fault>& faults() {
        [](Scene& s) { s.environment = {"EXECCRED_TIMEOUT=forever"}; }, "config-refused", 1, "run"},
 
       // What was given.
+      {"the certificate has ended, and so has the credential",
+       [](Scene& s) {
+         const auto& ended =
+             kept(make_identity({.common_name = "jane", .begins = -7200, .ends = -3600}));
+         give_certificate(s, ended, ended, R"(,"expirationTimestamp":"2020-01-01T00:00:00Z")");
+       },
+       "certificate-expired", 1, "credential"},
       {"the given credential is over",
        [](Scene& s) {
          run_script(

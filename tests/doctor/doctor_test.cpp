@@ -303,8 +303,9 @@ TEST_CASE("doctor: a kubeconfig's token, certificate and plugin") {
   CHECK(read_found(examine(R"({"token":")" + scene.token + "\"}", {"--warn-before=1m"}).output)
             .cause.empty());
 
-  const Outcome file = examine(R"({"tokenFile":"token"})", {"--warn-before=1m"});
-  CHECK(read_found(file.output).result == "ok");
+  // What a file beside it holds, something may renew.
+  const Outcome file = examine(R"({"tokenFile":"token"})", {"--warn-before=2h"});
+  CHECK(read_found(file.output).steps.at("credential") == "ok");
   CHECK(read_found(examine(R"({"tokenFile":"none"})").output).cause == "source-missing");
 
   const Outcome exec =
@@ -316,7 +317,20 @@ TEST_CASE("doctor: a kubeconfig's token, certificate and plugin") {
   CHECK(read_found(exec.output).result == "ok");
   CHECK(read_found(exec.output).user == "jane");
 
+  scene.sandbox.script("bin", "exec " + kTokenFile + " \"$@\"");
+  const std::string folder = scene.sandbox.path().filename().native();
+  for (const std::string& path : {std::string("./bin"), "../" + folder + "/bin"}) {
+    const Outcome relative =
+        examine(R"({"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":")" + path +
+                    R"(","args":["--token-file=)" + scene.sandbox.at("token") +
+                    R"("],"interactiveMode":"Never"}})",
+                {"--warn-before=1h"});
+    CAPTURE(relative.output);
+    CHECK(read_found(relative.output).user == "jane");
+  }
+
   CHECK(read_found(examine("{}").output).cause == "no-provider");
+  CHECK(examine(R"({"tokenFile":"token"})", {"--context=one", "--warn-before=1h"}).exit_code == 0);
   const Outcome all = examine(R"({"token":")" + scene.token + "\"}", {"--all-contexts"});
   CHECK(nlohmann::json::parse(all.output)["items"].size() == 2);
   CHECK(read_found(all.output, 1).cause == "profile-invalid");
