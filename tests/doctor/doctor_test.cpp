@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <iterator>
 #include <sstream>
@@ -48,6 +50,15 @@ Outcome run_doctor(std::vector<std::string> arguments) {
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
   command.environment = {"PATH=/usr/bin:/bin"};
   return blackbox::run(command);
+}
+
+std::string http_date(long seconds_from_now) {
+  const std::time_t time = std::time(nullptr) + seconds_from_now;
+  std::tm parts = {};
+  gmtime_r(&time, &parts);
+  std::array<char, 64> text = {};
+  std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  return text.data();
 }
 
 std::string kubeconfig(const Scene& scene, std::string_view user, std::string_view current) {
@@ -265,6 +276,86 @@ TEST_CASE("doctor: a name that can be none is an item, and is shown without its 
     CHECK_FALSE(has(all, "\xc2\x85"));
   }
   CHECK(read_found(scene.run({"-o", "json"}).output).cause == "profile-invalid");
+}
+
+TEST_CASE("doctor: a clock that is ahead here is not why the server refuses") {
+  Scene scene;
+  const std::string ended = jwt_for(-3600);
+  scene.sandbox.write("answer",
+                      R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",)"
+                      R"("status":{"token":")" +
+                          ended + "\"}}",
+                      0600);
+  scene.command = scene.sandbox.script("give", "cat " + scene.sandbox.at("answer"));
+  scene.args = {};
+  const auto refuse_at = [&scene](const std::string& date) {
+    scene.api->answer([date](const ApiRequest&) {
+      ApiReply reply = unauthorized();
+      reply.headers = "Date: " + date + "\r\n";
+      return reply;
+    });
+    return read_found(scene.run({"-o", "json"}).output);
+  };
+  const Found refuted = refuse_at(http_date(-7200));
+  CHECK(refuted.cause == "unauthorized-other");
+  CHECK(refuted.steps.at("credential") == "warn");
+  const Found shared = refuse_at(http_date(0));
+  CHECK(shared.cause == "credential-expired");
+  CHECK(shared.steps.at("credential") == "fail");
+}
+
+TEST_CASE("doctor: every denial of --can is shown, and is worse than a server that fails") {
+  const Scene scene;
+  scene.api->answer([](const ApiRequest& request) -> ApiReply {
+    const bool is_nodes = request.body.find("\"nodes\"") != std::string::npos;
+    return is_nodes ? status_reply(503, "ServiceUnavailable", "busy") : ApiReply{.status = 0};
+  });
+  for (const char* const first : {"--can=get/nodes", "--can=delete/pods"}) {
+    const Outcome outcome = scene.run(
+        {"-o", "json", first, "--can=delete/pods", "--can=update/secrets", "--can=get/nodes"});
+    const Found found = read_found(outcome.output);
+    CHECK(outcome.exit_code == 1);
+    CHECK(found.cause == "forbidden");
+    for (const char* const told : {"delete/pods", "update/secrets", "get/nodes"}) {
+      CHECK(has(found.messages.at("authorize"), told));
+    }
+  }
+  CHECK(scene.run({"--can=get/nodes"}).exit_code == 3);
+}
+
+TEST_CASE("doctor: before 1.28 a server that is too busy for the question proves nothing") {
+  const Scene scene;
+  for (const int status : {429, 503}) {
+    scene.api->answer([status](const ApiRequest& request) -> ApiReply {
+      if (request.path.ends_with("/selfsubjectreviews")) {
+        return status_reply(404, "NotFound", "the server could not find the requested resource");
+      }
+      if (request.token.empty()) return status_reply(status, "Busy", "busy");
+      return {.status = 201,
+              .body = R"({"kind":"SelfSubjectAccessReview","status":{"allowed":false}})"};
+    });
+    const Outcome outcome = scene.run({"-o", "json"});
+    CHECK(outcome.exit_code == 3);
+    CHECK(read_found(outcome.output).cause ==
+          (status == 429 ? "server-throttled" : "server-error"));
+  }
+}
+
+TEST_CASE("doctor: --timeout bounds the whole step, also of a server that answers each bit late") {
+  Scene scene;
+  scene.arguments = {"--timeout=600ms"};
+  scene.serve({.converse = [](execcred::test::Stream& stream) {
+    // Each reply alone is there within the limit, and ends its connection.
+    stream.read_request();
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    stream.write("HTTP/1.1 404 X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  }});
+  const auto start = std::chrono::steady_clock::now();
+  const Outcome outcome = scene.run({"-o", "json"});
+  CHECK(read_found(outcome.output).cause == "server-error");
+  CHECK(outcome.exit_code == 3);
+  CHECK(has(read_found(outcome.output).messages.at("authenticate"), "within 600ms"));
+  CHECK(std::chrono::steady_clock::now() - start < blackbox::kPatience);
 }
 
 TEST_CASE("doctor: its own input that cannot be used is 2") {
