@@ -400,6 +400,12 @@ const std::vector<Fault>& faults() {
          s.more_of_cluster = R"(,"proxy-url":")" + local(closed_port(), "http") + R"(")";
        },
        "proxy-failed", 3, "proxy"},
+      {"the proxy cuts the connection before it answers",
+       [](Scene& s) {
+         const auto port = plain_server([](Stream& stream) { stream.reset(); }).port();
+         s.more_of_cluster = R"(,"proxy-url":")" + local(port, "http") + R"(")";
+       },
+       "proxy-failed", 3, "proxy"},
       {"the proxy's name is unknown",
        [](Scene& s) { s.more_of_cluster = R"(,"proxy-url":"http://proxy.invalid:3128")"; },
        "proxy-failed", 3, "proxy"},
@@ -490,6 +496,12 @@ const std::vector<Fault>& faults() {
        [](Scene& s) {
          s.server = local(plain_server([](Stream& stream) { stream.wait_for_close(); }).port());
          s.arguments = {"--timeout=300ms"};
+       },
+       "tls-failed", 3, "tls"},
+      {"a server of TLS 1.2 that demands a certificate of everybody",
+       [](Scene& s) {
+         const auto& known = kept(make_ca("known client CA"));
+         s.serve({.tls = {.greatest_version = TLS1_2_VERSION, .client_ca = &known}});
        },
        "tls-failed", 3, "tls"},
       {"a server that speaks TLS 1.1 alone",
