@@ -242,6 +242,12 @@ TEST_CASE("doctor --log: the newest cause of each cluster comes first") {
   CHECK(doctor({"--log", log, "--since=1h", "-o", "json"}).output.find("https") ==
         std::string::npos);
   CHECK(doctor({"--log", log, "-m", "/x"}).exit_code == 2);
+  for (const char* const stray :
+       {"--name=x", "--provider=x", "--can=get/pods", "--no-request", "--parallel=2",
+        "--authentication-config=/x", "--warn-before=1h", "--namespace=x", "--selector=a=b"}) {
+    CAPTURE(stray);
+    CHECK(doctor({"--log", log, stray}).exit_code == 2);
+  }
   CHECK(doctor({"--since", "1h"}).exit_code == 2);
   CHECK(doctor({"--log", sandbox.at("none")}).exit_code == 2);
 }
