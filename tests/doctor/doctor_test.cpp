@@ -233,6 +233,38 @@ TEST_CASE("doctor: many clusters are a table, failures first, with a summary") {
   CHECK(outcome.error_output.empty());
 }
 
+TEST_CASE("doctor: a failure that stays goes before one that may pass, and that before a warning") {
+  Scene scene;
+  nlohmann::json list = nlohmann::json::parse(many(scene, 3));
+  list["items"][0]["status"]["conditions"] = nlohmann::json::array();
+  list["items"][1]["status"]["accessProviders"][0]["cluster"]["server"] =
+      "https://server.invalid:6443";
+  list["items"][2]["status"] = nlohmann::json::object();
+  scene.profile = list.dump();
+  const Outcome all = scene.run({"-o", "json"});
+  CAPTURE(all.output);
+  CHECK(all.exit_code == 1);
+  CHECK(read_found(all.output, 0).cause == "profile-unhealthy");
+  CHECK(read_found(all.output, 1).cause == "name-unknown");
+  CHECK(read_found(all.output, 2).cause == "no-provider");
+  const nlohmann::json yaml_like = nlohmann::json::parse(all.output);
+  const std::string yaml = scene.run({"-o", "yaml"}).output;
+  for (const nlohmann::json& item : yaml_like["items"]) {
+    CHECK(has(yaml, "name: " + item["name"].get<std::string>() + "\n"));
+    CHECK(has(yaml, "cause: " + item["cause"].get<std::string>() + "\n"));
+  }
+  CHECK(scene.run({"-o", "name"}).output == "fleet/c1\nfleet/c2\nfleet/c0\n");
+  const std::string wide = scene.run({"-o", "wide"}).output;
+  CHECK(has(wide.substr(0, wide.find('\n')), "MESSAGE"));
+  CHECK(has(wide, "cannot be resolved"));
+  list["items"].erase(2);
+  scene.profile = list.dump();
+  CHECK(scene.run().exit_code == 3);
+  list["items"].erase(1);
+  scene.profile = list.dump();
+  CHECK(scene.run().exit_code == 0);
+}
+
 TEST_CASE("doctor: a thousand clusters are all there, in the source's order") {
   Scene scene;
   scene.profile = many(scene, 1000);
