@@ -106,11 +106,27 @@ void Doctor::add_log_options(CommandOptions& options) {
                      });
 }
 
+// The first option of an examination; a default that is given all the same counts as none.
+std::string Doctor::beside_log() const {
+  const Doctor usual;
+  if (!mapping_path_.empty() || !source_.is_unused() || all_contexts_) {
+    return "-m, -f, --from-hub, --kubeconfig, --namespace and --selector";
+  }
+  if (!name_.empty()) return "--name";
+  if (!provider_.empty()) return "--provider";
+  if (!permissions_.empty()) return "--can";
+  if (no_request_) return "--no-request";
+  if (!authentication_config_.empty()) return "--authentication-config";
+  if (may_be_empty_) return "--allow-empty";
+  if (fleet_.parallel != usual.fleet_.parallel) return "--parallel";
+  if (timeout_ != usual.timeout_) return "--timeout";
+  return warn_before_ == usual.warn_before_ ? std::string() : "--warn-before";
+}
+
 Status Doctor::check() const {
   if (!log_.empty()) {
-    if (!mapping_path_.empty() || !source_.is_unused() || all_contexts_) {
-      return wrong("--log stands alone: it examines no cluster",
-                   "leave out -m, -f, --from-hub and --kubeconfig");
+    if (const std::string stray = beside_log(); !stray.empty()) {
+      return wrong("--log stands alone: it examines no cluster", "leave out " + stray);
     }
     if (format_ == "text" || format_ == "json") return {};
     return wrong("-o " + format_ + " is not for --log", "it may be text or json");

@@ -19,6 +19,7 @@ class Doctor final : public Command {
 
  private:
   Status check() const;
+  std::string beside_log() const;
   Result<std::vector<doctor::Target>> targets(Outcome& outcome) const;
   Result<std::vector<doctor::Target>> profile_targets(Outcome& outcome) const;
   void add_input_options(CommandOptions& options);

@@ -78,24 +78,34 @@ class ServerRun {
   ServerRun(const ServerCheck& check, Connection& anonymous, Connection& identified, Item& item)
       : check_(check),
         anonymous_connection_(anonymous),
+        identified_connection_(identified),
         anonymous_(anonymous, item),
         identified_(identified, item),
         item_(item) {}
 
   void run() {
+    start_step();
     if (!ask()) return;
     check_clock();
     judge();
     if (item_.step(StepId::authenticate).verdict != Verdict::ok) {
+      refute_times();
       item_.skip(StepId::authorize, "the server does not know who asks");
       return;
     }
     forgive();
+    start_step();
     check_permissions();
   }
 
  private:
   const SecretString& token() const { return check_.credential.token; }
+
+  // All requests of a step share its time.
+  void start_step() {
+    anonymous_connection_.start_step();
+    identified_connection_.start_step();
+  }
 
   // With the credential, and where that is taken, the same without it. False without an answer.
   bool ask() {
@@ -221,6 +231,13 @@ class ServerRun {
                  "take the right to review access from system:anonymous");
       return;
     }
+    // A server that is too busy for the question has not said that it would refuse it.
+    if (without_.status == kTooMany || without_.status >= 500) {
+      item_.fail(StepId::authenticate,
+                 without_.status == kTooMany ? cause::kServerThrottled : cause::kServerError,
+                 "asked without the credential, " + answered(without_));
+      return;
+    }
     item_.ok(StepId::authenticate,
              "the server takes the credential; it is older than 1.28, and does not name the user");
   }
@@ -245,14 +262,32 @@ class ServerRun {
     step.message += "; the server takes it all the same";
   }
 
+  // A failure by this machine's clock that the server's does not share is not why it refuses.
+  void refute_times() {
+    Step& step = item_.step(StepId::credential);
+    if (!check_.facts.is_provisional || step.verdict != Verdict::fail || !server_time_) return;
+    const auto fits = [this](std::optional<TimePoint> begin, std::optional<TimePoint> end) {
+      return (!begin || *begin <= *server_time_) && (!end || *end > *server_time_);
+    };
+    const CredentialFacts& facts = check_.facts;
+    if (!fits(std::nullopt, check_.credential.expires_at)) return;
+    if (facts.claims && !fits(facts.claims->not_before, facts.claims->expires_at)) return;
+    const auto& certificate = facts.certificate;
+    if (certificate && !fits(certificate->not_before, certificate->not_after)) return;
+    step.verdict = Verdict::warn;
+    step.cause = {};
+    step.message += "; by the server's clock it is valid";
+  }
+
   void check_permissions() {
     std::vector<std::string> allowed;
     for (const Permission& permission : check_.permissions) {
       const Result<Answer> answer =
           identified_.post(kAccessReviews, access_review(permission), token());
       if (!answer) {
-        item_.fail(StepId::authorize, answer.error(), cause::kServerError);
-        return;
+        const Error& error = answer.error();
+        refuse(error.cause.empty() ? cause::kServerError : error.cause, error.message, error.hint);
+        break;
       }
       const json::Value* const verdict =
           is_success(*answer) ? find_at(answer->body, {"status", "allowed"}) : nullptr;
@@ -264,29 +299,38 @@ class ServerRun {
         report_denied(permission, *answer);
       }
     }
-    if (check_.permissions.empty()) {
+    if (!refusals_.empty()) {
+      item_.fail(StepId::authorize, refused_.cause, join(refusals_, "; "), refused_.hint);
+    } else if (check_.permissions.empty()) {
       item_.skip(StepId::authorize, "no --can is given");
     } else {
       item_.ok(StepId::authorize, "may " + join(allowed, ", "));
     }
   }
 
+  // The first is the cause, unless it may pass and another will not.
+  void refuse(std::string_view cause, std::string message, std::string hint = {}) {
+    const bool is_worse = is_unavailability(refused_.cause) && !is_unavailability(cause);
+    if (refusals_.empty() || is_worse) refused_ = {.cause = cause, .hint = std::move(hint)};
+    refusals_.push_back(std::move(message));
+  }
+
   void report_denied(const Permission& permission, const Answer& answer) {
     const std::string reason = text_of(find_at(answer.body, {"status", "reason"}));
-    item_.fail(StepId::authorize, cause::kForbidden,
-               "may not " + permission.text() + (reason.empty() ? "" : ": " + reason),
-               "a Role and its binding must allow it to " + in_quotes(item_.user));
+    refuse(cause::kForbidden,
+           "may not " + permission.text() + (reason.empty() ? "" : ": " + reason),
+           "a Role and its binding must allow it to " + in_quotes(item_.user));
   }
 
   void report_no_verdict(const Permission& permission, const Answer& answer) {
     const std::string message =
         "it cannot be told whether it may " + permission.text() + ": " + answered(answer);
     if (answer.status == kTooMany) {
-      item_.fail(StepId::authorize, cause::kServerThrottled, message);
+      refuse(cause::kServerThrottled, message);
     } else if (answer.status >= 500) {
-      item_.fail(StepId::authorize, cause::kServerError, message);
+      refuse(cause::kServerError, message);
     } else if (answer.status == kForbidden && answer.is_status) {
-      item_.fail(StepId::authorize, cause::kForbidden, message);
+      refuse(cause::kForbidden, message);
     } else {
       item_.warn(StepId::authorize, {}, message);
     }
@@ -296,6 +340,7 @@ class ServerRun {
 
   const ServerCheck& check_;
   Connection& anonymous_connection_;
+  Connection& identified_connection_;
   Api anonymous_;
   Api identified_;
   Item& item_;
@@ -304,6 +349,13 @@ class ServerRun {
   bool is_old_ = false;  // without SelfSubjectReview
   std::optional<TimePoint> server_time_;
   Duration skew_ = {};  // the server's clock less ours
+  // Of the step `authorize`.
+  struct Refused {
+    std::string_view cause = {};
+    std::string hint = {};
+  };
+  std::vector<std::string> refusals_;
+  Refused refused_;
 };
 
 const Permission ServerRun::kProbe = {.verb = "get", .resource = "namespaces"};

@@ -541,6 +541,13 @@ Error Connection::tls_failure(int reason, bool is_server) const {
     return failed(is_server ? cause : cause::kProxyFailed, std::move(message), std::move(hint));
   };
   if (events.verify_error != X509_V_OK) return certificate_failure(is_server);
+  // TLS 1.2 has no alert of its own for it.
+  if (events.alert == kHandshakeFailure && events.wants_client_certificate) {
+    return failure(cause::kTlsFailed,
+                   peer + " asked for a client certificate, and refused the handshake: alert " +
+                       std::to_string(events.alert),
+                   "it may demand a certificate of everybody, or know none of this side's ciphers");
+  }
   if (events.alert == kProtocolVersion || events.alert == kHandshakeFailure ||
       events.alert == kInsufficientSecurity || openssl == SSL_R_UNSUPPORTED_PROTOCOL ||
       openssl == SSL_R_WRONG_SSL_VERSION || openssl == SSL_R_TLSV1_ALERT_PROTOCOL_VERSION) {

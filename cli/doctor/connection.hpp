@@ -76,6 +76,10 @@ class Connection {
   // All of them.
   Status open();
 
+  // From here on everything is of one step, and has one limit, until the next begins. Before the
+  // first, each of the steps above has its own.
+  void start_step() { step_end_ = std::chrono::steady_clock::now() + patience_.limit; }
+
   const PeerFacts& peer() const { return peer_; }
   // The certificate was verified, and a credential may be sent.
   bool is_verified() const { return is_open_ && !route_.is_insecure; }
@@ -97,7 +101,9 @@ class Connection {
     socklen_t size = 0;
   };
 
-  TimePoint deadline() const { return std::chrono::steady_clock::now() + patience_.limit; }
+  TimePoint deadline() const {
+    return step_end_ ? *step_end_ : std::chrono::steady_clock::now() + patience_.limit;
+  }
   Waited wait(short events, TimePoint deadline) const;
   const Url& next_hop() const { return route_.proxy ? route_.proxy->url : route_.server; }
 
@@ -109,6 +115,7 @@ class Connection {
   Error connect_failure(int problem) const;
   void take_peer(SSL& ssl);
 
+  Error cut(std::string message) const;
   Status write_all(std::string_view text, TimePoint deadline);
   Result<std::size_t> read_some(char* buffer, std::size_t size, TimePoint deadline);
   Status tunnel_by_connect(TimePoint deadline);
@@ -122,6 +129,7 @@ class Connection {
 
   const Route& route_;
   Patience patience_;
+  std::optional<TimePoint> step_end_;
   std::vector<Address> addresses_;
   FileDescriptor socket_;
   std::unique_ptr<Tls> tls_;

@@ -115,9 +115,12 @@ class Check {
     facts_.is_unusable = true;
   }
 
+  // The first of them is the cause.
   void provisional(std::string_view cause, const std::string& message) {
-    item_.fail(StepId::credential, cause, message,
-               "check whatever renews it, and this machine's clock");
+    if (item_.step(StepId::credential).verdict != Verdict::fail) {
+      item_.fail(StepId::credential, cause, message,
+                 "check whatever renews it, and this machine's clock");
+    }
     facts_.is_provisional = true;
   }
 
@@ -202,7 +205,7 @@ class Check {
   }
 
   void warn_of_end() {
-    if (!rules_.is_written || !item_.expires) return;
+    if (!rules_.is_written || rules_.is_renewed || !item_.expires) return;
     if (*item_.expires <= rules_.now || *item_.expires - rules_.now > rules_.warn_before) return;
     item_.warn(StepId::credential, cause::kCredentialExpiresSoon,
                "it ends at " + text_of(*item_.expires) + ", and nothing renews it",

@@ -35,8 +35,10 @@ struct CredentialFacts {
 
 struct CredentialRules {
   TimePoint now = {};
-  // The credential is written in a kubeconfig, and nothing renews it.
+  // The credential is that of a kubeconfig, and of no program.
   bool is_written = false;
+  // It is in a file beside the kubeconfig, which something may renew.
+  bool is_renewed = false;
   Duration warn_before = {};
 };
 

@@ -211,11 +211,12 @@ void Examination::go_to_server(const Target& target, const Route& route,
   if (credential != nullptr) {
     item.keep_secret(credential->token);
     item.keep_secret(credential->client_key);
-    const bool is_written = target.access->exec.command.empty();
-    facts = check_credential(
-        *credential,
-        {.now = SystemClock().now(), .is_written = is_written, .warn_before = options_.warn_before},
-        item);
+    facts = check_credential(*credential,
+                             {.now = SystemClock().now(),
+                              .is_written = target.access->exec.command.empty(),
+                              .is_renewed = target.is_renewed,
+                              .warn_before = options_.warn_before},
+                             item);
   } else {
     item.skip(StepId::credential, "there is none");
   }

@@ -76,6 +76,13 @@ bool closes(const HttpResponse& response) {
 
 }  // namespace
 
+// Before the server is reached, it is the proxy that fails.
+Error Connection::cut(std::string message) const {
+  Error error = server_error(std::move(message));
+  if (!is_open_) error.cause = cause::kProxyFailed;
+  return error;
+}
+
 Status Connection::write_all(std::string_view text, TimePoint deadline) {
   while (!text.empty()) {
     short events = POLLOUT;
@@ -86,7 +93,7 @@ Status Connection::write_all(std::string_view text, TimePoint deadline) {
         continue;
       }
       if (errno == EINTR) continue;
-      if (errno != EAGAIN) return server_error("the connection was cut: " + system_message(errno));
+      if (errno != EAGAIN) return cut("the connection was cut: " + system_message(errno));
     } else {
       ERR_clear_error();
       const int count = SSL_write(active_, text.data(), static_cast<int>(text.size()));
@@ -99,12 +106,12 @@ Status Connection::write_all(std::string_view text, TimePoint deadline) {
       if (reason == SSL_ERROR_WANT_READ) {
         events = POLLIN;
       } else if (reason != SSL_ERROR_WANT_WRITE) {
-        return server_error("the connection was cut while the request was sent");
+        return cut("the connection was cut while the request was sent");
       }
     }
     const Waited waited = wait(events, deadline);
     if (waited != Waited::ready) {
-      return server_error("the request was not taken within " + format_duration(patience_.limit));
+      return cut("the request was not taken within " + format_duration(patience_.limit));
     }
   }
   return {};
@@ -112,7 +119,6 @@ Status Connection::write_all(std::string_view text, TimePoint deadline) {
 
 // 0 at the end of the connection.
 Result<std::size_t> Connection::read_some(char* buffer, std::size_t size, TimePoint deadline) {
-  const bool is_in_tunnel = is_open_;
   for (;;) {
     short events = POLLIN;
     if (active_ == nullptr) {
@@ -120,7 +126,7 @@ Result<std::size_t> Connection::read_some(char* buffer, std::size_t size, TimePo
       if (count >= 0) return static_cast<std::size_t>(count);
       if (errno == EINTR) continue;
       if (errno == ECONNRESET) return std::size_t{0};
-      if (errno != EAGAIN) return server_error("the connection failed: " + system_message(errno));
+      if (errno != EAGAIN) return cut("the connection failed: " + system_message(errno));
     } else {
       ERR_clear_error();
       const int count = SSL_read(active_, buffer, static_cast<int>(size));
@@ -135,8 +141,7 @@ Result<std::size_t> Connection::read_some(char* buffer, std::size_t size, TimePo
     }
     const Waited waited = wait(events, deadline);
     if (waited == Waited::ready) continue;
-    Error silence = server_error("there was no reply within " + format_duration(patience_.limit));
-    if (!is_in_tunnel) silence.cause = cause::kProxyFailed;
+    Error silence = cut("there was no reply within " + format_duration(patience_.limit));
     if (waited == Waited::stopped) silence.message = "it was interrupted";
     return silence;
   }

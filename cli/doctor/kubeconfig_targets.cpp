@@ -36,6 +36,7 @@ Error wrong(std::string message, std::string hint = {}) {
 struct Document {
   json::Value tree = {};
   Kubeconfig config;
+  fs::path folder = {};  // that relative paths are from
 };
 
 Result<Document> read(const std::string& path) {
@@ -45,8 +46,9 @@ Result<Document> read(const std::string& path) {
                               .context("reading " + in_quotes(path)));
   std::vector<json::Value> documents = TRY(parse_documents(text.reveal(), kMaxKubeconfig));
   std::error_code problem;
-  config.resolve_paths(fs::absolute(path, problem).parent_path());
-  Document document{.tree = {}, .config = std::move(config)};
+  const fs::path folder = fs::absolute(path, problem).parent_path();
+  config.resolve_paths(folder);
+  Document document{.tree = {}, .config = std::move(config), .folder = folder};
   if (!documents.empty()) document.tree = std::move(documents.front());
   return document;
 }
@@ -87,18 +89,15 @@ std::optional<std::string> find_in_path(std::string_view name) {
   return std::nullopt;
 }
 
-// A bare name is looked up in PATH, a relative path is one from the folder that this runs in.
-void make_absolute(std::string& command) {
+// As client-go does: a bare name is looked up in PATH, and a path is one from the kubeconfig's
+// folder (GetAuthInfoFileReferences in clientcmd).
+void make_absolute(std::string& command, const fs::path& folder) {
   if (command.starts_with('/') || command.empty()) return;
-  if (const std::string name = name_in_path(command); !name.empty()) {
-    if (std::optional<std::string> found = find_in_path(name)) {
-      command = *std::move(found);
-      return;
-    }
+  if (command.find('/') == std::string::npos) {
+    if (std::optional<std::string> found = find_in_path(command)) command = *std::move(found);
+    if (command.starts_with('/')) return;
   }
-  std::error_code problem;
-  const fs::path absolute = fs::absolute(command, problem);
-  if (!problem) command = absolute.native();
+  command = (folder / command).lexically_normal().native();
 }
 
 Status take_cluster(const Document& document, const KubeconfigContext& context, Access& access) {
@@ -152,13 +151,13 @@ Result<Credential> written_credential(const KubeconfigUser& user) {
   return error;
 }
 
-Status take_exec(const json::Value& user, Target& target) {
+Status take_exec(const json::Value& user, const fs::path& folder, Target& target) {
   const ObjectReader reader = TRY(ObjectReader::open(user, "user"));
   const ObjectReader exec = TRY(reader.required_object("exec"));
   ExecInspection inspection = inspect_exec_config(exec, CommandRule::any);
   if (!inspection.problems.empty()) return inspection.problems.front();
   target.access->exec = std::move(inspection.exec);
-  make_absolute(target.access->exec.command);
+  make_absolute(target.access->exec.command, folder);
   target.item.ok(StepId::mapping,
                  "the user's exec section runs " + in_quotes(target.access->exec.command));
   return {};
@@ -180,7 +179,7 @@ void take_user(const Document& document, const KubeconfigContext& context, Targe
       !user.client_certificate.empty() || !user.client_certificate_data.empty();
   if (user.has_exec && !has_token && !has_certificate) {
     const json::Value* const entry = find_entry(document.tree, "users", user.name, "user");
-    const Status taken = entry == nullptr ? Status() : take_exec(*entry, target);
+    const Status taken = entry == nullptr ? Status() : take_exec(*entry, document.folder, target);
     if (taken) return;
     item.fail(StepId::mapping, cause::kMappingInvalid, taken.error().message, taken.error().hint);
     target.access.reset();
@@ -196,6 +195,7 @@ void take_user(const Document& document, const KubeconfigContext& context, Targe
   Result<Credential> credential = written_credential(user);
   if (credential) {
     target.written = std::move(credential).value();
+    target.is_renewed = has_token ? !user.token_file.empty() : user.client_certificate_data.empty();
     return;
   }
   item.fail(StepId::credential, credential.error(), cause_of(credential.error()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output.hpp"
 
+#include <execcred/base/text.hpp>
 #include <execcred/json/json.hpp>
 #include <execcred/yaml/yaml_write.hpp>
 
@@ -33,8 +34,8 @@ Value steps_of(const Item& item) {
 Value value_of(const Item& item) {
   const auto duration = std::chrono::round<std::chrono::milliseconds>(item.duration);
   Value object((json::Object()));
-  add(object, "namespace", item.name_space);
-  object.add("name", Value(item.name));
+  add(object, "namespace", printable(item.name_space));
+  object.add("name", Value(printable(item.name)));
   add(object, "provider", item.provider);
   object.add("result", Value(name_of(item.verdict())));
   add(object, "cause", item.cause());

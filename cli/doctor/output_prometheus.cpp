@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output.hpp"
 
+#include <execcred/base/text.hpp>
+
 #include <chrono>
 #include <cstdio>
 #include <functional>
@@ -9,17 +11,13 @@
 namespace execcred::doctor {
 namespace {
 
-// Backslash, quote and newline; names and causes hold none of them unless a context's name does.
+// What cannot be shown is escaped; of the rest, backslash and quote have a meaning here.
 std::string label(std::string_view name, std::string_view value) {
   std::string text(name);
   text += "=\"";
-  for (const char c : value) {
+  for (const char c : printable(value)) {
     if (c == '\\' || c == '"') text.push_back('\\');
-    if (c == '\n') {
-      text += "\\n";
-    } else {
-      text.push_back(c);
-    }
+    text.push_back(c);
   }
   return text + "\"";
 }

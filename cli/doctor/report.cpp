@@ -10,7 +10,7 @@
 namespace execcred::doctor {
 namespace {
 
-constexpr std::size_t kMaxText = 1024;
+constexpr std::size_t kMaxText = 1024 - 3;  // and "..."
 
 constexpr std::array<std::string_view, kStepCount> kStepNames = {
     "profile", "mapping", "program", "run",   "credential",   "name",

@@ -20,8 +20,10 @@ struct Target {
   Item item = {};
   // What runs, and how the cluster is reached; nullopt where the item says why that is not known.
   std::optional<Access> access = std::nullopt;
-  // A token or certificate that a kubeconfig holds: nothing runs, and nothing renews it.
+  // A kubeconfig's token or certificate: nothing runs.
   std::optional<Credential> written = std::nullopt;
+  // It is in a file that the kubeconfig names; what is written in the kubeconfig nothing renews.
+  bool is_renewed = false;
 };
 
 // The mapping with every fault of its entries, of which only those of a chosen one count.

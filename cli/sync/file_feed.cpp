@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "feed.hpp"
 
+#include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/os/manifest_walk.hpp>
 
@@ -51,11 +52,17 @@ class FileFeed final : public ProfileFeed {
   std::thread watcher_;
 };
 
+// What cannot be the name of an object is that of no cluster here.
+bool can_be_named(const ProfileName& name) {
+  return is_dns1123_subdomain(name.name) &&
+         (name.name_space.empty() || is_dns1123_subdomain(name.name_space));
+}
+
 Picture FileFeed::read(bool, const FeedReceiver& receiver) {
   Picture picture{.is_known = true, .is_whole = true};
   const auto take = [&](Result<ClusterProfile> profile, const ProfileName& name) {
     if (!profile) picture.is_whole = false;
-    if (!profile && name.name.empty()) {
+    if (!profile && !can_be_named(name)) {
       picture.problems.push_back(profile.error());
       return;
     }

@@ -201,13 +201,16 @@ std::string shown_text(std::string_view text, const SecretTexts& secrets, std::s
   // What the cut leaves of a secret may be too short to be found.
   const std::string kept =
       without_marked(is_cut ? text.substr(0, kMaxJudged - kWindow) : text, marked);
-  if (kept.size() <= limit) return printable(kept) + (is_cut ? "..." : "");
+  std::string shown = printable(kept);
+  if (shown.size() <= limit) return shown + (is_cut ? "..." : "");
   std::size_t end = limit;
-  // Between characters: a cut one would be shown as escaped bytes.
-  while (end > 0 && limit - end < 3 && (static_cast<unsigned char>(kept[end]) & 0xc0) == 0x80) {
-    --end;
-  }
-  return printable(std::string_view(kept).substr(0, end)) + "...";
+  // Between characters, and between escapes.
+  while (end > 0 && (static_cast<unsigned char>(shown[end]) & 0xc0) == 0x80) --end;
+  constexpr std::size_t kEscape = 4;  // "\\x1b"
+  const std::size_t escape = shown.rfind("\\x", end);
+  if (escape != std::string::npos && escape < end && escape + kEscape > end) end = escape;
+  shown.resize(end);
+  return shown + "...";
 }
 
 }  // namespace execcred

@@ -50,8 +50,8 @@ std::string environment_name(std::string_view dashed);
 // What must not be seen although a server repeats it.
 using SecretTexts = std::vector<SecretString>;
 
-// The text, on one line and cut after `limit` bytes, with "***" for whatever of it also stands in
-// a secret or looks like a JWT.
+// The text, on one line and cut after `limit` bytes of what is shown, with "***" for whatever of it
+// also stands in a secret or looks like a JWT.
 std::string shown_text(std::string_view text, const SecretTexts& secrets, std::size_t limit);
 
 // How much of a text is plain, of eight bytes at once: certificates and tokens are kilobytes that

@@ -149,9 +149,10 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
 Status Run::read_arguments(const std::vector<std::string>& arguments) {
   Status read = settings_.read_arguments(arguments);
   if (read) read = settings_.store();
-  if (read || settings_.is_behind_boundary()) return read;
-  // Where the environment says so, this failure is logged too.
+  if (read) return read;
+  // This failure is logged too, where flag or environment of the controller's side say so.
   open_log(settings_.read_environment(environment_));
+  if (settings_.is_behind_boundary()) return read;
   return std::move(read).cause(cause::kMappingInvalid);
 }
 
@@ -287,6 +288,12 @@ int fail(std::string_view program, const Error& error) {
   return exit_code(error.kind);
 }
 
+Error internal_error() {
+  return Error{.kind = Error::Kind::internal,
+               .message = "internal error",
+               .hint = "please report it, with the output of --debug"};
+}
+
 int run(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {
   const Status ready = set_up_process();
   if (!ready) return fail(plugin.name, ready.error());
@@ -299,7 +306,14 @@ int run(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {
   }
   Run run(plugin, provider, std::move(environment), record);
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  const Result<SecretString> document = run.answer(arguments);
+  // What is thrown here is logged as well.
+  const Result<SecretString> document = [&]() -> Result<SecretString> {
+    try {
+      return run.answer(arguments);
+    } catch (...) {
+      return internal_error();
+    }
+  }();
   if (!document) {
     record.end(exit_code(document.error().kind), &document.error());
     return fail(plugin.name, document.error());
@@ -385,9 +399,7 @@ int plugin_main(const PluginDefinition& plugin, int argc, char** argv) {
     const std::unique_ptr<Provider> provider = plugin.make();
     return run(plugin.info, *provider, argc, argv);
   } catch (...) {
-    return fail(plugin.info.name, Error{.kind = Error::Kind::internal,
-                                        .message = "internal error",
-                                        .hint = "please report it, with the output of --debug"});
+    return fail(plugin.info.name, internal_error());
   }
 }
 

@@ -257,7 +257,7 @@ ProfileName profile_name_of(const Value& document) {
        {std::pair{"namespace", &name.name_space}, {"name", &name.name}}) {
     const Value* const value = metadata->find(field);
     if (value == nullptr || value->string() == nullptr) continue;
-    if (is_dns1123_subdomain(*value->string())) *text = *value->string();
+    *text = *value->string();
   }
   const Value* const labels = metadata->find("labels");
   if (labels == nullptr || labels->object() == nullptr) return name;

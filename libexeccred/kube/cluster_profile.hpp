@@ -99,7 +99,7 @@ struct ProfileName {
 };
 using ReceiveNamedProfile = std::function<Status(Result<ClusterProfile>, const ProfileName&)>;
 Status for_each_named_profile(std::string_view text, const ReceiveNamedProfile& receive);
-// What stands in metadata, if it can be a name.
+// What stands in metadata, also where it can be no name: it may hold anything.
 ProfileName profile_name_of(const json::Value& document);
 
 // All ClusterProfiles of a text: YAML or JSON, one or many documents, each a ClusterProfile, a

@@ -96,9 +96,10 @@ std::string printing_credential(std::string_view status) {
 }
 
 void give_certificate(Scene& scene, const execcred::test::Identity& certificate,
-                      const execcred::test::Identity& key) {
+                      const execcred::test::Identity& key, std::string_view more = "") {
   const std::string pair = R"({"clientCertificateData":)" + blackbox::json_string(certificate.pem) +
-                           R"(,"clientKeyData":)" + blackbox::json_string(key.key_pem) + "}";
+                           R"(,"clientKeyData":)" + blackbox::json_string(key.key_pem) +
+                           std::string(more) + "}";
   scene.sandbox.write(
       "answer",
       R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":)" +
@@ -325,6 +326,13 @@ const std::vector<Fault>& faults() {
        [](Scene& s) { s.environment = {"EXECCRED_TIMEOUT=forever"}; }, "config-refused", 1, "run"},
 
       // What was given.
+      {"the certificate has ended, and so has the credential",
+       [](Scene& s) {
+         const auto& ended =
+             kept(make_identity({.common_name = "jane", .begins = -7200, .ends = -3600}));
+         give_certificate(s, ended, ended, R"(,"expirationTimestamp":"2020-01-01T00:00:00Z")");
+       },
+       "certificate-expired", 1, "credential"},
       {"the given credential is over",
        [](Scene& s) {
          run_script(
@@ -390,6 +398,12 @@ const std::vector<Fault>& faults() {
       {"the proxy does not listen",
        [](Scene& s) {
          s.more_of_cluster = R"(,"proxy-url":")" + local(closed_port(), "http") + R"(")";
+       },
+       "proxy-failed", 3, "proxy"},
+      {"the proxy cuts the connection before it answers",
+       [](Scene& s) {
+         const auto port = plain_server([](Stream& stream) { stream.reset(); }).port();
+         s.more_of_cluster = R"(,"proxy-url":")" + local(port, "http") + R"(")";
        },
        "proxy-failed", 3, "proxy"},
       {"the proxy's name is unknown",
@@ -482,6 +496,12 @@ const std::vector<Fault>& faults() {
        [](Scene& s) {
          s.server = local(plain_server([](Stream& stream) { stream.wait_for_close(); }).port());
          s.arguments = {"--timeout=300ms"};
+       },
+       "tls-failed", 3, "tls"},
+      {"a server of TLS 1.2 that demands a certificate of everybody",
+       [](Scene& s) {
+         const auto& known = kept(make_ca("known client CA"));
+         s.serve({.tls = {.greatest_version = TLS1_2_VERSION, .client_ca = &known}});
        },
        "tls-failed", 3, "tls"},
       {"a server that speaks TLS 1.1 alone",

@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <iterator>
 #include <sstream>
@@ -48,6 +50,15 @@ Outcome run_doctor(std::vector<std::string> arguments) {
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
   command.environment = {"PATH=/usr/bin:/bin"};
   return blackbox::run(command);
+}
+
+std::string http_date(long seconds_from_now) {
+  const std::time_t time = std::time(nullptr) + seconds_from_now;
+  std::tm parts = {};
+  gmtime_r(&time, &parts);
+  std::array<char, 64> text = {};
+  std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  return text.data();
 }
 
 std::string kubeconfig(const Scene& scene, std::string_view user, std::string_view current) {
@@ -222,6 +233,38 @@ TEST_CASE("doctor: many clusters are a table, failures first, with a summary") {
   CHECK(outcome.error_output.empty());
 }
 
+TEST_CASE("doctor: a failure that stays goes before one that may pass, and that before a warning") {
+  Scene scene;
+  nlohmann::json list = nlohmann::json::parse(many(scene, 3));
+  list["items"][0]["status"]["conditions"] = nlohmann::json::array();
+  list["items"][1]["status"]["accessProviders"][0]["cluster"]["server"] =
+      "https://server.invalid:6443";
+  list["items"][2]["status"] = nlohmann::json::object();
+  scene.profile = list.dump();
+  const Outcome all = scene.run({"-o", "json"});
+  CAPTURE(all.output);
+  CHECK(all.exit_code == 1);
+  CHECK(read_found(all.output, 0).cause == "profile-unhealthy");
+  CHECK(read_found(all.output, 1).cause == "name-unknown");
+  CHECK(read_found(all.output, 2).cause == "no-provider");
+  const nlohmann::json yaml_like = nlohmann::json::parse(all.output);
+  const std::string yaml = scene.run({"-o", "yaml"}).output;
+  for (const nlohmann::json& item : yaml_like["items"]) {
+    CHECK(has(yaml, "name: " + item["name"].get<std::string>() + "\n"));
+    CHECK(has(yaml, "cause: " + item["cause"].get<std::string>() + "\n"));
+  }
+  CHECK(scene.run({"-o", "name"}).output == "fleet/c1\nfleet/c2\nfleet/c0\n");
+  const std::string wide = scene.run({"-o", "wide"}).output;
+  CHECK(has(wide.substr(0, wide.find('\n')), "MESSAGE"));
+  CHECK(has(wide, "cannot be resolved"));
+  list["items"].erase(2);
+  scene.profile = list.dump();
+  CHECK(scene.run().exit_code == 3);
+  list["items"].erase(1);
+  scene.profile = list.dump();
+  CHECK(scene.run().exit_code == 0);
+}
+
 TEST_CASE("doctor: a thousand clusters are all there, in the source's order") {
   Scene scene;
   scene.profile = many(scene, 1000);
@@ -247,6 +290,104 @@ TEST_CASE("doctor: a document with a name is an item, and one without is told on
   CHECK(nlohmann::json::parse(outcome.output)["items"].size() == 2);
   CHECK(read_found(outcome.output, 1).cause == "profile-invalid");
   CHECK(has(outcome.error_output, "metadata"));
+}
+
+TEST_CASE("doctor: a name that can be none is an item, and is shown without its escapes") {
+  Scene scene;
+  scene.profile = R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile",)"
+                  R"("metadata":{"namespace":"fleet","name":"Bad_\u001b[31m\u0085Name"}})";
+  for (const char* const format : {"text", "json", "yaml", "name", "wide", "prometheus", "html"}) {
+    CAPTURE(format);
+    const Outcome outcome = scene.run({"-o", format});
+    CAPTURE(outcome.error_output);
+    CHECK(outcome.exit_code == 1);
+    CHECK(has(outcome.output, "Bad_"));
+    CHECK(has(outcome.output, "[31m"));
+    const std::string all = outcome.output + outcome.error_output;
+    CHECK_FALSE(has(all, "\x1b"));
+    CHECK_FALSE(has(all, "\xc2\x85"));
+  }
+  CHECK(read_found(scene.run({"-o", "json"}).output).cause == "profile-invalid");
+}
+
+TEST_CASE("doctor: a clock that is ahead here is not why the server refuses") {
+  Scene scene;
+  const std::string ended = jwt_for(-3600);
+  scene.sandbox.write("answer",
+                      R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",)"
+                      R"("status":{"token":")" +
+                          ended + "\"}}",
+                      0600);
+  scene.command = scene.sandbox.script("give", "cat " + scene.sandbox.at("answer"));
+  scene.args = {};
+  const auto refuse_at = [&scene](const std::string& date) {
+    scene.api->answer([date](const ApiRequest&) {
+      ApiReply reply = unauthorized();
+      reply.headers = "Date: " + date + "\r\n";
+      return reply;
+    });
+    return read_found(scene.run({"-o", "json"}).output);
+  };
+  const Found refuted = refuse_at(http_date(-7200));
+  CHECK(refuted.cause == "unauthorized-other");
+  CHECK(refuted.steps.at("credential") == "warn");
+  const Found shared = refuse_at(http_date(0));
+  CHECK(shared.cause == "credential-expired");
+  CHECK(shared.steps.at("credential") == "fail");
+}
+
+TEST_CASE("doctor: every denial of --can is shown, and is worse than a server that fails") {
+  const Scene scene;
+  scene.api->answer([](const ApiRequest& request) -> ApiReply {
+    const bool is_nodes = request.body.find("\"nodes\"") != std::string::npos;
+    return is_nodes ? status_reply(503, "ServiceUnavailable", "busy") : ApiReply{.status = 0};
+  });
+  for (const char* const first : {"--can=get/nodes", "--can=delete/pods"}) {
+    const Outcome outcome = scene.run(
+        {"-o", "json", first, "--can=delete/pods", "--can=update/secrets", "--can=get/nodes"});
+    const Found found = read_found(outcome.output);
+    CHECK(outcome.exit_code == 1);
+    CHECK(found.cause == "forbidden");
+    for (const char* const told : {"delete/pods", "update/secrets", "get/nodes"}) {
+      CHECK(has(found.messages.at("authorize"), told));
+    }
+  }
+  CHECK(scene.run({"--can=get/nodes"}).exit_code == 3);
+}
+
+TEST_CASE("doctor: before 1.28 a server that is too busy for the question proves nothing") {
+  const Scene scene;
+  for (const int status : {429, 503}) {
+    scene.api->answer([status](const ApiRequest& request) -> ApiReply {
+      if (request.path.ends_with("/selfsubjectreviews")) {
+        return status_reply(404, "NotFound", "the server could not find the requested resource");
+      }
+      if (request.token.empty()) return status_reply(status, "Busy", "busy");
+      return {.status = 201,
+              .body = R"({"kind":"SelfSubjectAccessReview","status":{"allowed":false}})"};
+    });
+    const Outcome outcome = scene.run({"-o", "json"});
+    CHECK(outcome.exit_code == 3);
+    CHECK(read_found(outcome.output).cause ==
+          (status == 429 ? "server-throttled" : "server-error"));
+  }
+}
+
+TEST_CASE("doctor: --timeout bounds the whole step, also of a server that answers each bit late") {
+  Scene scene;
+  scene.arguments = {"--timeout=600ms"};
+  scene.serve({.converse = [](execcred::test::Stream& stream) {
+    // Each reply alone is there within the limit, and ends its connection.
+    stream.read_request();
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    stream.write("HTTP/1.1 404 X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  }});
+  const auto start = std::chrono::steady_clock::now();
+  const Outcome outcome = scene.run({"-o", "json"});
+  CHECK(read_found(outcome.output).cause == "server-error");
+  CHECK(outcome.exit_code == 3);
+  CHECK(has(read_found(outcome.output).messages.at("authenticate"), "within 600ms"));
+  CHECK(std::chrono::steady_clock::now() - start < blackbox::kPatience);
 }
 
 TEST_CASE("doctor: its own input that cannot be used is 2") {
@@ -285,8 +426,9 @@ TEST_CASE("doctor: a kubeconfig's token, certificate and plugin") {
   CHECK(read_found(examine(R"({"token":")" + scene.token + "\"}", {"--warn-before=1m"}).output)
             .cause.empty());
 
-  const Outcome file = examine(R"({"tokenFile":"token"})", {"--warn-before=1m"});
-  CHECK(read_found(file.output).result == "ok");
+  // What a file beside it holds, something may renew.
+  const Outcome file = examine(R"({"tokenFile":"token"})", {"--warn-before=2h"});
+  CHECK(read_found(file.output).steps.at("credential") == "ok");
   CHECK(read_found(examine(R"({"tokenFile":"none"})").output).cause == "source-missing");
 
   const Outcome exec =
@@ -298,7 +440,20 @@ TEST_CASE("doctor: a kubeconfig's token, certificate and plugin") {
   CHECK(read_found(exec.output).result == "ok");
   CHECK(read_found(exec.output).user == "jane");
 
+  scene.sandbox.script("bin", "exec " + kTokenFile + " \"$@\"");
+  const std::string folder = scene.sandbox.path().filename().native();
+  for (const std::string& path : {std::string("./bin"), "../" + folder + "/bin"}) {
+    const Outcome relative =
+        examine(R"({"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":")" + path +
+                    R"(","args":["--token-file=)" + scene.sandbox.at("token") +
+                    R"("],"interactiveMode":"Never"}})",
+                {"--warn-before=1h"});
+    CAPTURE(relative.output);
+    CHECK(read_found(relative.output).user == "jane");
+  }
+
   CHECK(read_found(examine("{}").output).cause == "no-provider");
+  CHECK(examine(R"({"tokenFile":"token"})", {"--context=one", "--warn-before=1h"}).exit_code == 0);
   const Outcome all = examine(R"({"token":")" + scene.token + "\"}", {"--all-contexts"});
   CHECK(nlohmann::json::parse(all.output)["items"].size() == 2);
   CHECK(read_found(all.output, 1).cause == "profile-invalid");

@@ -136,6 +136,22 @@ TEST_CASE("log: the deadline's handler writes its line too") {
   CHECK(lines[0]["duration_ms"].get<int>() >= 200);
 }
 
+TEST_CASE("log: what a ClusterProfile spoils is logged where the controller says") {
+  const Fixture f;
+  const std::vector<std::string> behind = {"--token-file=" + f.file, "--from-profile",
+                                           "--no-such-option"};
+  CHECK(run_plugin(behind, {"EXECCRED_LOG_FILE=" + f.log}).exit_code == 2);
+  std::vector<std::string> by_flag = behind;
+  by_flag.insert(by_flag.begin(), "--log-file=" + f.log);
+  CHECK(run_plugin(by_flag).exit_code == 2);
+  const auto lines = lines_of(f.log);
+  REQUIRE(lines.size() == 2);
+  for (const nlohmann::json& line : lines) {
+    CHECK(line["exit_code"] == 2);
+    CHECK(line["error"].get<std::string>().find("--no-such-option") != std::string::npos);
+  }
+}
+
 TEST_CASE("log: it does not come from a ClusterProfile") {
   const Fixture f;
   const Outcome behind =
@@ -226,6 +242,12 @@ TEST_CASE("doctor --log: the newest cause of each cluster comes first") {
   CHECK(doctor({"--log", log, "--since=1h", "-o", "json"}).output.find("https") ==
         std::string::npos);
   CHECK(doctor({"--log", log, "-m", "/x"}).exit_code == 2);
+  for (const char* const stray :
+       {"--name=x", "--provider=x", "--can=get/pods", "--no-request", "--parallel=2",
+        "--authentication-config=/x", "--warn-before=1h", "--namespace=x", "--selector=a=b"}) {
+    CAPTURE(stray);
+    CHECK(doctor({"--log", log, stray}).exit_code == 2);
+  }
   CHECK(doctor({"--since", "1h"}).exit_code == 2);
   CHECK(doctor({"--log", sandbox.at("none")}).exit_code == 2);
 }
