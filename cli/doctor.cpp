@@ -69,7 +69,7 @@ void Doctor::add_examination_options(CommandOptions& options) {
                      parse_timeout);
   options.add("can", permissions_,
               {.value = "VERB/RESOURCE[.GROUP][@NAMESPACE]",
-               .help = "Ask whether the credential's user may do this; repeatable"});
+               .help = "Ask whether the credential's user may do this"});
   options.add("authentication-config", authentication_config_,
               {.value = "PATH",
                .help = "The API server's own file, to compare tokens with",
