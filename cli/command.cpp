@@ -55,15 +55,11 @@ void AccessOptions::add_to(CommandOptions& options) {
   add_choice_options(options, name_, provider_, may_be_empty_);
 }
 
-void AccessOptions::add_names_to(CommandOptions& options) {
-  options.add_operands(operands_, {.usage = "[[NAMESPACE/]NAME...]"});
-}
-
 std::vector<std::string> AccessOptions::names() const {
   std::vector<std::string> names;
-  if (!name_.empty()) names.push_back(name_);
-  for (const std::string& operand : operands_) {
-    if (std::ranges::find(names, operand) == names.end()) names.push_back(operand);
+  if (name_.empty()) return names;
+  for (const std::string_view name : split(name_, ',')) {
+    if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
   }
   return names;
 }

@@ -48,9 +48,6 @@ void add_choice_options(CommandOptions& options, std::string& name, std::string&
 class AccessOptions {
  public:
   void add_to(CommandOptions& options);
-  // ClusterProfiles as operands, beside --name.
-  void add_names_to(CommandOptions& options);
-
   // Fails (configuration) for options that exclude each other; also reads the mapping.
   Result<ProviderMapping> mapping() const;
   // In the source's order; with names, only those that they name: a name that none has is a
@@ -66,7 +63,7 @@ class AccessOptions {
   std::string title() const { return source_.title(); }
 
  private:
-  // --name and the operands, each once.
+  // Those of --name, each once.
   std::vector<std::string> names() const;
   // The whole source is read, once.
   Status for_each_of(const std::vector<std::string>& names, const ReceiveProfile& receive,
@@ -75,7 +72,6 @@ class AccessOptions {
   std::string mapping_path_;
   ProfileSource source_;
   std::string name_;
-  std::vector<std::string> operands_;
   std::string provider_;
   bool may_be_empty_ = false;
 };

@@ -74,7 +74,6 @@ Result<SecretString> write_token(std::string_view lead, const Credential& creden
 
 void Get::add_options(CommandOptions& options) {
   access_.add_to(options);
-  access_.add_names_to(options);
   options.group("Plugin");
   options.add("all", is_for_all_,
               {.help = "Run it for every ClusterProfile, and print how each run ended"});

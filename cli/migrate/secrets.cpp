@@ -28,6 +28,9 @@ constexpr std::string_view kTokenAlone =
 constexpr std::string_view kHubToken =
     "a token of the hub's own ServiceAccounts, or in a Secret of type "
     "kubernetes.io/service-account-token, needs --allow-hub-token";
+constexpr std::string_view kShortLived =
+    "execcred-bootstrap, with this entry as its --credential, has the cluster exchange the stored "
+    "credential for a short-lived one";
 constexpr std::string_view kInsecureToken =
     "a token for a cluster with insecure-skip-tls-verify needs --allow-insecure";
 
@@ -51,8 +54,9 @@ void report_tokens_anywhere(Migration& migration) {
 }
 
 void report_kubeconfigs(Migration& migration) {
-  for (const std::string_view text : {kOtherNamespace, kOtherServer, kOtherAuthority,
-                                      kOtherConnection, kOtherUser, kTokenAlone, kHubToken}) {
+  for (const std::string_view text :
+       {kOtherNamespace, kOtherServer, kOtherAuthority, kOtherConnection, kOtherUser, kTokenAlone,
+        kHubToken, kShortLived}) {
     migration.note(text);
   }
 }

@@ -44,6 +44,7 @@ class Limit:
 # key: (of the row's own figures, or of those of it and its peer; is it an upper bound; as text)
 OWN_LIMITS = {
     "wallRatio": (lambda row: row["wallRatio"], "{:.2f}x C"),
+    "cpuMilliseconds": (lambda row: scaled(row["cpuMicroseconds"], 1000), "{:.2f} ms CPU"),
     "rssKilobytes": (lambda row: row["rssKilobytes"], "{:.0f} KB RSS"),
     "strippedKilobytes": (lambda row: scaled(row["strippedBytes"], 1024), "{:.0f} KB size"),
 }

@@ -54,15 +54,16 @@ def checked(measured):
 
 class Limits(unittest.TestCase):
     def test_a_limit_that_is_just_reached_is_kept(self):
-        is_kept, printed = checked(a_report(wallRatio=0.5, rssKilobytes=1000,
+        is_kept, printed = checked(a_report(wallRatio=0.5, cpuMilliseconds=0.3, rssKilobytes=1000,
                                             strippedKilobytes=2000, timesLessCpu=40,
                                             timesLessMemory=30))
         self.assertTrue(is_kept, printed)
-        self.assertEqual(printed.count("kept  "), 5)
+        self.assertEqual(printed.count("kept  "), 6)
 
     def test_each_limit_can_be_missed(self):
-        for key, bound in {"wallRatio": 0.49, "rssKilobytes": 999, "strippedKilobytes": 1999,
-                           "timesLessCpu": 40.1, "timesLessMemory": 30.1}.items():
+        for key, bound in {"wallRatio": 0.49, "cpuMilliseconds": 0.29, "rssKilobytes": 999,
+                           "strippedKilobytes": 1999, "timesLessCpu": 40.1,
+                           "timesLessMemory": 30.1}.items():
             with self.subTest(key):
                 is_kept, printed = checked(a_report(**{key: bound}))
                 self.assertFalse(is_kept)

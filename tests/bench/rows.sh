@@ -15,6 +15,8 @@ CACHED_LIMITS=wallRatio=1.3,rssKilobytes=3072
 FEDERATION_LIMITS=$CACHED_LIMITS,strippedKilobytes=5120
 # It runs another plugin, and asks by TLS.
 TOKEN_REQUEST_LIMITS=wallRatio=8,$MAX_RSS
+# Both programs' CPU time, which is no ratio: a guard against what costs a multiple.
+TOKEN_REQUEST_LIMITS+=,cpuMilliseconds=15
 EXCHANGE_LIMITS=wallRatio=5.5,$MAX_RSS
 SYSTEM_EXCHANGE_LIMITS=wallRatio=6,$MAX_RSS
 PRESIGN_LIMITS=wallRatio=1.3,rssKilobytes=3072,timesLessCpu=10,timesLessMemory=8

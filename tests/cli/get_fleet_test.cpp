@@ -200,17 +200,17 @@ TEST_CASE("get --all: what is chosen, and what is left when nothing is") {
 
 TEST_CASE("get: several names are a fleet of those, and a name that none has is said") {
   const Fleet fleet;
-  const std::vector<std::string> two = {"fleet/d", "a"};
+  const std::vector<std::string> two = {"--name=fleet/d,a"};
   const Outcome outcome = fleet.get_some(two);
   CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
   CHECK(outcome.output.ends_with("\n2 clusters: 2 ok, 0 fail, 0 skipped\n"));
-  CHECK(fleet.get_some({"a", "b", "-oname"}).output == "fleet/b\nfleet/a\n");
-  const Outcome missing = fleet.get_some({"a", "none", "-oname"});
+  CHECK(fleet.get_some({"--name=a,b,a", "-oname"}).output == "fleet/b\nfleet/a\n");
+  const Outcome missing = fleet.get_some({"--name=a,none", "-oname"});
   CHECK_MESSAGE(missing.exit_code == 1, describe(missing));
   CHECK(says(missing, "holds no ClusterProfile named 'none'"));
   CHECK(missing.output == "fleet/a\n");
-  CHECK_REFUSAL(fleet.get_some({"x", "y"}), 2, "holds no ClusterProfile named 'x, y'");
-  CHECK_REFUSAL(fleet.get_some({"a", "b", "-o", "token"}), 2,
+  CHECK_REFUSAL(fleet.get_some({"--name=x,y"}), 2, "holds no ClusterProfile named 'x, y'");
+  CHECK_REFUSAL(fleet.get_some({"--name=a,b", "-o", "token"}), 2,
                 "'token' is no output format of several clusters");
 }
 

@@ -226,6 +226,49 @@ TEST_CASE("lint: the program of a command") {
   refused("'" + sandbox.at("shared") + "' may be written by others");
 }
 
+TEST_CASE("lint: the program that --credential of execcred-bootstrap names") {
+  const Sandbox sandbox;
+  sandbox.script("bin/execcred-bootstrap", "exit 0");
+  const std::string inner = sandbox.script("inner/tool", "exit 0");
+  const std::string option = "--plugin-dir=" + sandbox.at("bin");
+  const auto mapping_with = [&](const std::string& program) {
+    return sandbox.write(
+        "m.json", mapping({mapped(
+                      "p", "/plugins/execcred-bootstrap",
+                      R"(,"args":["--via=csr","--user=a","--allow-server=https://a.example.com",)" +
+                          json_string("--credential=[" + json_string(program) + "]") +
+                          R"(],"provideClusterInfo":true)")}));
+  };
+  const std::string file = mapping_with(inner);
+  check_numbers(lint({option, file}), 0, 0);
+  const auto refused = [&](const std::string& reason) {
+    const Outcome outcome = lint({option, file});
+    check_numbers(outcome, 1, 0);
+    CHECK_MESSAGE(has(outcome.output, "error: providers[0].execConfig.args[3]: is '"),
+                  describe(outcome));
+    CHECK_MESSAGE(has(outcome.output, reason), describe(outcome));
+    check_numbers(lint({"--no-files", file}), 0, 0);
+  };
+  chmod(inner.c_str(), 0444);
+  refused("'" + inner + "', which is not executable");
+  chmod(inner.c_str(), 0775);
+  refused("'" + inner + "', which may be written by others");
+  chmod(inner.c_str(), 0755);
+  chmod(sandbox.at("inner").c_str(), 0777);
+  refused("'" + sandbox.at("inner") + "' may be written by others");
+  chmod(sandbox.at("inner").c_str(), 0755);
+  fs::remove(inner);
+  refused("'" + inner + "', which does not exist");
+  // Where the consumers' manifests mount it, it is looked for in --plugin-dir too.
+  const std::string mounted = mapping_with("/plugins/execcred-spiffe");
+  const Outcome missing = lint({option, mounted});
+  check_numbers(missing, 1, 0);
+  CHECK_MESSAGE(has(missing.output, "'" + sandbox.at("bin/execcred-spiffe") + "' does not exist"),
+                describe(missing));
+  sandbox.script("bin/execcred-spiffe", "exit 0");
+  check_numbers(lint({option, mounted}), 0, 0);
+}
+
 TEST_CASE(
     "lint: a program on another machine is a warning, as is a mapping that others may write") {
   const Sandbox sandbox;

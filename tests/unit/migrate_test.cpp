@@ -300,7 +300,9 @@ TEST_CASE("migrate: each reader's notes say what ours refuses and the reader gav
             "oidc, impersonation, a password or an unknown field\n"
             "of a user with a token and a certificate the token is given; add --both to give "
             "both\n" +
-            hub_token);
+            hub_token +
+            "execcred-bootstrap, with this entry as its --credential, has the cluster exchange the "
+            "stored credential for a short-lived one\n");
 }
 
 TEST_CASE("migrate: SPIFFE, Pinniped and token files") {

@@ -210,4 +210,32 @@ TEST_CASE("storm: while nobody approves, there is one request, and all run out o
   CHECK(rig.api.posts() == 1);
 }
 
+TEST_CASE("cache: another user, another account and another CA are each another's credential") {
+  Bootstrap rig;
+  const auto runs_for = [&rig](const Ask& ask) {
+    const std::size_t before = rig.inner_runs();
+    CHECK_SUCCESS(rig.run(ask));
+    return rig.inner_runs() - before;
+  };
+  const std::string own_ca = rig.api.server.ca_pem();
+  const std::string other_ca = ScriptedServer().ca_pem();
+  CHECK(runs_for({}) == 1);
+  CHECK(runs_for(csr()) == 1);
+  for (const Ask& ask : {csr({.arguments = {"--user=a"}, .has_identity = false}),
+                         csr({.arguments = {"--user=b"}, .has_identity = false}),
+                         csr({.arguments = {"--user=b", "--group=a"}, .has_identity = false}),
+                         Ask{.authority = blackbox::base64(own_ca + other_ca)},
+                         csr({.authority = blackbox::base64(own_ca + other_ca)})}) {
+    CAPTURE(blackbox::json_string(ask.authority));
+    CHECK(runs_for(ask) == 1);
+    CHECK(runs_for(ask) == 0);
+  }
+  // Nobody is given the token of another account, which is as good at the cluster.
+  rig.api.server.on("/api/v1/namespaces/fleet/serviceaccounts/other/token",
+                    status_reply(403, "Forbidden", "no"));
+  const Ask other{.arguments = {"--service-account=fleet/other"}, .has_identity = false};
+  CHECK_REFUSAL(rig.run(other), 1, "403 Forbidden");
+  CHECK(runs_for({}) == 0);
+}
+
 }  // namespace execcred::test

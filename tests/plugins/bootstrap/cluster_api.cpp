@@ -235,9 +235,11 @@ std::string ClusterApi::create(const Received& request) {
   return made;
 }
 
-std::string ClusterApi::get(const std::string& name) const {
+std::string ClusterApi::get(const std::string& name) {
   const auto found = requests_.find(name);
-  if (found == requests_.end()) {
+  const bool is_lagging = lag_ > 0;
+  if (is_lagging) --lag_;
+  if (found == requests_.end() || is_lagging) {
     return status_reply(404, "NotFound",
                         "certificatesigningrequests.certificates.k8s.io \"" + name + "\" not found",
                         name);
@@ -269,12 +271,19 @@ std::string ClusterApi::status_for(const std::string& body) const {
     case Approver::only_approves:
       status["conditions"] = {condition("Approved", "AutoApproved", "ok")};
   }
+  if (!conditions_.empty()) status["conditions"] = json::parse(conditions_);
   return status.dump();
 }
 
 void ClusterApi::decide(Approver approver) {
   const std::scoped_lock lock(mutex_);
   approver_ = approver;
+  for (auto& [name, request] : requests_) request.status = status_for(request.body);
+}
+
+void ClusterApi::set_conditions(const std::string& conditions) {
+  const std::scoped_lock lock(mutex_);
+  conditions_ = conditions;
   for (auto& [name, request] : requests_) request.status = status_for(request.body);
 }
 
@@ -291,6 +300,11 @@ void ClusterApi::set_vanishing(bool is_vanishing) {
 void ClusterApi::set_taken(int count) {
   const std::scoped_lock lock(mutex_);
   taken_ = count;
+}
+
+void ClusterApi::lag_for(int looks) {
+  const std::scoped_lock lock(mutex_);
+  lag_ = looks;
 }
 
 void ClusterApi::stall_after(int looks) {

@@ -56,6 +56,9 @@ class ClusterApi {
 
   // All requests from now on, and those that are there.
   void decide(Approver approver);
+  // These status.conditions (JSON) in place of the approver's, who may issue a certificate all the
+  // same.
+  void set_conditions(const std::string& conditions);
   // The requests that are there are no more; as when the cluster's garbage collector came.
   void vanish();
   // Each vanishes as soon as it is made.
@@ -64,6 +67,8 @@ class ClusterApi {
   void set_taken(int count);
   // So many requests for signing are acted on, and get no answer.
   void lose_answers(int count);
+  // So many looks at requests for signing find none, as those at a server that lags behind.
+  void lag_for(int looks);
   // So many looks at requests for signing are answered, and no later one.
   void stall_after(int looks);
   // Answers with 403 as RBAC does.
@@ -90,7 +95,7 @@ class ClusterApi {
   void answer(Stream& stream, const Received& request);
   std::string give_token(const Received& request) const;
   std::string create(const Received& request);
-  std::string get(const std::string& name) const;
+  std::string get(const std::string& name);
   std::string status_for(const std::string& body) const;
 
   mutable std::mutex mutex_;
@@ -98,7 +103,9 @@ class ClusterApi {
   std::string last_;
   std::set<std::string> forbidden_;
   Approver approver_ = Approver::approves;
+  std::string conditions_;  // in place of the approver's
   bool is_vanishing_ = false;
+  int lag_ = 0;
   int taken_ = 0;
   int lost_ = 0;
   int looks_ = -1;  // that are still answered; all of them where it is negative

@@ -224,6 +224,46 @@ TEST_CASE("csr: denied and failed are 1 with reason and message, remembered, and
   }
 }
 
+TEST_CASE("csr: conditions count in any order, by type, and not where their status is untrue") {
+  Bootstrap rig;
+  const std::string approved = R"({"type":"Approved","status":"True"})";
+  const std::string denied = R"({"type":"Denied","status":"True","reason":"WrongFleet"})";
+  const std::string failed = R"({"type":"Failed","status":"True","reason":"BadUsages"})";
+  const std::string unknown = R"({"type":"Seen","status":"True","reason":"Other"})";
+  const auto untrue = [](const std::string& type, const std::string& status) {
+    return R"({"type":")" + type + R"(","status":")" + status + R"("})";
+  };
+  struct Case {
+    Texts conditions;
+    int code;
+    std::string_view part = {};
+  };
+  for (const Case& c :
+       {Case{{failed, approved}, 1, "' failed: BadUsages"},
+        Case{{approved, failed}, 1, "' failed: BadUsages"},
+        Case{{denied, approved}, 1, "' was denied: WrongFleet"},
+        Case{{approved, denied}, 1, "' was denied: WrongFleet"},
+        Case{{unknown, denied}, 1, "' was denied: WrongFleet"},
+        Case{{untrue("Approved", "False"), denied}, 1, "' was denied: WrongFleet"},
+        Case{{unknown, approved}, 0},
+        Case{{untrue("Denied", "False"), untrue("Failed", "Unknown"), approved}, 0},
+        // The certificate is there, and the approval is not.
+        Case{{unknown}, 3, "is pending: nobody has approved it yet"},
+        Case{{untrue("Approved", "False")}, 3, "is pending: nobody has approved it yet"},
+        Case{{untrue("Approved", "Unknown")}, 3, "is pending: nobody has approved it yet"}}) {
+    std::string conditions;
+    for (const std::string& one : c.conditions) conditions += (conditions.empty() ? "" : ",") + one;
+    CAPTURE(conditions);
+    rig.api.set_conditions("[" + conditions + "]");
+    const Outcome outcome = rig.run_cold(brief());
+    if (c.code == 0) {
+      pair_of(outcome);
+    } else {
+      CHECK_FAILURE(outcome, c.code, c.part);
+    }
+  }
+}
+
 TEST_CASE("csr: another's request of our name is never used") {
   Bootstrap rig;
   rig.api.set_taken(2);
@@ -251,6 +291,23 @@ TEST_CASE("csr: a lost answer makes no second request") {
   rig.api.lose_answers(0);
   pair_of(rig.run(csr()));
   CHECK(rig.api.made() == 2);
+}
+
+TEST_CASE("csr: a 409 that our own request is the reason of makes no second request") {
+  Bootstrap rig;
+  // The answer is lost, and so is the look after it.
+  rig.api.lose_answers(2);
+  CHECK_FAILURE(rig.run(brief()), 3, "while creating one of the certificatesigningrequests");
+  std::filesystem::remove(cache_file(rig, ".failure"));
+  rig.api.lose_answers(0);
+  const std::string key = facts_of_request(rig.api.last_spec()).public_key;
+  // Both looks before it is made again ask a server that has not heard of it.
+  rig.api.lag_for(2);
+  pair_of(rig.run(csr()));
+  CHECK(rig.api.posts() == 2);
+  CHECK(rig.api.made() == 1);
+  CHECK(rig.api.names().size() == 1);
+  CHECK(facts_of_request(rig.api.last_spec()).public_key == key);
 }
 
 TEST_CASE("csr: a kill while the answer is on its way makes no second request") {

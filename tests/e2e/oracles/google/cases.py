@@ -6,7 +6,7 @@ import os
 import time
 
 import jwt_tools
-from cloud import ACCOUNT, OTHER_ACCOUNT
+from cloud import ACCOUNT, FLEET_ACCOUNTS, OTHER_ACCOUNT
 
 POOL = "//iam.googleapis.com/projects/123456/locations/global/workloadIdentityPools/pool-1/"
 AUDIENCE = POOL + "providers/hub"
@@ -24,12 +24,14 @@ cat '{folder}/reply.json'
 
 
 class Case:
-    """`arguments` are our plugin's; `with_google_auth` are what they mean to google-auth."""
+    """`arguments` and `config`, a ClusterProfile's, are our plugin's; `with_google_auth` are what they
+    mean to google-auth."""
 
-    def __init__(self, name, credentials, arguments=(), **with_google_auth):
+    def __init__(self, name, credentials, arguments=(), config=None, **with_google_auth):
         self.name = name
         self.credentials = credentials
         self.arguments = list(arguments)
+        self.config = config
         self.with_google_auth = with_google_auth
 
 
@@ -102,7 +104,7 @@ class World:
                 "service_account_impersonation_url": url_of(ACCOUNT), **more}
 
     def cases(self):
-        return self.external_cases() + self.other_cases()
+        return self.external_cases() + self.other_cases() + self.chosen_cases()
 
     def external_cases(self):
         text = {"url": self.cloud.machine_url("/text"), "headers": {"X-Source": "1"}}
@@ -166,4 +168,15 @@ class World:
             Case("the metadata server", None),
             Case("the metadata server, impersonating", None,
                  ["--impersonate-service-account=" + ACCOUNT], impersonate=ACCOUNT),
+        ]
+
+    def chosen_cases(self):
+        """One mapping entry, and 50 ClusterProfiles that choose an account each."""
+        sources = [("external_account", self.file()), ("service_account", self.key()),
+                   ("the metadata server", None)]
+        return [
+            Case(f"{sources[i % 3][0]}, a ClusterProfile's {account}", sources[i % 3][1],
+                 ["--allow-impersonation=fleet-*"],
+                 config={"impersonateServiceAccount": account}, impersonate=account)
+            for i, account in enumerate(FLEET_ACCOUNTS)
         ]

@@ -20,6 +20,7 @@ from checks import Refused, check_assertion, check_aws_request, check_subject, r
 
 ACCOUNT = "robot@project-1.iam.gserviceaccount.com"
 OTHER_ACCOUNT = "other@project-1.iam.gserviceaccount.com"
+FLEET_ACCOUNTS = [f"fleet-{i}@project-1.iam.gserviceaccount.com" for i in range(50)]
 TOKEN_TYPE = "urn:ietf:params:oauth:token-type:"
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:"
 STS_FIELDS = {"grant_type", "audience", "scope", "requested_token_type", "subject_token",
@@ -87,7 +88,7 @@ class Google:
         return token_reply("ya29.of-a-key")
 
     def impersonate(self, request, account):
-        refuse_unless(account in (ACCOUNT, OTHER_ACCOUNT), "that account")
+        refuse_unless(account in [ACCOUNT, OTHER_ACCOUNT, *FLEET_ACCOUNTS], "that account")
         refuse_unless(request["headers"].get("content-type") == "application/json", "no JSON")
         token = request["headers"].get("authorization", "")
         refuse_unless(token.startswith("Bearer ya29."), "that Authorization")

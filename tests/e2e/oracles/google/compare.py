@@ -31,7 +31,17 @@ WHO_IT_IS_FOR = re.compile("GOOGLE_EXTERNAL_ACCOUNT_(ID|IMPERSONATED_EMAIL)=")
 AUDIENCES = [AUDIENCE, WORKFORCE, "//iam.googleapis.com/" + OTHER_PROVIDER]
 
 
+def exec_info(config):
+    """What a client says of a cluster whose ClusterProfile has this config."""
+    return json.dumps({"kind": "ExecCredential",
+                       "apiVersion": "client.authentication.k8s.io/v1",
+                       "spec": {"interactive": False,
+                                "cluster": {"server": "https://spoke", "config": config}}})
+
+
 def ask_plugin(case, plugin, ca, world, environment):
+    if case.config is not None:
+        environment = {**environment, "KUBERNETES_EXEC_INFO": exec_info(case.config)}
     command = [plugin, "--ca-file=" + ca, "--no-cache"]
     if case.credentials is not None:
         world.write("credentials.json", json.dumps(case.credentials))
