@@ -210,6 +210,7 @@ TEST_CASE("get: several names are a fleet of those, and a name that none has is 
   CHECK(says(missing, "holds no ClusterProfile named 'none'"));
   CHECK(missing.output == "fleet/a\n");
   CHECK_REFUSAL(fleet.get_some({"--name=x,y"}), 2, "holds no ClusterProfile named 'x, y'");
+  CHECK_REFUSAL(fleet.get_some({"--name=[a,b]"}), 2, "holds no ClusterProfile named '[a,b]'");
   CHECK_REFUSAL(fleet.get_some({"--name=a,b", "-o", "token"}), 2,
                 "'token' is no output format of several clusters");
 }
