@@ -6,13 +6,14 @@
 #include "installation.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
+#include "support/texts.hpp"
 
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <sstream>
 
 using namespace blackbox;
+using execcred::test::lines_of;
 
 namespace {
 
@@ -21,13 +22,6 @@ Outcome run_cli(const std::vector<std::string>& arguments,
   Command command{.arguments = {kCli}, .environment = environment};
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
   return run(command);
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
 }
 
 // Those that "execcred --help" lists.

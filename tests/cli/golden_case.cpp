@@ -3,6 +3,7 @@
 
 #include "documents.hpp"
 #include "sandbox.hpp"
+#include "support/texts.hpp"
 #include "test_paths.hpp"
 
 #include <unistd.h>
@@ -11,37 +12,23 @@
 #include <fstream>
 #include <map>
 #include <regex>
-#include <sstream>
 #include <stdexcept>
 
 namespace blackbox {
 namespace {
 
 namespace fs = std::filesystem;
+using execcred::test::lines_of;
+using execcred::test::replaced;
 
 const fs::path kRoot = EXECCRED_SOURCE "/tests/golden";
 const fs::path kPrograms = EXECCRED_BIN;
 
 using Placeholders = std::map<std::string, std::string>;
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
-
 std::string filled_in(std::string text, const Placeholders& placeholders) {
   for (const auto& [name, value] : placeholders) text = replaced(std::move(text), name, value);
   return text;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
 }
 
 std::string normalised(std::string text, const Placeholders& placeholders) {

@@ -19,13 +19,6 @@ KeyPtr make_key() {
   return key;
 }
 
-void set_random_serial(X509& certificate) {
-  const BignumPtr serial(BN_new());
-  require_openssl(serial != nullptr && BN_rand(serial.get(), 64, BN_RAND_TOP_ONE, 0) == 1 &&
-                      BN_to_ASN1_INTEGER(serial.get(), X509_get_serialNumber(&certificate)),
-                  "choose a serial number");
-}
-
 void set_common_name(X509_NAME& name, const std::string& value) {
   require_openssl(X509_NAME_add_entry_by_NID(&name, NID_commonName, MBSTRING_UTF8,
                                              reinterpret_cast<const unsigned char*>(value.data()),

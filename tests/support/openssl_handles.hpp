@@ -41,6 +41,13 @@ inline void require_openssl(bool succeeded, const std::string& action) {
                            (reason != nullptr ? reason : "no reason given by OpenSSL"));
 }
 
+inline void set_random_serial(X509& certificate) {
+  const BignumPtr serial(BN_new());
+  require_openssl(serial != nullptr && BN_rand(serial.get(), 64, BN_RAND_TOP_ONE, 0) == 1 &&
+                      BN_to_ASN1_INTEGER(serial.get(), X509_get_serialNumber(&certificate)),
+                  "choose a serial number");
+}
+
 // What `write` puts into the BIO that it is called with; it gives 1 for success, as OpenSSL does.
 template <class Write>
 std::string written_by(Write write) {

@@ -17,13 +17,6 @@ KeyPtr make_key(int rsa_bits) {
   return key;
 }
 
-void set_serial(X509& certificate) {
-  const BignumPtr serial(BN_new());
-  require_openssl(serial != nullptr && BN_rand(serial.get(), 64, BN_RAND_TOP_ONE, 0) == 1 &&
-                      BN_to_ASN1_INTEGER(serial.get(), X509_get_serialNumber(&certificate)),
-                  "choose a serial number");
-}
-
 void set_name(X509& certificate, const IdentityOptions& options) {
   const std::unique_ptr<X509_NAME, OpensslDeleter<X509_NAME_free>> name(X509_NAME_new());
   const auto* text = reinterpret_cast<const unsigned char*>(options.common_name.data());
@@ -73,7 +66,7 @@ Identity make_identity(const IdentityOptions& options) {
   X509& issuer = options.issuer == nullptr ? certificate : *options.issuer->certificate;
   EVP_PKEY* const signer = options.issuer == nullptr ? made.key.get() : options.issuer->key.get();
   X509_set_version(&certificate, options.is_version_1 ? X509_VERSION_1 : X509_VERSION_3);
-  set_serial(certificate);
+  set_random_serial(certificate);
   set_name(certificate, options);
   X509_gmtime_adj(X509_getm_notBefore(&certificate), options.begins);
   X509_gmtime_adj(X509_getm_notAfter(&certificate), options.ends);

@@ -2,8 +2,8 @@
 #include "fleet.hpp"
 
 #include "cli/inventory.hpp"
+#include "support/texts.hpp"
 
-#include <sstream>
 #include <utility>
 
 namespace blackbox {
@@ -65,7 +65,7 @@ void Fleet::remove_profile(const std::string& name) const {
 void Fleet::set_lifetime(int seconds) const { sandbox_.write("lifetime", std::to_string(seconds)); }
 
 std::vector<std::string> Fleet::refreshes() const {
-  return lines_of(read_text(sandbox_.path() / "runs"));
+  return execcred::test::lines_of(read_text(sandbox_.path() / "runs"));
 }
 
 Command Fleet::command(std::vector<std::string> arguments) const {
@@ -79,13 +79,6 @@ Outcome Fleet::once(std::vector<std::string> arguments) const {
   arguments.push_back("--once");
   arguments.push_back("--to-dir=" + root().native());
   return sync(std::move(arguments));
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
 }
 
 }  // namespace blackbox

@@ -44,6 +44,4 @@ class Fleet {
   Sandbox sandbox_;
 };
 
-std::vector<std::string> lines_of(const std::string& text);
-
 }  // namespace blackbox

@@ -3,6 +3,7 @@
 #include "cli/inventory.hpp"
 #include "documents.hpp"
 #include "plugin_under_test.hpp"
+#include "support/texts.hpp"
 
 #include <doctest/doctest.h>
 
@@ -292,7 +293,7 @@ TEST_CASE("sync --log-format=json: every line is an object, errors too") {
   const Outcome outcome = fleet.once({"--log-format=json"});
   CHECK(outcome.exit_code == 1);
   std::size_t lines = 0;
-  for (const std::string& line : lines_of(outcome.error_output)) {
+  for (const std::string& line : execcred::test::lines_of(outcome.error_output)) {
     ++lines;
     CHECK(json_at(line, "level") != "");
     CHECK(json_at(line, "message") != "");

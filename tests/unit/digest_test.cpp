@@ -116,6 +116,8 @@ TEST_CASE("hmac_sha256: as OpenSSL's, for every length of key and message around
 TEST_CASE("fingerprint: half of the hash of what it is, a NUL, and the secret") {
   CHECK(fingerprint("client-secret", "s3cret") == "4c21a3b36165f34c7795834402453f25");
   CHECK(fingerprint("", "") == "6e340b9cffb37a989ca544e6bb780a2c");
+  CHECK(fingerprint("command", std::vector<std::string>{"--key", "a"}) ==
+        fingerprint("command", std::string_view("--key\0a\0", 8)));
 }
 
 TEST_CASE("fingerprint: another for another secret, and for another use of the same") {

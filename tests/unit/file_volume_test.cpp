@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that change while they are read: kubelet's volumes, replaced and growing files.
 #include "expect.hpp"
+#include "support/meanwhile.hpp"
 #include "temp_dir.hpp"
 
 #include <doctest/doctest.h>
@@ -8,10 +9,7 @@
 
 #include <fcntl.h>
 
-#include <atomic>
 #include <chrono>
-#include <functional>
-#include <thread>
 
 namespace execcred {
 namespace {
@@ -20,6 +18,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using test::check_fails;
 using test::make_directory;
+using test::Meanwhile;
 using test::TempDir;
 using test::write_file;
 
@@ -66,30 +65,6 @@ bool is_one_generation(std::string_view content) {
   }
   return true;
 }
-
-// Runs `change` again and again in a thread, as long as the object lives.
-class Meanwhile {
- public:
-  explicit Meanwhile(const std::function<void()>& change)
-      : thread_([this, change] {
-          while (!is_over_) {
-            change();
-            ++count_;
-          }
-        }) {}
-  Meanwhile(const Meanwhile&) = delete;
-  Meanwhile& operator=(const Meanwhile&) = delete;
-  ~Meanwhile() {
-    is_over_ = true;
-    thread_.join();
-  }
-  int count() const { return count_; }
-
- private:
-  std::atomic<bool> is_over_ = false;
-  std::atomic<int> count_ = 0;
-  std::thread thread_;
-};
 
 struct Reads {
   int failed = 0;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a mapping for execcred-oidc-federation leaves open, or says in vain.
 #include "lint.hpp"
+#include "temp_dir.hpp"
 #include "test_paths.hpp"
 
 #include <execcred/base/text.hpp>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 namespace execcred {
 namespace {
 
 using test::check_findings;
 using test::contains;
+using test::content_of;
 using test::lint_text;
 using test::Severity;
 
@@ -41,13 +41,6 @@ std::string variable(const std::string& name, const std::string& value) {
   return R"({"name":")" + name + R"(","value":)" + json::to_text(json::Value(value)) + "}";
 }
 
-std::string read(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 TEST_CASE("lint: every example of oidc-federation has no findings") {
   const std::filesystem::path folder =
       std::filesystem::path(EXECCRED_SOURCE) / "config/oidc-federation";
@@ -56,8 +49,8 @@ TEST_CASE("lint: every example of oidc-federation has no findings") {
     if (!entry.is_directory()) continue;
     CAPTURE(entry.path());
     ++examples;
-    check_findings(read(entry.path() / "mapping.json"), {});
-    check_findings(read(entry.path() / "clusterprofile.yaml"), {});
+    check_findings(content_of(entry.path() / "mapping.json"), {});
+    check_findings(content_of(entry.path() / "clusterprofile.yaml"), {});
   }
   CHECK(examples >= 9);
 }

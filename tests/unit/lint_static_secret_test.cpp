@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a mapping for execcred-static-secret leaves open, or says in vain.
 #include "lint.hpp"
+#include "temp_dir.hpp"
 #include "test_paths.hpp"
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 namespace execcred {
 namespace {
 
 using test::check_findings;
+using test::content_of;
 using test::Expected;
 using test::Severity;
 
@@ -25,13 +25,6 @@ std::string with(const std::string& args, bool provides_cluster_info = true) {
          args + R"(],"provideClusterInfo":)" + (provides_cluster_info ? "true" : "false") + "}}]}";
 }
 
-std::string read(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 TEST_CASE("lint: every example of static-secret has no findings") {
   const std::filesystem::path folder =
       std::filesystem::path(EXECCRED_SOURCE) / "config/static-secret";
@@ -40,8 +33,8 @@ TEST_CASE("lint: every example of static-secret has no findings") {
     if (!entry.is_directory()) continue;
     CAPTURE(entry.path());
     ++examples;
-    check_findings(read(entry.path() / "mapping.json"), {});
-    check_findings(read(entry.path() / "clusterprofile.yaml"), {});
+    check_findings(content_of(entry.path() / "mapping.json"), {});
+    check_findings(content_of(entry.path() / "clusterprofile.yaml"), {});
   }
   CHECK(examples >= 14);
 }

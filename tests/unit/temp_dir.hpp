@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -47,6 +48,12 @@ inline std::filesystem::path write_file(const std::filesystem::path& path, std::
   std::ofstream(path, std::ios::binary) << content;
   set_mode(path, mode);
   return path;
+}
+
+// Empty for what cannot be read.
+inline std::string content_of(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 inline std::filesystem::path make_directory(const std::filesystem::path& path, mode_t mode = 0755) {

@@ -17,11 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr uid_t kStranger = 54321;
 
-std::string content_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 void put_file(const fs::path& path, std::string_view content, mode_t mode = 0600) {
   fs::remove_all(path);
   write_file(path, content, mode);

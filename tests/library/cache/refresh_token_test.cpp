@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 using test::check_fails;
 using test::contains;
+using test::content_of;
 using Source = RefreshTokenStore::Source;
 
 Source source_of(std::string_view original) {
@@ -33,11 +34,6 @@ CacheDirectory open_directory(const fs::path& path) {
       CacheDirectory::open(path.native(), Environment(), CacheDirectory::IfMissing::create);
   REQUIRE(directory);
   return std::move(directory).value();
-}
-
-std::string content_of(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 // A directory, and what processes of one user do with it.

@@ -7,7 +7,6 @@
 
 #include <sys/stat.h>
 
-#include <fstream>
 #include <sstream>
 
 using namespace execcred;
@@ -16,12 +15,6 @@ using namespace execcred::test;
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 // The value of a field "NAME LENGTH\nVALUE\n" of an entry.
 std::string field(const std::string& entry, const std::string& name) {
@@ -60,7 +53,7 @@ TEST_CASE("upgrade: an entry that an older version wrote is served, under the sa
     if (!version.is_directory()) continue;
     for (const auto& file : fs::directory_iterator(version.path() / "cache")) {
       CAPTURE(file.path().native());
-      const std::string entry = text_of(file.path());
+      const std::string entry = content_of(file.path());
       CacheFixture fixture;
       fixture.clock.time = time_of(field(entry, "created")) + 1min;
       const CacheKey key = key_of(field(entry, "key"));

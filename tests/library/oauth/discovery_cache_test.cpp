@@ -11,7 +11,6 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 namespace execcred::test {
@@ -36,11 +35,6 @@ CacheDirectory open_directory(const fs::path& path) {
       CacheDirectory::open(path.native(), Environment(), CacheDirectory::IfMissing::create);
   REQUIRE(directory);
   return std::move(directory).value();
-}
-
-std::string content_of(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 // An issuer on loopback, and a cache directory for its document.

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The examples of config/aws are run as they stand, but for the places where files are.
 #include "platform.hpp"
+#include "support/texts.hpp"
 #include "test_paths.hpp"
 
 #include <doctest/doctest.h>
 
 namespace execcred::test {
 namespace {
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
 
 // By `execcred get`, in the surroundings that the example's README asks for.
 Outcome run_example(const Rig& rig, const std::string& name, const Texts& surroundings) {

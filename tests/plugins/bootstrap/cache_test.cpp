@@ -2,56 +2,16 @@
 // What the cluster issued, shared by processes: whose it is, how it is refreshed, and that one
 // request is made.
 #include "bootstrap.hpp"
-#include "support/processes.hpp"
+#include "support/plugin_storm.hpp"
 
 #include <doctest/doctest.h>
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <filesystem>
-#include <set>
 
 namespace execcred::test {
 namespace {
 
 constexpr int kCount = 50;
-
-struct Storm {
-  std::vector<int> codes;
-  std::set<std::string> outputs;
-};
-
-// Releases them at once; each writes to a file of its own.
-Storm let_loose(const Bootstrap& rig, const Ask& ask) {
-  blackbox::Command command = rig.command(ask);
-  std::vector<char*> arguments;
-  std::vector<char*> environment;
-  for (std::string& text : command.arguments) arguments.push_back(text.data());
-  for (std::string& text : command.environment) environment.push_back(text.data());
-  arguments.push_back(nullptr);
-  environment.push_back(nullptr);
-  Texts outputs;
-  for (int i = 0; i < kCount; ++i) outputs.push_back(rig.sandbox.at("out-" + std::to_string(i)));
-  Storm storm;
-  storm.codes = run_at_once(kCount, [&](int number) {
-    blackbox::open_descriptor(STDOUT_FILENO, outputs[static_cast<std::size_t>(number)].c_str(),
-                              O_WRONLY | O_CREAT | O_TRUNC);
-    blackbox::open_descriptor(STDERR_FILENO, "/dev/null", O_WRONLY);
-    execve(arguments[0], arguments.data(), environment.data());
-    return 126;
-  });
-  for (const std::string& output : outputs) {
-    const blackbox::Answer answer = blackbox::read_answer(blackbox::read_text(output));
-    if (answer.problem.empty()) storm.outputs.insert(answer.token + answer.certificate);
-  }
-  return storm;
-}
-
-long count_of(const Storm& storm, int code) {
-  return std::count(storm.codes.begin(), storm.codes.end(), code);
-}
 
 // A pair that lives for half a minute, of which the first tenth is not in the refresh window.
 const Ask kShortLived = csr({.arguments = {"--refresh-before=29s"}});
@@ -185,25 +145,27 @@ TEST_CASE("cache: an unsafe directory is none, and costs nobody the credential")
 
 TEST_CASE("storm: processes at once make one TokenRequest, and share its token") {
   const Bootstrap rig;
-  const Storm storm = let_loose(rig, {.arguments = {"--timeout=30s"}});
-  CHECK(count_of(storm, 0) == kCount);
-  CHECK(storm.outputs.size() == 1);
+  const Storm storm = let_loose(kCount, rig.command({.arguments = {"--timeout=30s"}}), rig.sandbox);
+  CHECK(storm.count_of(0) == kCount);
+  CHECK(storm.credentials.size() == 1);
   CHECK(rig.api.server.count(kTokenPath) == 1);
 }
 
 TEST_CASE("storm: processes at once create one CertificateSigningRequest, and share its pair") {
   const Bootstrap rig;
-  const Storm storm = let_loose(rig, csr({.arguments = {"--timeout=30s"}}));
-  CHECK(count_of(storm, 0) == kCount);
-  CHECK(storm.outputs.size() == 1);
+  const Storm storm =
+      let_loose(kCount, rig.command(csr({.arguments = {"--timeout=30s"}})), rig.sandbox);
+  CHECK(storm.count_of(0) == kCount);
+  CHECK(storm.credentials.size() == 1);
   CHECK(rig.api.posts() == 1);
 }
 
 TEST_CASE("storm: while nobody approves, there is one request, and all run out of time") {
   Bootstrap rig;
   rig.api.decide(Approver::waits);
-  const Storm storm = let_loose(rig, csr({.arguments = {"--timeout=6s"}}));
-  CHECK(count_of(storm, 3) == kCount);
+  const Storm storm =
+      let_loose(kCount, rig.command(csr({.arguments = {"--timeout=6s"}})), rig.sandbox);
+  CHECK(storm.count_of(3) == kCount);
   CHECK(rig.api.posts() == 1);
   rig.api.decide(Approver::approves);
   CHECK_SUCCESS(rig.run(csr()));

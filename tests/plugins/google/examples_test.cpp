@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The examples of config/google are run as they stand, but for the places where files are.
 #include "google.hpp"
+#include "support/texts.hpp"
 #include "test_paths.hpp"
 
 #include <doctest/doctest.h>
@@ -13,14 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto kPlain = ScriptedServer::Transport::plain;
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
 
 }  // namespace
 

@@ -2,15 +2,13 @@
 // Credentials in files: mounted Secrets, kubeconfigs, and certificates that are being renewed.
 #include "material.hpp"
 #include "plugin.hpp"
+#include "support/meanwhile.hpp"
 #include "volume.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
 
-#include <atomic>
 #include <filesystem>
-#include <functional>
-#include <thread>
 
 namespace execcred::test {
 namespace {
@@ -22,29 +20,6 @@ Outcome of_files(Texts arguments, const std::string& server = std::string(kSpoke
   return blackbox::run(
       plugin_of(std::move(arguments), asked_for(server, R"({"clusterName":"spoke-1"})")));
 }
-
-class Meanwhile {
- public:
-  explicit Meanwhile(const std::function<void()>& change)
-      : thread_([this, change] {
-          while (!is_over_) {
-            change();
-            ++count_;
-          }
-        }) {}
-  Meanwhile(const Meanwhile&) = delete;
-  Meanwhile& operator=(const Meanwhile&) = delete;
-  ~Meanwhile() {
-    is_over_ = true;
-    thread_.join();
-  }
-  int count() const { return count_; }
-
- private:
-  std::atomic<bool> is_over_ = false;
-  std::atomic<int> count_ = 0;
-  std::thread thread_;
-};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --server-ca-file: the cluster's CA data may hold no certificate that the file lacks.
 #include "support/certificates.hpp"
+#include "support/texts.hpp"
 #include "support/token_file.hpp"
 
 #include <doctest/doctest.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 
 using namespace blackbox;
+using execcred::test::replaced;
 
 namespace {
 
@@ -15,14 +17,6 @@ constexpr const char* kField = "spec.cluster.certificate-authority-data";
 
 std::string ca_data(const std::string& pem) {
   return ",\"certificate-authority-data\":" + json_string(base64(pem));
-}
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
 }
 
 // The same certificate with its base64 in lines of another length.
