@@ -3,6 +3,7 @@
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <curl/curl.h>
 
@@ -33,27 +34,13 @@ Answer read(HttpResponse response) {
     return answer;
   }
   answer.body = std::move(document).value();
-  answer.is_status = text_of(answer.body.find("kind")) == "Status";
-  answer.message = answer.is_status ? text_of(answer.body.find("message")) : std::string();
-  answer.reason = answer.is_status ? text_of(answer.body.find("reason")) : std::string();
+  answer.is_status = json::text_or_empty(answer.body, "kind") == "Status";
+  answer.message = answer.is_status ? json::text_or_empty(answer.body, "message") : std::string();
+  answer.reason = answer.is_status ? json::text_or_empty(answer.body, "reason") : std::string();
   return answer;
 }
 
 }  // namespace
-
-std::string text_of(const json::Value* value) {
-  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
-}
-
-const json::Value* find_at(const json::Value& document,
-                           std::initializer_list<std::string_view> path) {
-  const json::Value* value = &document;
-  for (const std::string_view name : path) {
-    value = value->find(name);
-    if (value == nullptr) return nullptr;
-  }
-  return value;
-}
 
 Result<Answer> Api::send(std::string_view method, std::string_view path, const std::string& body,
                          const SecretString& token) {

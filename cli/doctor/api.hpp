@@ -67,9 +67,4 @@ inline constexpr std::string_view kAccessReviews =
 
 inline constexpr std::string_view kAnonymousUser = "system:anonymous";
 
-std::string text_of(const json::Value* value);
-// Follows the names down through objects; null where one is missing.
-const json::Value* find_at(const json::Value& document,
-                           std::initializer_list<std::string_view> path);
-
 }  // namespace execcred::doctor

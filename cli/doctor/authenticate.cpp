@@ -3,6 +3,7 @@
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -39,13 +40,13 @@ struct Identity {
 Identity identity_of(const Answer& answer) {
   Identity identity;
   if (is_success(answer)) {
-    const json::Value* const info = find_at(answer.body, {"status", "userInfo"});
+    const json::Value* const info = json::find_at(answer.body, {"status", "userInfo"});
     if (info == nullptr) return identity;
-    identity.user = text_of(info->find("username"));
+    identity.user = json::text_or_empty(*info, "username");
     const json::Value* const groups = info->find("groups");
     if (groups != nullptr && groups->array() != nullptr) {
       for (const json::Value& group : *groups->array()) {
-        identity.groups.push_back(text_of(&group));
+        identity.groups.push_back(json::text_or_empty(&group));
       }
     }
   } else if (answer.status == kForbidden && answer.is_status) {
@@ -192,7 +193,7 @@ class ServerRun {
   }
 
   bool is_review(const Answer& answer) const {
-    const std::string kind = text_of(answer.body.find("kind"));
+    const std::string kind = json::text_or_empty(answer.body, "kind");
     return kind == (is_old_ ? "SelfSubjectAccessReview" : "SelfSubjectReview") &&
            answer.body.find("status") != nullptr;
   }
@@ -290,7 +291,7 @@ class ServerRun {
         break;
       }
       const json::Value* const verdict =
-          is_success(*answer) ? find_at(answer->body, {"status", "allowed"}) : nullptr;
+          is_success(*answer) ? json::find_at(answer->body, {"status", "allowed"}) : nullptr;
       if (verdict == nullptr || verdict->boolean() == nullptr) {
         report_no_verdict(permission, *answer);
       } else if (*verdict->boolean()) {
@@ -316,7 +317,8 @@ class ServerRun {
   }
 
   void report_denied(const Permission& permission, const Answer& answer) {
-    const std::string reason = text_of(find_at(answer.body, {"status", "reason"}));
+    const std::string reason =
+        json::text_or_empty(json::find_at(answer.body, {"status", "reason"}));
     refuse(cause::kForbidden,
            "may not " + permission.text() + (reason.empty() ? "" : ": " + reason),
            "a Role and its binding must allow it to " + in_quotes(item_.user));

@@ -17,13 +17,8 @@ using json::ObjectReader;
 
 constexpr std::size_t kMaxConfig = 1024 * 1024;
 
-Result<std::string> text_or_empty(const ObjectReader& object, std::string_view name) {
-  const std::optional<std::string> text = TRY(object.optional_string(name));
-  return text.value_or("");
-}
-
 Status add_expression(const ObjectReader& object, JwtAuthenticator& authenticator) {
-  std::string expression = TRY(text_or_empty(object, "expression"));
+  std::string expression = TRY(object.string_or_empty("expression"));
   if (!expression.empty()) authenticator.expressions.push_back(std::move(expression));
   return {};
 }
@@ -33,8 +28,8 @@ Status read_username(const ObjectReader& entry, JwtAuthenticator& authenticator)
   if (!mappings) return {};
   const std::optional<ObjectReader> username = TRY(mappings->optional_object("username"));
   if (!username) return {};
-  authenticator.username_claim = TRY(text_or_empty(*username, "claim"));
-  authenticator.username_prefix = TRY(text_or_empty(*username, "prefix"));
+  authenticator.username_claim = TRY(username->string_or_empty("claim"));
+  authenticator.username_prefix = TRY(username->string_or_empty("prefix"));
   return add_expression(*username, authenticator);
 }
 
@@ -46,8 +41,8 @@ Result<JwtAuthenticator> read_authenticator(const ObjectReader& entry) {
   TRY(read_username(entry, authenticator));
   const std::vector<ObjectReader> rules = TRY(entry.objects("claimValidationRules"));
   for (const ObjectReader& rule : rules) {
-    std::string claim = TRY(text_or_empty(rule, "claim"));
-    std::string value = TRY(text_or_empty(rule, "requiredValue"));
+    std::string claim = TRY(rule.string_or_empty("claim"));
+    std::string value = TRY(rule.string_or_empty("requiredValue"));
     if (!claim.empty()) {
       authenticator.required.push_back({.claim = std::move(claim), .value = std::move(value)});
     }

@@ -6,6 +6,7 @@
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/x509/certificate_fields.hpp>
 #include <execcred/x509/openssl.hpp>
 
 #include <fcntl.h>
@@ -21,15 +22,12 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
-#include <ctime>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 namespace execcred::doctor {
 namespace {
-
-using std::chrono::sys_seconds;
 
 constexpr std::size_t kMostAddresses = 8;
 constexpr std::size_t kMaxConnectReply = 16 * 1024;
@@ -103,35 +101,6 @@ int problem_of(int descriptor) {
   socklen_t size = sizeof problem;
   getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &problem, &size);
   return problem;
-}
-
-std::string name_text(const X509_NAME* name) {
-  BIO* const memory = BIO_new(BIO_s_mem());
-  if (memory == nullptr || name == nullptr) return {};
-  X509_NAME_print_ex(memory, name, 0, XN_FLAG_RFC2253);
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(memory, &text);
-  std::string printed =
-      size > 0 ? printable({text, static_cast<std::size_t>(size)}) : std::string();
-  BIO_free(memory);
-  return printed;
-}
-
-std::optional<sys_seconds> time_of(const ASN1_TIME* time) {
-  std::tm parts = {};
-  if (time == nullptr || ASN1_TIME_to_tm(time, &parts) != 1) return std::nullopt;
-  const std::chrono::year_month_day day(std::chrono::year(parts.tm_year + 1900),
-                                        std::chrono::month(static_cast<unsigned>(parts.tm_mon + 1)),
-                                        std::chrono::day(static_cast<unsigned>(parts.tm_mday)));
-  return std::chrono::sys_days(day) + std::chrono::hours(parts.tm_hour) +
-         std::chrono::minutes(parts.tm_min) + std::chrono::seconds(parts.tm_sec);
-}
-
-std::string der_of(const X509_NAME* name) {
-  const unsigned char* bytes = nullptr;
-  std::size_t size = 0;
-  if (X509_NAME_get0_der(name, &bytes, &size) != 1) return {};
-  return {reinterpret_cast<const char*>(bytes), size};
 }
 
 // RFC 8446, section 6.
@@ -584,18 +553,18 @@ void Connection::take_peer(SSL& ssl) {
   peer_ = {};
   peer_.protocol = SSL_get_version(&ssl);
   if (X509* const leaf = SSL_get0_peer_certificate(&ssl)) {
-    peer_.subject = name_text(X509_get_subject_name(leaf));
+    peer_.subject = text_of_name(X509_get_subject_name(leaf));
     peer_.not_after = time_of(X509_get0_notAfter(leaf));
   }
   const STACK_OF(X509)* const chain = SSL_get0_verified_chain(&ssl);
   if (chain != nullptr && sk_X509_num(chain) > 0) {
     const X509* const root = sk_X509_value(chain, sk_X509_num(chain) - 1);
-    peer_.ca_subject = name_text(X509_get_subject_name(root));
+    peer_.ca_subject = text_of_name(X509_get_subject_name(root));
     peer_.ca_not_after = time_of(X509_get0_notAfter(root));
   }
   const STACK_OF(X509_NAME)* const names = SSL_get0_peer_CA_list(&ssl);
   for (int i = 0; names != nullptr && i < sk_X509_NAME_num(names); ++i) {
-    peer_.client_cas.push_back(der_of(sk_X509_NAME_value(names, i)));
+    peer_.client_cas.push_back(der_of_name(sk_X509_NAME_value(names, i)));
   }
   peer_.wants_client_certificate = tls_->events().wants_client_certificate;
 }

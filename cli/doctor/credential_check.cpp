@@ -55,22 +55,6 @@ json::Value payload_of(const SecretString& token) {
   return document ? std::move(document).value() : json::Value();
 }
 
-std::string der_of(const X509_NAME* name) {
-  const unsigned char* bytes = nullptr;
-  std::size_t size = 0;
-  if (name == nullptr || X509_NAME_get0_der(name, &bytes, &size) != 1) return {};
-  return {reinterpret_cast<const char*>(bytes), size};
-}
-
-std::string text_of_name(const X509_NAME* name) {
-  const BioOwner memory(BIO_new(BIO_s_mem()));
-  if (memory == nullptr || name == nullptr) return {};
-  X509_NAME_print_ex(memory.get(), name, 0, XN_FLAG_RFC2253);
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(memory.get(), &text);
-  return size > 0 ? printable({text, static_cast<std::size_t>(size)}) : std::string();
-}
-
 Result<std::vector<Certificate>> read_chain(const std::string& pem) {
   std::vector<PemBlock> blocks = TRY(parse_pem_blocks(pem));
   std::vector<Certificate> chain;
@@ -186,7 +170,7 @@ class Check {
                                  .not_before = times.not_before,
                                  .not_after = times.not_after};
     for (const Certificate& one : chain) {
-      certificate.issuers.push_back(der_of(X509_get_issuer_name(one.x509.get())));
+      certificate.issuers.push_back(der_of_name(X509_get_issuer_name(one.x509.get())));
     }
     told_.push_back("certificate of " + in_quotes(certificate.subject) + ", issued by " +
                     in_quotes(certificate.issuer) + ", until " + text_of(certificate.not_after));

@@ -3,6 +3,7 @@
 
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/x509/openssl.hpp>
 
 #include <openssl/core_names.h>
@@ -42,13 +43,8 @@ constexpr std::array<Algorithm, 6> kAlgorithms = {{{"RS256", "SHA256", "", 0},
                                                    {"ES384", "SHA384", "P-384", 48, "secp384r1"},
                                                    {"ES512", "SHA512", "P-521", 66, "secp521r1"}}};
 
-std::string text_of(const json::Value& key, std::string_view name) {
-  const json::Value* const value = key.find(name);
-  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
-}
-
 std::optional<std::string> bytes_of(const json::Value& key, std::string_view name) {
-  return decode_base64url(text_of(key, name));
+  return decode_base64url(json::text_or_empty(key, name));
 }
 
 const unsigned char* bytes_at(std::string_view text) {
@@ -146,8 +142,9 @@ Signature check_signature(const SecretString& token, const UnverifiedClaims& cla
   if (!signature) return Signature::unknown;
   bool has_unreadable = false;
   for (const json::Value& key : *list->array()) {
-    const bool is_curve = text_of(key, "kty") == "EC" && text_of(key, "crv") == algorithm->curve;
-    const bool is_rsa = text_of(key, "kty") == "RSA" && algorithm->curve.empty();
+    const bool is_curve = json::text_or_empty(key, "kty") == "EC" &&
+                          json::text_or_empty(key, "crv") == algorithm->curve;
+    const bool is_rsa = json::text_or_empty(key, "kty") == "RSA" && algorithm->curve.empty();
     if (!is_curve && !is_rsa) continue;
     const KeyOwner read = is_rsa ? rsa_key(key) : curve_key(key, *algorithm);
     has_unreadable = has_unreadable || read == nullptr;

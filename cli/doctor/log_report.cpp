@@ -7,7 +7,7 @@
 #include <execcred/base/rfc3339.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/json/json.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/os/file.hpp>
 
 #include <algorithm>
@@ -32,27 +32,25 @@ struct Line {
   std::string hint = {};
 };
 
-std::string text_of(const json::Value& object, std::string_view name) {
-  const json::Value* const value = object.find(name);
-  const std::string* const text = value == nullptr ? nullptr : value->string();
-  return text == nullptr ? std::string() : shown_text(*text, {}, kMaxText);
+std::string shown_text_of(const json::Value& object, std::string_view name) {
+  return shown_text(json::text_or_empty(object, name), {}, kMaxText);
 }
 
 std::optional<Line> parse_line(std::string_view text) {
   if (text.empty() || text.size() > kMaxLine) return std::nullopt;
   const Result<json::Value> object = json::parse(text);
   if (!object || object->object() == nullptr) return std::nullopt;
-  const Result<TimePoint> time = parse_rfc3339(text_of(*object, "time"));
+  const Result<TimePoint> time = parse_rfc3339(shown_text_of(*object, "time"));
   const json::Value* const code = object->find("exit_code");
   if (!time || code == nullptr || code->number() == nullptr) return std::nullopt;
   Line line{.time = *time,
-            .plugin = text_of(*object, "plugin"),
-            .server = text_of(*object, "server"),
-            .identity = text_of(*object, "identity"),
+            .plugin = shown_text_of(*object, "plugin"),
+            .server = shown_text_of(*object, "server"),
+            .identity = shown_text_of(*object, "identity"),
             .exit_code = code->number()->text == "0" ? 0 : 1,
-            .cause = text_of(*object, "cause"),
-            .error = text_of(*object, "error"),
-            .hint = text_of(*object, "hint")};
+            .cause = shown_text_of(*object, "cause"),
+            .error = shown_text_of(*object, "error"),
+            .hint = shown_text_of(*object, "hint")};
   if (line.plugin.empty()) return std::nullopt;
   if (!known_cause(line.cause)) line.cause.clear();
   return line;
@@ -112,10 +110,10 @@ std::string write_log_text(const std::vector<LoggedCluster>& clusters) {
     const std::string_view state = !cluster.last_failure ? "ok"
                                    : cluster.is_failing  ? "fail"
                                                          : "passed";
-    text += doctor::text_of(cluster.last_failure.value_or(cluster.last_run)) + "  " +
-            std::string(state) + "  " + (cluster.cause.empty() ? "-" : cluster.cause) + "  " +
-            server_of(cluster) + "  " + cluster.plugin + "  " + std::to_string(cluster.failures) +
-            " of " + std::to_string(cluster.runs) + " runs failed\n";
+    text += text_of(cluster.last_failure.value_or(cluster.last_run)) + "  " + std::string(state) +
+            "  " + (cluster.cause.empty() ? "-" : cluster.cause) + "  " + server_of(cluster) +
+            "  " + cluster.plugin + "  " + std::to_string(cluster.failures) + " of " +
+            std::to_string(cluster.runs) + " runs failed\n";
     if (!cluster.error.empty()) text += "  " + cluster.error + "\n";
     if (!cluster.hint.empty()) text += "  hint: " + cluster.hint + "\n";
   }
@@ -134,10 +132,10 @@ std::string write_log_json(const std::vector<LoggedCluster>& clusters) {
     add("identity", cluster.identity);
     add("result", cluster.is_failing ? "fail" : "ok");
     add("cause", cluster.cause);
-    if (cluster.last_failure) add("time", doctor::text_of(*cluster.last_failure));
+    if (cluster.last_failure) add("time", text_of(*cluster.last_failure));
     add("error", cluster.error);
     add("hint", cluster.hint);
-    add("last_run", doctor::text_of(cluster.last_run));
+    add("last_run", text_of(cluster.last_run));
     item.add("runs", json::Value(json::Number{std::to_string(cluster.runs)}));
     item.add("failures", json::Value(json::Number{std::to_string(cluster.failures)}));
     items.push_back(std::move(item));

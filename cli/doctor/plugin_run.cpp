@@ -4,7 +4,7 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/exec/run_record.hpp>
-#include <execcred/json/json.hpp>
+#include <execcred/json/json_reader.hpp>
 #include <execcred/os/process.hpp>
 
 #include <fcntl.h>
@@ -25,10 +25,6 @@ namespace execcred::doctor {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const json::Value* value) {
-  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
-}
 
 // Never waits, follows no link, and takes what this user alone can have written.
 std::optional<std::string> read_report(const std::string& path) {
@@ -156,14 +152,16 @@ std::optional<Error> take_report(const std::string& path) {
   if (!text) return std::nullopt;
   const Result<json::Value> document = json::parse(*text, {.bytes = kMaxReport});
   if (!document) return std::nullopt;
-  const std::optional<std::string_view> cause = known_cause(text_of(document->find("cause")));
+  const std::optional<std::string_view> cause =
+      known_cause(json::text_or_empty(*document, "cause"));
   if (!cause) return std::nullopt;
-  Error error{.message = text_of(document->find("error")),
-              .hint = text_of(document->find("hint")),
+  Error error{.message = json::text_or_empty(*document, "error"),
+              .hint = json::text_or_empty(*document, "hint"),
               .cause = *cause};
   const json::Value* const context = document->find("context");
   if (context == nullptr || context->array() == nullptr) return error;
-  for (const json::Value& doing : *context->array()) error.context.push_back(text_of(&doing));
+  for (const json::Value& doing : *context->array())
+    error.context.push_back(json::text_or_empty(&doing));
   return error;
 }
 

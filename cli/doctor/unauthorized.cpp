@@ -6,6 +6,7 @@
 
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -30,7 +31,7 @@ std::vector<BoundObject> bound_objects(const json::Value& payload) {
   std::vector<BoundObject> objects;
   const json::Value* const claim = payload.find("kubernetes.io");
   if (claim == nullptr) return objects;
-  const std::string name_space = text_of(claim->find("namespace"));
+  const std::string name_space = json::text_or_empty(*claim, "namespace");
   if (!is_dns1123_label(name_space)) return objects;
   struct Kind {
     std::string_view member;
@@ -41,7 +42,7 @@ std::vector<BoundObject> bound_objects(const json::Value& payload) {
                            Kind{"pod", "Pod", "pods"}, Kind{"secret", "Secret", "secrets"}}) {
     const json::Value* const object = claim->find(kind.member);
     if (object == nullptr) continue;
-    const std::string name = text_of(object->find("name"));
+    const std::string name = json::text_or_empty(*object, "name");
     if (!is_path_segment(name)) continue;
     std::string qualified = name_space;
     qualified.append("/").append(name);
@@ -52,7 +53,7 @@ std::vector<BoundObject> bound_objects(const json::Value& payload) {
     objects.push_back({.what = std::move(what),
                        .path = std::move(path),
                        .name = name,
-                       .uid = text_of(object->find("uid"))});
+                       .uid = json::text_or_empty(*object, "uid")});
   }
   return objects;
 }
@@ -159,7 +160,7 @@ class Explanation {
     const Result<Answer> discovery =
         anonymous_.get("/.well-known/openid-configuration", SecretString());
     const std::string issuer =
-        discovery && discovery->status == kOk ? text_of(discovery->body.find("issuer")) : "";
+        discovery && discovery->status == kOk ? json::text_or_empty(discovery->body, "issuer") : "";
     if (issuer.empty()) {
       rule_out("the cluster does not tell anonymous callers its own issuer");
       return by_objects();
@@ -196,13 +197,14 @@ class Explanation {
       const Result<Answer> answer = anonymous_.get(object.path, SecretString());
       if (!answer) continue;
       const std::string hint = "ask for a new token";
-      const std::string named = text_of(find_at(answer->body, {"details", "name"}));
+      const std::string named =
+          json::text_or_empty(json::find_at(answer->body, {"details", "name"}));
       if (answer->status == kNotFound && answer->is_status && answer->reason == "NotFound" &&
           named == object.name) {
         return find(cause::kUnauthorizedRevoked,
                     "the token is bound to " + object.what + ", which is gone", hint);
       }
-      const std::string uid = text_of(find_at(answer->body, {"metadata", "uid"}));
+      const std::string uid = json::text_or_empty(json::find_at(answer->body, {"metadata", "uid"}));
       if (answer->status == kOk && !uid.empty() && !object.uid.empty() && uid != object.uid) {
         return find(cause::kUnauthorizedRevoked,
                     "the token is bound to another " + object.what +

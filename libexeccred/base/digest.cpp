@@ -146,10 +146,26 @@ std::string to_hex(const Sha256Digest& digest) {
   return text;
 }
 
-std::string fingerprint(std::string_view what, std::string_view secret) {
-  constexpr std::string_view kNul("\0", 1);
+namespace {
+
+constexpr std::string_view kNul("\0", 1);
+
+std::string first_digits(const Sha256Digest& digest) {
   constexpr std::size_t kDigits = 32;
-  return to_hex(Sha256().add(what).add(kNul).add(secret).finish()).substr(0, kDigits);
+  return to_hex(digest).substr(0, kDigits);
+}
+
+}  // namespace
+
+std::string fingerprint(std::string_view what, std::string_view secret) {
+  return first_digits(Sha256().add(what).add(kNul).add(secret).finish());
+}
+
+std::string fingerprint(std::string_view what, const std::vector<std::string>& secrets) {
+  Sha256 hash;
+  hash.add(what).add(kNul);
+  for (const std::string& secret : secrets) hash.add(secret).add(kNul);
+  return first_digits(hash.finish());
 }
 
 }  // namespace execcred

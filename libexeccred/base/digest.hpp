@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace execcred {
 
@@ -51,5 +52,7 @@ std::string to_hex(const Sha256Digest& digest);
 // and the secret. Two secrets differ in it, and two uses of one secret; it reveals nothing of a
 // secret that cannot be guessed.
 std::string fingerprint(std::string_view what, std::string_view secret);
+// Of several, each with a NUL behind it.
+std::string fingerprint(std::string_view what, const std::vector<std::string>& secrets);
 
 }  // namespace execcred

@@ -129,4 +129,9 @@ Status check_lifetime(const UnverifiedClaims& claims, TimePoint now) {
   return {};
 }
 
+Status check_lifetime(const SecretString& token, TimePoint now) {
+  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
+  return claims ? check_lifetime(*claims, now) : Status();
+}
+
 }  // namespace execcred

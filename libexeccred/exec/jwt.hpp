@@ -38,5 +38,7 @@ bool is_single_use(const SecretString& assertion);
 
 // Fails (no_credential) for claims that have expired at `now`, or begin more than 60 s after it.
 Status check_lifetime(const UnverifiedClaims& claims, TimePoint now);
+// Of a token: fails as unverified_claims() too, and never for an opaque one.
+Status check_lifetime(const SecretString& token, TimePoint now);
 
 }  // namespace execcred

@@ -79,6 +79,8 @@ class Settings {
   Status check_given(const Option& option) const;
 
   const Setting& get(std::string_view name) const;
+  // A variable may be meant for other plugins of the same controller; a flag is not.
+  bool is_flag(std::string_view name) const { return get(name).origin == Setting::Origin::flag; }
   // The flag, variable or field that set it, as it is typed; "default" or "unset".
   std::string where_from(std::string_view name) const;
   // NAME  VALUE  ORIGIN, aligned, one line an option: what --show-config prints.

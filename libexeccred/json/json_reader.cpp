@@ -109,6 +109,11 @@ Result<std::vector<std::string>> ObjectReader::strings(std::string_view name) co
   return read_array(*value, path_of(name), "an array of strings");
 }
 
+Result<std::string> ObjectReader::string_or_empty(std::string_view name) const {
+  std::optional<std::string> text = TRY(optional_string(name));
+  return std::move(text).value_or("");
+}
+
 Result<std::string> ObjectReader::required_string(std::string_view name) const {
   std::optional<std::string> text = TRY(optional_string(name));
   if (!text) return field_error(path_of(name), "is missing");
@@ -128,6 +133,15 @@ std::string text_or_empty(const Value* value) {
 
 std::string text_or_empty(const Value& object, std::string_view name) {
   return text_or_empty(object.find(name));
+}
+
+const Value* find_at(const Value& document, std::initializer_list<std::string_view> path) {
+  const Value* value = &document;
+  for (const std::string_view name : path) {
+    value = value->find(name);
+    if (value == nullptr) return nullptr;
+  }
+  return value;
 }
 
 }  // namespace execcred::json

@@ -10,6 +10,7 @@
 #include <execcred/base/result.hpp>
 #include <execcred/json/json.hpp>
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,12 +24,16 @@ std::string text_or_empty(const Value* value);
 // That of a member.
 std::string text_or_empty(const Value& object, std::string_view name);
 
+// Follows the names down through objects; nullptr where one is missing.
+const Value* find_at(const Value& document, std::initializer_list<std::string_view> path);
+
 class ObjectReader {
  public:
   // `value` must outlive the reader. `path` is empty for the document itself.
   static Result<ObjectReader> open(const Value& value, std::string path, Keys keys = Keys::exact);
 
   Result<std::optional<std::string>> optional_string(std::string_view name) const;
+  Result<std::string> string_or_empty(std::string_view name) const;
   Result<bool> boolean_or_false(std::string_view name) const;
   Result<std::optional<ObjectReader>> optional_object(std::string_view name) const;
   // Each element must be an object.

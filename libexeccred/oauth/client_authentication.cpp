@@ -89,11 +89,6 @@ Result<std::string> random_id() {
   return std::string(encode_base64url({bytes.data(), bytes.size()}).reveal());
 }
 
-json::Value seconds_of(TimePoint time) {
-  const auto whole = std::chrono::floor<std::chrono::seconds>(time);
-  return json::Value(json::Number{std::to_string(whole.time_since_epoch().count())});
-}
-
 Result<SecretString> make_assertion(const ClientAuthentication& client, TimePoint now) {
   if (!client.private_key) return needs(client.method, "a private key");
   if (client.client_id.empty()) return needs(client.method, "a client id");
@@ -105,8 +100,8 @@ Result<SecretString> make_assertion(const ClientAuthentication& client, TimePoin
   // One string: there are servers that refuse an array of several.
   claims.add("aud", json::Value(client.assertion_audience));
   claims.add("jti", json::Value(id));
-  claims.add("iat", seconds_of(now));
-  claims.add("exp", seconds_of(now + kAssertionLifetime));
+  claims.add("iat", numeric_date(now));
+  claims.add("exp", numeric_date(now + kAssertionLifetime));
   return sign_jwt(*client.private_key, client.key_id, claims);
 }
 

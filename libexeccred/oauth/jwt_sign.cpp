@@ -209,6 +209,11 @@ Result<SecretString> SigningKey::sign(std::string_view header, std::string_view 
   return token;
 }
 
+json::Value numeric_date(TimePoint time) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(time);
+  return json::Value(json::Number{std::to_string(whole.time_since_epoch().count())});
+}
+
 Result<SecretString> sign_jwt(const SigningKey& key, std::string_view key_id,
                               const json::Value& claims) {
   json::Value header;

@@ -3,6 +3,7 @@
 // authenticate by. OpenSSL is initialised by the first key, without its configuration file.
 #pragma once
 
+#include <execcred/base/clock.hpp>
 #include <execcred/base/result.hpp>
 #include <execcred/base/secret.hpp>
 #include <execcred/json/json.hpp>
@@ -35,6 +36,9 @@ class SigningKey {
   std::shared_ptr<evp_pkey_st> key_;
   std::string_view algorithm_;
 };
+
+// A time as JWTs have it (RFC 7519, NumericDate), in whole seconds.
+json::Value numeric_date(TimePoint time);
 
 // A JWT with these claims. A key id that is empty is left out.
 Result<SecretString> sign_jwt(const SigningKey& key, std::string_view key_id,

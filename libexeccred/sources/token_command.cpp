@@ -79,12 +79,7 @@ std::string environment_fingerprint(const Environment& environment) {
     return entry.starts_with("_=") || entry.starts_with("SHLVL=") || entry.starts_with("OLDPWD=");
   });
   std::sort(entries.begin(), entries.end());
-  SecretString all;
-  for (const std::string& entry : entries) {
-    all.append(entry);
-    all.append(std::string_view("\0", 1));
-  }
-  return fingerprint("environment", all.reveal());
+  return fingerprint("environment", entries);
 }
 
 Result<SecretString> run_token_command(const TokenCommand& command,

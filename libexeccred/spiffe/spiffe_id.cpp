@@ -2,6 +2,7 @@
 #include <execcred/spiffe/spiffe_id.hpp>
 
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -65,6 +66,11 @@ Result<SpiffeId> SpiffeId::parse(std::string_view text) {
 std::string_view SpiffeId::trust_domain() const {
   const std::string_view rest = std::string_view(text_).substr(kScheme.size());
   return rest.substr(0, rest.find('/'));
+}
+
+Result<std::string> checked_spiffe_id(const std::string& text) {
+  TRY(SpiffeId::parse(text));
+  return text;
 }
 
 Result<std::string> parse_trust_domain(std::string_view text) {

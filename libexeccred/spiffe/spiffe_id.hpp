@@ -30,6 +30,9 @@ class SpiffeId {
   std::string text_;
 };
 
+// The text itself, for an option.
+Result<std::string> checked_spiffe_id(const std::string& text);
+
 // "example.org", also written as its ID, "spiffe://example.org". Fails (configuration).
 Result<std::string> parse_trust_domain(std::string_view text);
 

@@ -4,6 +4,7 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/error.hpp>
 #include <execcred/base/text.hpp>
+#include <execcred/base/try.hpp>
 
 #include <netinet/in.h>
 #include <poll.h>
@@ -210,6 +211,11 @@ Result<WorkloadEndpoint> parse_workload_endpoint(std::string_view text) {
   if (text.find('%') != std::string_view::npos) return wrong(text, "has percent-encoding");
   const std::string_view rest = text.substr(colon + 1);
   return scheme == "unix" ? parse_unix(text, rest) : parse_tcp(text, rest);
+}
+
+Result<std::string> checked_workload_endpoint(const std::string& text) {
+  TRY(parse_workload_endpoint(text));
+  return text;
 }
 
 }  // namespace execcred

@@ -24,6 +24,8 @@ struct WorkloadEndpoint {
 // query, a fragment, user info, percent-encoding, a tcp URI with a path or a name or without a
 // port.
 Result<WorkloadEndpoint> parse_workload_endpoint(std::string_view text);
+// The text itself, for an option.
+Result<std::string> checked_workload_endpoint(const std::string& text);
 
 // The connection to a Workload API.
 

@@ -54,30 +54,20 @@ Result<std::vector<Certificate>> read_certificates(std::string_view der, std::si
   return found;
 }
 
-std::string text_of(const ASN1_STRING& text) {
-  unsigned char* utf8 = nullptr;
-  const int size = ASN1_STRING_to_UTF8(&utf8, &text);
-  ERR_clear_error();
-  const std::unique_ptr<unsigned char, decltype([](unsigned char* p) { OPENSSL_free(p); })> owner(
-      utf8);
-  if (size <= 0) return {};
-  return {reinterpret_cast<const char*>(utf8), static_cast<std::size_t>(size)};
-}
-
 // The last of several, as for the API server.
 std::string common_name(const X509& leaf) {
   const X509_NAME* subject = X509_get_subject_name(&leaf);
   int last = -1;
   for (int at = -1; (at = X509_NAME_get_index_by_NID(subject, NID_commonName, at)) >= 0;) last = at;
   if (last < 0) return {};
-  return text_of(*X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, last)));
+  return utf8_of(*X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, last)));
 }
 
 CertifiedUser user_of(const X509& leaf) {
   CertifiedUser user{.name = common_name(leaf)};
   const X509_NAME* subject = X509_get_subject_name(&leaf);
   for (int at = -1; (at = X509_NAME_get_index_by_NID(subject, NID_organizationName, at)) >= 0;) {
-    user.groups.push_back(text_of(*X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at))));
+    user.groups.push_back(utf8_of(*X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at))));
   }
   std::sort(user.groups.begin(), user.groups.end());
   user.groups.erase(std::unique(user.groups.begin(), user.groups.end()), user.groups.end());

@@ -44,15 +44,8 @@ std::string name_of(const ASN1_OBJECT& usage) {
 }
 
 Result<sys_seconds> read_time(const ASN1_TIME* time) {
-  std::tm parts = {};
-  const bool is_good = time != nullptr && ASN1_TIME_to_tm(time, &parts) == 1;
-  ERR_clear_error();
-  if (!is_good) return rejected("has a malformed time");
-  const std::chrono::year_month_day day(std::chrono::year(parts.tm_year + 1900),
-                                        std::chrono::month(static_cast<unsigned>(parts.tm_mon + 1)),
-                                        std::chrono::day(static_cast<unsigned>(parts.tm_mday)));
-  return std::chrono::sys_days(day) + std::chrono::hours(parts.tm_hour) +
-         std::chrono::minutes(parts.tm_min) + seconds(parts.tm_sec);
+  if (const std::optional<sys_seconds> read = time_of(time)) return *read;
+  return rejected("has a malformed time");
 }
 
 TimePoint bounded(sys_seconds time) {
@@ -123,6 +116,44 @@ std::string subject_of(const X509& certificate) {
   ERR_clear_error();
   return in_quotes(size > 0 ? std::string_view(text, static_cast<std::size_t>(size))
                             : std::string_view());
+}
+
+std::string text_of_name(const X509_NAME* name) {
+  const BioOwner memory(BIO_new(BIO_s_mem()));
+  if (memory == nullptr || name == nullptr) return {};
+  X509_NAME_print_ex(memory.get(), name, 0, XN_FLAG_RFC2253);
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(memory.get(), &text);
+  return size > 0 ? printable({text, static_cast<std::size_t>(size)}) : std::string();
+}
+
+std::string der_of_name(const X509_NAME* name) {
+  const unsigned char* bytes = nullptr;
+  std::size_t size = 0;
+  if (name == nullptr || X509_NAME_get0_der(name, &bytes, &size) != 1) return {};
+  return {reinterpret_cast<const char*>(bytes), size};
+}
+
+std::string utf8_of(const ASN1_STRING& string) {
+  unsigned char* utf8 = nullptr;
+  const int size = ASN1_STRING_to_UTF8(&utf8, &string);
+  ERR_clear_error();
+  if (size < 0) return {};
+  std::string text(reinterpret_cast<const char*>(utf8), static_cast<std::size_t>(size));
+  OPENSSL_free(utf8);
+  return text;
+}
+
+std::optional<sys_seconds> time_of(const ASN1_TIME* time) {
+  std::tm parts = {};
+  const bool is_good = time != nullptr && ASN1_TIME_to_tm(time, &parts) == 1;
+  ERR_clear_error();
+  if (!is_good) return std::nullopt;
+  const std::chrono::year_month_day day(std::chrono::year(parts.tm_year + 1900),
+                                        std::chrono::month(static_cast<unsigned>(parts.tm_mon + 1)),
+                                        std::chrono::day(static_cast<unsigned>(parts.tm_mday)));
+  return std::chrono::sys_days(day) + std::chrono::hours(parts.tm_hour) +
+         std::chrono::minutes(parts.tm_min) + seconds(parts.tm_sec);
 }
 
 Status name_certificate(Status status, std::string_view role, const X509& certificate) {

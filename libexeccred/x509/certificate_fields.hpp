@@ -7,6 +7,7 @@
 #include <execcred/x509/certificate.hpp>
 #include <execcred/x509/openssl.hpp>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,17 @@ std::string write_pem(const std::vector<Certificate>& certificates);
 
 // RFC 4514, quoted.
 std::string subject_of(const X509& certificate);
+
+// RFC 4514, its special and foreign characters escaped. Empty for no name.
+std::string text_of_name(const X509_NAME* name);
+// Empty for no name.
+std::string der_of_name(const X509_NAME* name);
+
+// Empty for a string that is no text.
+std::string utf8_of(const ASN1_STRING& string);
+
+// nullopt for a malformed time.
+std::optional<std::chrono::sys_seconds> time_of(const ASN1_TIME* time);
 
 // What follows fails (no_credential) with "is …" or "has …". This puts "ROLE SUBJECT" before it, so
 // that a subject is written only where somebody reads it.

@@ -23,24 +23,13 @@ Error rejected(std::string problem) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(problem)};
 }
 
-// Empty for a string that is no text.
-std::string text_of(const ASN1_STRING* string) {
-  unsigned char* utf8 = nullptr;
-  const int size = ASN1_STRING_to_UTF8(&utf8, string);
-  ERR_clear_error();
-  if (size < 0) return {};
-  std::string text(reinterpret_cast<const char*>(utf8), static_cast<std::size_t>(size));
-  OPENSSL_free(utf8);
-  return text;
-}
-
 bool has_subject(const X509& leaf, const CertificateSubject& subject) {
   const X509_NAME* const name = X509_get_subject_name(&leaf);
   std::vector<std::string> users;
   std::set<std::string> groups;
   for (int i = 0; i < X509_NAME_entry_count(name); ++i) {
     const X509_NAME_ENTRY* const entry = X509_NAME_get_entry(name, i);
-    std::string text = text_of(X509_NAME_ENTRY_get_data(entry));
+    std::string text = utf8_of(*X509_NAME_ENTRY_get_data(entry));
     const int nid = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
     if (nid == NID_commonName) {
       users.push_back(std::move(text));

@@ -44,14 +44,9 @@ Result<TokenCommand> parse_credential_process(const std::string& text) {
 }
 
 void identify_process(const TokenCommand& command, const Environment& environment, CacheKey& key) {
-  SecretString arguments;
-  for (const std::string& argument : command.arguments) {
-    arguments.append(argument);
-    arguments.append(std::string_view("\0", 1));
-  }
   identify_machine(key);  // as which the program may ask
   key.add("source", "process").add("process", command.program);
-  key.add("process.fingerprint", fingerprint("process", arguments.reveal()));
+  key.add("process.fingerprint", fingerprint("process", command.arguments));
   key.add("process.environment.fingerprint", environment_fingerprint(environment));
 }
 

@@ -6,7 +6,7 @@
 #include <execcred/base/cause.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
-#include <execcred/json/json.hpp>
+#include <execcred/json/json_reader.hpp>
 
 #include <algorithm>
 #include <array>
@@ -79,20 +79,8 @@ Result<json::Value> document_of(const HttpResponse& reply) {
   return text.starts_with('<') ? parse_xml(text) : json::parse(text);
 }
 
-// Follows the names down through objects; nullptr where one is missing.
-const json::Value* find_at(const json::Value& document,
-                           std::initializer_list<std::string_view> path) {
-  const json::Value* value = &document;
-  for (const std::string_view name : path) {
-    value = value->find(name);
-    if (value == nullptr) return nullptr;
-  }
-  return value;
-}
-
 std::string text_at(const json::Value& document, std::initializer_list<std::string_view> path) {
-  const json::Value* const value = find_at(document, path);
-  return value != nullptr && value->string() != nullptr ? *value->string() : std::string();
+  return json::text_or_empty(json::find_at(document, path));
 }
 
 struct Failure {
@@ -128,7 +116,7 @@ Error described(const HttpResponse& reply, const Failure& failure, const std::st
 Result<RoleSession> session_in(const json::Value& document, const std::string& action) {
   const std::string response = action + "Response";
   const std::string result = action + "Result";
-  const json::Value* const found = find_at(document, {response, result, "Credentials"});
+  const json::Value* const found = json::find_at(document, {response, result, "Credentials"});
   if (found == nullptr) return rejected("it has no credentials of " + action);
   RoleSession session;
   session.credentials = TRY(aws_credentials_of_json(*found, "SessionToken"));

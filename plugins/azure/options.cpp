@@ -70,11 +70,6 @@ constexpr std::array<std::string_view, 5> kOfWorkload = {"tenant-id", "allow-ten
 constexpr std::array<std::string_view, 2> kOfManaged = {"identity-resource-id",
                                                         "identity-object-id"};
 
-// A variable may be meant for other plugins of the same controller.
-bool is_flag(const Settings& settings, std::string_view option) {
-  return settings.get(option).origin == Setting::Origin::flag;
-}
-
 void add_workload(OptionSet& set, Options& options) {
   set.add_parsed("client-id", options.client_id, "ID",
                  "Application or user-assigned identity, by its client ID", parse_guid)
@@ -169,12 +164,12 @@ void leave_unused_variables(OptionSet& set, const Options& options) {
 Status check_options(const Options& options, const Settings& settings) {
   const bool is_managed = options.identity == IdentityKind::managed;
   for (const std::string_view option : kOfWorkload) {
-    if (!is_managed || !is_flag(settings, option)) continue;
+    if (!is_managed || !settings.is_flag(option)) continue;
     return wrong("--" + std::string(option) + " has no use with --identity=managed",
                  "the platform knows tenant and authority of a managed identity");
   }
   for (const std::string_view option : kOfManaged) {
-    if (is_managed || !is_flag(settings, option)) continue;
+    if (is_managed || !settings.is_flag(option)) continue;
     return wrong("--" + std::string(option) + " needs --identity=managed",
                  "workload identity knows its identity by --client-id");
   }

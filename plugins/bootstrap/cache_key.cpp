@@ -73,13 +73,8 @@ void add_variables(const Environment& environment, const TokenCommand& command, 
 
 // Its arguments may have what nobody may see.
 void add_command(const TokenCommand& command, CacheKey& key) {
-  SecretString arguments;
-  for (const std::string& argument : command.arguments) {
-    arguments.append(argument);
-    arguments.append(std::string_view("\0", 1));
-  }
   key.add("credential", command.program);
-  key.add("credential.fingerprint", fingerprint("command", arguments.reveal()));
+  key.add("credential.fingerprint", fingerprint("command", command.arguments));
 }
 
 // As the client wrote it, with what this program does not know: the inner plugin may.

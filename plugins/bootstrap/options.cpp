@@ -123,7 +123,7 @@ template <std::size_t Size>
 Status check_others(const Settings& settings, const std::array<std::string_view, Size>& others,
                     const std::string& via) {
   for (const std::string_view option : others) {
-    if (settings.get(option).origin != Setting::Origin::flag) continue;
+    if (!settings.is_flag(option)) continue;
     return wrong("--" + std::string(option) + " has no use with " + via, "leave it out");
   }
   return {};

@@ -33,11 +33,6 @@ Result<SecretString> optional_secret(const json::ObjectReader& reader, std::stri
   return json::field_error(reader.path_of(name), "has a control character");
 }
 
-Result<std::string> text_or_empty(const json::ObjectReader& reader, std::string_view name) {
-  std::optional<std::string> text = TRY(reader.optional_string(name));
-  return std::move(text).value_or("");
-}
-
 Result<std::optional<int>> optional_number(const json::ObjectReader& reader, std::string_view name,
                                            int least, int most) {
   const json::Value* const value = reader.find(name);

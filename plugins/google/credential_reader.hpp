@@ -15,9 +15,6 @@ Result<SecretString> required_secret(const json::ObjectReader& reader, std::stri
 // The same without control characters; empty where it is not there.
 Result<SecretString> optional_secret(const json::ObjectReader& reader, std::string_view name);
 
-// A string, or nothing where it is not there.
-Result<std::string> text_or_empty(const json::ObjectReader& reader, std::string_view name);
-
 // A whole number within these bounds, or nothing where it is not there.
 Result<std::optional<int>> optional_number(const json::ObjectReader& reader, std::string_view name,
                                            int least, int most);

@@ -88,8 +88,8 @@ Result<ServiceAccountKey> parse_key(const json::ObjectReader& reader, const Endp
   ServiceAccountKey key;
   key.email = TRY(reader.required_string("client_email"));
   key.private_key = TRY(required_secret(reader, "private_key"));
-  key.key_id = TRY(text_or_empty(reader, "private_key_id"));
-  key.token_url = TRY(text_or_empty(reader, "token_uri"));
+  key.key_id = TRY(reader.string_or_empty("private_key_id"));
+  key.token_url = TRY(reader.string_or_empty("token_uri"));
   if (key.token_url.empty()) key.token_url = kOauthUrl;
   TRY(endpoints.check(Service::oauth, key.token_url, reader.path_of("token_uri")));
   return key;
@@ -110,7 +110,7 @@ Result<AuthorizedUser> parse_user(const json::ObjectReader& reader, const std::s
 }
 
 Status read_universe(const json::ObjectReader& reader, std::string& universe) {
-  const std::string named = TRY(text_or_empty(reader, "universe_domain"));
+  const std::string named = TRY(reader.string_or_empty("universe_domain"));
   if (named.empty()) return {};
   if (!is_dns1123_subdomain(named) || named.find('.') == std::string::npos) {
     return json::field_error(reader.path_of("universe_domain"), "is no domain");
@@ -146,7 +146,7 @@ Status parse_source(const json::ObjectReader& reader, const Endpoints& endpoints
     return unsupported(reader.path_of("type"), credentials.type);
   }
   credentials.source = TRY(parse_external_account(reader, credentials.universe_domain, endpoints));
-  const std::string url = TRY(text_or_empty(reader, "service_account_impersonation_url"));
+  const std::string url = TRY(reader.string_or_empty("service_account_impersonation_url"));
   if (url.empty()) return {};
   Impersonation impersonation = TRY(
       parse_impersonation_url(url, reader.path_of("service_account_impersonation_url"), endpoints));

@@ -22,7 +22,7 @@ constexpr std::string_view kAwsTokenType = "urn:ietf:params:aws:token-type:aws4_
 Result<std::string> parse_format(const json::ObjectReader& source) {
   const std::optional<json::ObjectReader> format = TRY(source.optional_object("format"));
   if (!format) return std::string();
-  const std::string type = TRY(text_or_empty(*format, "type"));
+  const std::string type = TRY(format->string_or_empty("type"));
   if (type.empty() || type == "text") return std::string();
   if (type == "json") return format->required_string("subject_token_field_name");
   return json::field_error(format->path_of("type"), "is neither text nor json");
@@ -80,7 +80,7 @@ Result<ExecutableSource> parse_executable(const json::ObjectReader& source) {
   const std::optional<int> timeout =
       TRY(optional_number(reader, "timeout_millis", kShortest, kLongest));
   if (timeout) executable.timeout = std::chrono::milliseconds(*timeout);
-  const std::string output = TRY(text_or_empty(reader, "output_file"));
+  const std::string output = TRY(reader.string_or_empty("output_file"));
   executable.output_file = output;
   return executable;
 }
@@ -136,7 +136,7 @@ Result<AwsSource> parse_aws(const json::ObjectReader& source, const std::string&
   }
   AwsSource aws;
   const auto read = [&](std::string_view name, std::string& url) -> Status {
-    url = TRY(text_or_empty(source, name));
+    url = TRY(source.string_or_empty(name));
     return url.empty() ? Status() : endpoints.check(Service::subject, url, source.path_of(name));
   };
   TRY(read("region_url", aws.region_url));
@@ -150,7 +150,7 @@ Result<AwsSource> parse_aws(const json::ObjectReader& source, const std::string&
 
 Status parse_source(const json::ObjectReader& source, const Endpoints& endpoints,
                     ExternalAccount& account) {
-  const std::string id = TRY(text_or_empty(source, "environment_id"));
+  const std::string id = TRY(source.string_or_empty("environment_id"));
   if (!id.empty() || account.subject_token_type == kAwsTokenType) {
     account.source = TRY(parse_aws(source, id, endpoints));
     return {};
@@ -185,7 +185,7 @@ bool is_workforce_pool(std::string_view audience, const std::string& universe) {
 Status read_user_project(const json::ObjectReader& reader, const std::string& universe,
                          ExternalAccount& account) {
   constexpr std::string_view kField = "workforce_pool_user_project";
-  account.user_project = TRY(text_or_empty(reader, kField));
+  account.user_project = TRY(reader.string_or_empty(kField));
   if (account.user_project.empty()) return {};
   if (!is_workforce_pool(account.audience, universe)) {
     return json::field_error(reader.path_of(kField),
@@ -205,10 +205,10 @@ Result<ExternalAccount> parse_external_account(const json::ObjectReader& reader,
   ExternalAccount account;
   account.audience = TRY(reader.required_string("audience"));
   account.subject_token_type = TRY(reader.required_string("subject_token_type"));
-  account.token_url = TRY(text_or_empty(reader, "token_url"));
+  account.token_url = TRY(reader.string_or_empty("token_url"));
   if (account.token_url.empty()) account.token_url = "https://sts." + universe_domain + "/v1/token";
   TRY(endpoints.check(Service::sts, account.token_url, reader.path_of("token_url")));
-  account.client_id = TRY(text_or_empty(reader, "client_id"));
+  account.client_id = TRY(reader.string_or_empty("client_id"));
   account.client_secret = TRY(optional_secret(reader, "client_secret"));
   TRY(read_user_project(reader, universe_domain, account));
   const json::ObjectReader source = TRY(reader.required_object("credential_source"));

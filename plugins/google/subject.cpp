@@ -36,11 +36,6 @@ Result<SecretString> member_of(const SecretString& text, const std::string& fiel
   return rejected("the JSON has no string " + in_quotes(field));
 }
 
-Status check_jwt(const SecretString& token, TimePoint now) {
-  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
-  return claims ? check_lifetime(*claims, now) : Status();
-}
-
 Result<SecretString> fetch_url(const UrlSource& source, const std::string& type,
                                const TlsSettings& tls, CallContext& call) {
   HttpRequest request = {.url = source.url};
@@ -111,7 +106,7 @@ Result<SecretString> Subject::fetch(const TlsSettings& tls, CallContext& call) c
 Result<SecretString> Subject::get(const TlsSettings& tls, CallContext& call) const {
   deadline::enter_phase("getting the subject token");
   SecretString token = TRY(fetch(tls, call).context("getting the subject token"));
-  Status checked = check_jwt(token, call.clock.now());
+  Status checked = check_lifetime(token, call.clock.now());
   if (!checked) checked.error().is_local = !token_.empty();
   TRY(std::move(checked)
           .context("looking at the subject token")

@@ -42,11 +42,6 @@ void add_client(const ExternalAccount& account, HttpRequest& request) {
   request.headers.push_back({.name = "Authorization", .value = std::move(value)});
 }
 
-json::Value seconds_of(TimePoint time) {
-  const auto whole = std::chrono::floor<std::chrono::seconds>(time);
-  return json::Value(json::Number{std::to_string(whole.time_since_epoch().count())});
-}
-
 Result<SecretString> signed_by(const ServiceAccountKey& key, const json::Value& claims) {
   const auto sign = [&]() -> Result<SecretString> {
     const SigningKey signing = TRY(SigningKey::read(key.private_key, "RS256"));
@@ -86,8 +81,8 @@ Result<AccessToken> use_key(const ServiceAccountKey& key, const std::vector<std:
   request.make_form = [&](HttpRequest&) -> Result<Form> {
     const TimePoint now = call.clock.now();
     json::Value claims;
-    claims.add("iat", seconds_of(now));
-    claims.add("exp", seconds_of(now + kLifetime));
+    claims.add("iat", numeric_date(now));
+    claims.add("exp", numeric_date(now + kLifetime));
     claims.add("iss", json::Value(key.email));
     claims.add("aud", json::Value(kOauthUrl));
     claims.add("scope", json::Value(join(scopes, " ")));
@@ -105,8 +100,8 @@ Result<AccessToken> sign_access_token(const ServiceAccountKey& key,
   json::Value claims;
   claims.add("iss", json::Value(key.email));
   claims.add("sub", json::Value(key.email));
-  claims.add("iat", seconds_of(now));
-  claims.add("exp", seconds_of(now + kLifetime));
+  claims.add("iat", numeric_date(now));
+  claims.add("exp", numeric_date(now + kLifetime));
   claims.add("scope", json::Value(join(scopes, " ")));
   SecretString token = TRY(signed_by(key, claims));
   return AccessToken{.token = std::move(token), .expires_at = now + kLifetime};

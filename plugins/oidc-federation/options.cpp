@@ -114,16 +114,6 @@ Result<std::string> parse_service_account(const std::string& text) {
   return wrong(in_quotes(text) + " is no NAMESPACE/NAME of a service account");
 }
 
-Result<std::string> parse_socket(const std::string& text) {
-  TRY(parse_workload_endpoint(text));
-  return text;
-}
-
-Result<std::string> parse_spiffe_id(const std::string& text) {
-  TRY(SpiffeId::parse(text));
-  return text;
-}
-
 Result<std::optional<ClientAuthMethod>> parse_client_auth(const std::string& text) {
   const std::optional<ClientAuthMethod> method = client_auth_method(text);
   if (method) return method;
@@ -171,11 +161,11 @@ void add_subject(OptionSet& set, SubjectOptions& subject) {
   set.add("kubeconfig", subject.kubeconfig, "PATH",
           "With --subject=kubernetes: kubeconfig of the hub");
   set.add_parsed("socket", subject.spiffe.socket, "URI",
-                 "With --subject=spiffe: Workload API of the agent", parse_socket)
+                 "With --subject=spiffe: Workload API of the agent", checked_workload_endpoint)
       .example("unix:///run/spire/agent.sock")
       .variable(kSocketVariable);
   set.add_parsed("spiffe-id", subject.spiffe.choice.spiffe_id, "ID",
-                 "With --subject=spiffe: SPIFFE ID to use, of several", parse_spiffe_id);
+                 "With --subject=spiffe: SPIFFE ID to use, of several", checked_spiffe_id);
   set.add("hint", subject.spiffe.choice.hint, "HINT",
           "With --subject=spiffe: hint of the entry to use");
   set.add("subject-audience", subject.audience, "AUDIENCE",

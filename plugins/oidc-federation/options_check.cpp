@@ -57,15 +57,10 @@ constexpr std::array<Use, 29> kUses = {{{"issuer-url", kServer},
                                         {"concierge-endpoint", kPinniped},
                                         {"concierge-ca-file", kPinniped}}};
 
-// A variable may be meant for other plugins of the same controller.
-bool is_flag(const Settings& settings, std::string_view option) {
-  return settings.get(option).origin == Setting::Origin::flag;
-}
-
 Status check_uses(const Options& options, const Settings& settings) {
   const std::string flow = "--flow=" + settings.get("flow").texts.front();
   for (const Use& use : kUses) {
-    if ((use.flows & bit(options.flow)) != 0 || !is_flag(settings, use.option)) continue;
+    if ((use.flows & bit(options.flow)) != 0 || !settings.is_flag(use.option)) continue;
     return wrong("--" + std::string(use.option) + " has no use with " + flow,
                  "leave it out, or choose another flow");
   }
@@ -102,24 +97,24 @@ Status check_subject_details(const Options& options, const Settings& settings) {
   const SubjectSource source = subject.source();
   const bool has_url = source == SubjectSource::url;
   for (const std::string_view option : {"subject-token-header", "subject-token-field"}) {
-    if (!has_url && is_flag(settings, option)) {
+    if (!has_url && settings.is_flag(option)) {
       return wrong("--" + std::string(option) + " needs --subject-token-url");
     }
   }
-  if (!has_url && source != SubjectSource::github_actions && is_flag(settings, "subject-ca-file")) {
+  if (!has_url && source != SubjectSource::github_actions && settings.is_flag("subject-ca-file")) {
     return wrong("--subject-ca-file needs --subject-token-url or --subject=github-actions");
   }
   for (const std::string_view option : {"service-account", "kubeconfig"}) {
-    if (source != SubjectSource::kubernetes && is_flag(settings, option)) {
+    if (source != SubjectSource::kubernetes && settings.is_flag(option)) {
       return wrong("--" + std::string(option) + " needs --subject=kubernetes");
     }
   }
   for (const std::string_view option : {"socket", "spiffe-id", "hint"}) {
-    if (source != SubjectSource::spiffe && is_flag(settings, option)) {
+    if (source != SubjectSource::spiffe && settings.is_flag(option)) {
       return wrong("--" + std::string(option) + " needs --subject=spiffe");
     }
   }
-  if (!is_fetched(source) && is_flag(settings, "subject-audience")) {
+  if (!is_fetched(source) && settings.is_flag("subject-audience")) {
     return wrong("--subject-audience needs --subject",
                  "a subject token of another source has its audience already");
   }
@@ -170,14 +165,14 @@ Status check_client(const Options& options, const Settings& settings) {
   TRY(check_client_method(client));
   if (client.allow_ids.empty()) TRY(check_client_id(options));
   for (const std::string_view option : {"key-id", "signing-alg", "client-assertion-audience"}) {
-    if (client.private_key_file.empty() && is_flag(settings, option)) {
+    if (client.private_key_file.empty() && settings.is_flag(option)) {
       return wrong("--" + std::string(option) + " needs --private-key-file");
     }
   }
-  if (!options.is_federated() && is_flag(settings, "client-assertion-type")) {
+  if (!options.is_federated() && settings.is_flag("client-assertion-type")) {
     return wrong("--client-assertion-type needs --client-auth=federated");
   }
-  if (options.actor_token_file.empty() && is_flag(settings, "actor-token-type")) {
+  if (options.actor_token_file.empty() && settings.is_flag("actor-token-type")) {
     return wrong("--actor-token-type needs --actor-token-file");
   }
   return {};

@@ -34,11 +34,6 @@ Result<SecretString> read_variable(const Environment& environment, const std::st
                .cause = cause::kSourceMissing};
 }
 
-Status check_jwt(const SecretString& token, TimePoint now) {
-  const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(token));
-  return claims ? check_lifetime(*claims, now) : Status();
-}
-
 }  // namespace
 
 Result<Subject> Subject::open(const Options& options, const CallContext& run, CacheKey& key) {
@@ -100,7 +95,7 @@ Result<SecretString> Subject::get(CallContext& call) const {
   }
   // What a refresh token looks like inside is its server's affair.
   if (options_.flow != Flow::refresh_token) {
-    Status checked = check_jwt(token, call.clock.now());
+    Status checked = check_lifetime(token, call.clock.now());
     if (!checked) checked.error().is_local = is_local_;
     TRY(std::move(checked)
             .context("looking at the subject token")

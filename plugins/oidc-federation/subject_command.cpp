@@ -11,14 +11,9 @@
 namespace execcred::oidc_federation {
 
 void identify_command(const TokenCommand& command, const Environment& environment, CacheKey& key) {
-  SecretString arguments;
-  for (const std::string& argument : command.arguments) {
-    arguments.append(argument);
-    arguments.append(std::string_view("\0", 1));
-  }
   identify_machine(key);  // as which the program may ask
   key.add("subject-token-command", command.program);
-  key.add("subject-token-command.fingerprint", fingerprint("command", arguments.reveal()));
+  key.add("subject-token-command.fingerprint", fingerprint("command", command.arguments));
   key.add("subject.environment.fingerprint", environment_fingerprint(environment));
 }
 

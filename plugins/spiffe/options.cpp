@@ -2,7 +2,6 @@
 #include "options.hpp"
 
 #include <execcred/base/text.hpp>
-#include <execcred/base/try.hpp>
 #include <execcred/spiffe/spiffe_id.hpp>
 #include <execcred/spiffe/workload_endpoint.hpp>
 
@@ -25,16 +24,6 @@ Result<SvidType> parse_type(const std::string& text) {
   return wrong(in_quotes(text) + " is neither jwt nor x509");
 }
 
-Result<std::string> parse_socket(const std::string& text) {
-  TRY(parse_workload_endpoint(text));
-  return text;
-}
-
-Result<std::string> parse_id(const std::string& text) {
-  TRY(SpiffeId::parse(text));
-  return text;
-}
-
 // An agent would say Unavailable to an empty one, as if trying again helped.
 Result<std::string> parse_audience(const std::string& text) {
   if (!trim(text).empty()) return text;
@@ -50,7 +39,8 @@ void add_options(OptionSet& set, Options& options) {
       .required()
       .choices(kTypeNames);
   set.add_parsed("socket", options.socket, "URI",
-                 "Workload API of the agent, unix:///PATH or tcp://IP:PORT", parse_socket)
+                 "Workload API of the agent, unix:///PATH or tcp://IP:PORT",
+                 checked_workload_endpoint)
       .example("unix:///run/spire/agent.sock")
       .variable("SPIFFE_ENDPOINT_SOCKET");
   set.group("Request");
@@ -59,7 +49,7 @@ void add_options(OptionSet& set, Options& options) {
       .from_profile()
       .allowed_by("allow-audience");
   set.add_parsed("spiffe-id", options.choice.spiffe_id, "ID",
-                 "SPIFFE ID to use, where the agent has several", parse_id)
+                 "SPIFFE ID to use, where the agent has several", checked_spiffe_id)
       .example("spiffe://example.org/controller");
   set.add("hint", options.choice.hint, "HINT", "Hint of the entry to use, where there are several");
   set.group("Access rules");
@@ -73,7 +63,7 @@ void add_options(OptionSet& set, Options& options) {
 
 Status check_options(const Options& options, const Settings& settings) {
   // A variable may be meant for other plugins of the same controller.
-  const bool has_audience_flag = settings.get("audience").origin == Setting::Origin::flag;
+  const bool has_audience_flag = settings.is_flag("audience");
   if (options.type == SvidType::x509 && has_audience_flag) {
     return wrong("--audience has no use with --type=x509", "only a JWT-SVID has one");
   }

@@ -155,7 +155,7 @@ Status check_bundle(const Options& options, const Settings& settings) {
                      std::string(options.convention.name),
                  "leave the convention out");
   }
-  if (settings.get("kubeconfig").origin == Setting::Origin::flag) {
+  if (settings.is_flag("kubeconfig")) {
     return wrong("--kubeconfig has no use with --credential-bundle-file",
                  "the file holds the whole credential; leave one of them out");
   }
