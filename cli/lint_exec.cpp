@@ -20,8 +20,6 @@ namespace {
 using json::ObjectReader;
 using Texts = std::vector<std::string>;
 
-constexpr std::string_view kServerHost = "{server.host}";
-
 void check_relative_command(const Scope& scope, const std::string& command, const std::string& path,
                             Consumer consumer) {
   const bool is_name = command.find('/') == std::string::npos;
@@ -50,15 +48,15 @@ Texts needs_of_cluster(const ExecConfig& exec, const PluginOptions& options) {
   if (options.provider() != nullptr) {
     needs = options.provider()->needs_of_cluster(GivenInExec(exec, options));
   }
-  for (const std::string_view name : {"allow-server", "server-ca-file"}) {
-    if (is_given(exec, options, name)) needs.push_back("--" + std::string(name));
+  bool has_cluster_name = false;
+  for (const Option& option : options.set().all()) {
+    if (!option.needs_cluster && !option.names_cluster) continue;
+    const bool is_set = is_given(exec, options, option.name);
+    if (option.needs_cluster && is_set) needs.push_back(option.flag());
+    if (option.names_cluster && is_set) has_cluster_name = true;
   }
-  const bool has_cluster = is_given(exec, options, "cluster");
   for (const Given& given : given_in(exec, options, {})) {
-    const bool is_template =
-        given.value.find(kServerHost) != std::string::npos ||
-        (!has_cluster && given.value.find("{clusterName}") != std::string::npos);
-    if (is_template) needs.push_back("--" + given.name);
+    if (needs_cluster_info(given.value, has_cluster_name)) needs.push_back("--" + given.name);
   }
   return needs;
 }
@@ -83,20 +81,26 @@ std::string_view reach_of_tokens(const ExecConfig& exec, const PluginOptions& op
 
 void check_servers(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
                    const std::string& path) {
-  if (is_given(exec, options, "allow-server")) return;
-  if (is_given(exec, options, "allow-proxy")) {
+  const std::vector<Option>& all = options.set().all();
+  const auto limit = std::find_if(all.begin(), all.end(), [](const Option& option) {
+    return option.servers == Option::Servers::limited;
+  });
+  if (limit == all.end() || is_given(exec, options, limit->name)) return;
+  for (const Option& option : all) {
+    if (option.companion != limit->name || !is_given(exec, options, option.name)) continue;
     scope.warning(join_path(path, "args"),
-                  "has --allow-proxy, which does nothing without --allow-server",
-                  "add --allow-server=https://HOST[:PORT], or remove it");
+                  "has " + option.flag() + ", which does nothing without " + limit->flag(),
+                  "add " + limit->flag() + "=https://HOST[:PORT], or remove it");
   }
   const std::string_view reach = reach_of_tokens(exec, options);
   if (reach.empty()) return;
   scope.warning(join_path(path, "args"),
-                "lacks --allow-server, so any https server that a ClusterProfile names is given a "
-                "token; " +
+                "lacks " + limit->flag() +
+                    ", so any https server that a ClusterProfile names is given a token; " +
                     std::string(reach),
-                "add --allow-server=https://HOST[:PORT] for the servers that are meant, and "
-                "provideClusterInfo: true");
+                "add " + limit->flag() +
+                    "=https://HOST[:PORT] for the servers that are meant, and "
+                    "provideClusterInfo: true");
 }
 
 void check_weakenings(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
@@ -194,9 +198,8 @@ void check_by_plugin(const Scope& scope, const ExecConfig& exec, const PluginOpt
   }
 }
 
-void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec, const std::string& path,
-                          Consumer consumer) {
-  const PluginOptions options(program_name(exec.command));
+void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                          const std::string& path, Consumer consumer) {
   check_settings(scope.as(rule::kPluginOption), exec, options, path);
   check_boundary(scope.as(rule::kBoundary), exec, path);
   check_templates(scope.as(rule::kTemplate), exec, options, path);
@@ -210,7 +213,8 @@ void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec, const std:
 
 // What Argo CD would run, for a cluster that has all there is. Only a mapping file may be Argo
 // CD's.
-ExecConfig as_argocd_runs(const Scope& scope, ExecConfig exec, const std::string& path) {
+ExecConfig as_argocd_runs(const Scope& scope, ExecConfig exec, const PluginOptions& options,
+                          const std::string& path) {
   for (std::size_t i = 0; i < exec.args.size(); ++i) {
     if (!cli::has_argocd_placeholder(exec.args[i])) continue;
     const std::string at = join_path(path, "args") + step(i);
@@ -218,14 +222,15 @@ ExecConfig as_argocd_runs(const Scope& scope, ExecConfig exec, const std::string
         .info(at, "has a placeholder, which Argo CD fills in and no other consumer does",
               "for other consumers write {clusterName} or {server.host}, where the option takes "
               "them");
-    const bool allows_all = exec.args[i].find(cli::kArgocdServer) != std::string::npos &&
-                            (exec.args[i].starts_with("--allow-server") ||
-                             (i > 0 && exec.args[i - 1] == "--allow-server"));
-    if (allows_all) {
-      scope.as(rule::kAllowServer)
-          .warning(at, "allows the server that the ClusterProfile names, and so every server",
-                   "name the servers that are meant: --allow-server=https://HOST[:PORT]");
-    }
+  }
+  for (const Argument& argument : split_arguments(exec.args, &options.set())) {
+    const Option* const option = options.set().find(argument.name);
+    if (option == nullptr || option->servers == Option::Servers::none) continue;
+    if (argument.value.find(cli::kArgocdServer) == std::string::npos) continue;
+    scope.as(rule::kAllowServer)
+        .warning(join_path(path, "args") + step(argument.index + argument.count - 1),
+                 "allows the server that the ClusterProfile names, and so every server",
+                 "name the servers that are meant: " + option->flag() + "=https://HOST[:PORT]");
   }
   exec.args =
       cli::fill_argocd_placeholders(std::move(exec.args), "cluster", "https://server.example.com");
@@ -260,11 +265,10 @@ void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& p
   check_variables(scope, exec, path);
   check_no_secrets(scope.as(rule::kSecret), exec, path);
   if (!is_plugin_of_ours(exec.command)) return;
-  if (consumer == Consumer::mapping) {
-    check_plugin_of_ours(scope, as_argocd_runs(scope, exec, path), path, consumer);
-  } else {
-    check_plugin_of_ours(scope, exec, path, consumer);
-  }
+  const PluginOptions options(program_name(exec.command));
+  const ExecConfig run =
+      consumer == Consumer::mapping ? as_argocd_runs(scope, exec, options, path) : exec;
+  check_plugin_of_ours(scope, run, options, path, consumer);
 }
 
 ExecConfig inspect_exec(const Scope& outer, const ObjectReader& exec, Consumer consumer) {

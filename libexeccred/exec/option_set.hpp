@@ -84,6 +84,11 @@ struct Option {
   std::string_view weakness_hint = {};                // empty: leave it out
   bool (*is_weak)(std::string_view value) = nullptr;  // only these values; null: any
   bool is_minor_weakness = false;
+  bool needs_cluster = false;  // it has no use without spec.cluster
+  bool names_cluster = false;  // its value fills in {clusterName}
+  enum class Servers : unsigned char { none, limited, excepted };
+  Servers servers = Servers::none;  // its values are patterns of servers
+  std::string_view companion = {};  // the option without which it does nothing
 
   // Reads the texts, one unless the option repeats, into the program's variable.
   std::function<Status(const std::vector<std::string>&)> store = {};
@@ -189,6 +194,26 @@ class OptionBuilder {
   // The same where it is usual, and worth a word.
   OptionBuilder& weakens_a_little(std::string_view effect, std::string_view hint) {
     return weakens(effect, hint).set([](Option& o) { o.is_minor_weakness = true; });
+  }
+  // It has no use where the client sends no spec.cluster.
+  OptionBuilder& needs_cluster() {
+    return set([](Option& o) { o.needs_cluster = true; });
+  }
+  // Its value fills in {clusterName}.
+  OptionBuilder& names_cluster() {
+    return set([](Option& o) { o.names_cluster = true; });
+  }
+  // Its values are patterns: of the servers that alone are given a credential.
+  OptionBuilder& limits_servers() {
+    return set([](Option& o) { o.servers = Option::Servers::limited; });
+  }
+  // Its values are patterns: of servers to which a rule does not apply.
+  OptionBuilder& excepts_servers() {
+    return set([](Option& o) { o.servers = Option::Servers::excepted; });
+  }
+  // It does nothing without the option `companion`. A literal, and not copied.
+  OptionBuilder& only_with(std::string_view companion) {
+    return set([companion](Option& o) { o.companion = companion; });
   }
 
  private:

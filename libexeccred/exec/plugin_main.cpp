@@ -49,6 +49,8 @@ void add_rule_options(OptionSet& options, AccessRules& rules) {
           "Give credentials only for a matching spec.cluster.server",
           [](const std::string& text) { return UrlPattern::parse(text, UrlPattern::Use::server); })
       .example("https://*.example.com:6443")
+      .limits_servers()
+      .needs_cluster()
       .weakens("allows every address", {}, [](std::string_view pattern) {
         return pattern.find("/0]") != std::string_view::npos;
       });
@@ -57,10 +59,12 @@ void add_rule_options(OptionSet& options, AccessRules& rules) {
           "allow-proxy", rules.allow_proxy, "PATTERN",
           "With --allow-server: allow a matching proxy-url",
           [](const std::string& text) { return UrlPattern::parse(text, UrlPattern::Use::proxy); })
+      .only_with("allow-server")
       .no_environment();
   options
       .add("server-ca-file", rules.server_ca_file, "PATH",
            "Refuse a cluster CA with a certificate that this file lacks")
+      .needs_cluster()
       .no_environment();
   options
       .add_parsed("allow-audience", rules.allow_audience, "PATTERN|server|any",
@@ -349,7 +353,8 @@ void add_common_options(OptionSet& options, CommonOptions& common) {
   add_rule_options(options, common.rules);
   options.group(kCommonGroup);
   OptionBuilder cluster =
-      options.add("cluster", common.cluster_name, "NAME", "The cluster's name, for templates");
+      options.add("cluster", common.cluster_name, "NAME", "The cluster's name, for templates")
+          .names_cluster();
   if (!options.ignores_profile()) {
     cluster.from_profile(Option::Profile::config, {"clusterName"}).form(kSubdomainForm);
   }

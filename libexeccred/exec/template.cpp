@@ -11,6 +11,9 @@
 namespace execcred {
 namespace {
 
+constexpr std::string_view kClusterName = "{clusterName}";
+constexpr std::string_view kServerHost = "{server.host}";
+
 Error wrong(std::string message, std::string hint) {
   return Error{
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
@@ -18,7 +21,7 @@ Error wrong(std::string message, std::string hint) {
 
 Result<std::string> cluster_name_value(std::string_view cluster_name, const ExecInfo& info) {
   if (!cluster_name.empty()) return std::string(cluster_name);
-  if (!info.cluster) return missing_cluster_info("{clusterName}");
+  if (!info.cluster) return missing_cluster_info(kClusterName);
   const json::Value* const field = info.cluster->config.find("clusterName");
   const bool is_empty = field != nullptr && field->string() != nullptr;
   return wrong(
@@ -29,7 +32,7 @@ Result<std::string> cluster_name_value(std::string_view cluster_name, const Exec
 }
 
 Result<std::string> server_host_value(const ExecInfo& info) {
-  if (!info.cluster) return missing_cluster_info("{server.host}");
+  if (!info.cluster) return missing_cluster_info(kServerHost);
   Result<Url> url = parse_url(info.cluster->server);
   if (!url) {
     return wrong(
@@ -48,6 +51,11 @@ Result<std::string> value_of(std::string_view placeholder, std::string_view clus
 }
 
 }  // namespace
+
+bool needs_cluster_info(std::string_view text, bool has_cluster_name) {
+  return text.find(kServerHost) != std::string_view::npos ||
+         (!has_cluster_name && text.find(kClusterName) != std::string_view::npos);
+}
 
 bool has_unexpanded_template(std::string_view text) {
   for (std::size_t at = text.find("{{"); at != std::string_view::npos; at = text.find("{{", at)) {

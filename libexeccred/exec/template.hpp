@@ -20,6 +20,9 @@ namespace execcred {
 Result<std::string> expand_template(std::string_view text, std::string_view cluster_name,
                                     const ExecInfo& info);
 
+// Whether it can be expanded only where the client sends spec.cluster.
+bool needs_cluster_info(std::string_view text, bool has_cluster_name);
+
 // Whether a template of Go's, "{{ .ClusterProfileName }}", stands in the text: nobody wants such a
 // name, so whatever should have filled it in did not.
 bool has_unexpanded_template(std::string_view text);

@@ -118,6 +118,7 @@ void add_rules(OptionSet& set, Options& options) {
          "Server that may differ from the stored one",
          [](const std::string& text) { return UrlPattern::parse(text, UrlPattern::Use::server); })
       .no_environment()
+      .excepts_servers()
       .weakens(
           "allows it for many hosts: each of them may be given the credential of any "
           "cluster",
