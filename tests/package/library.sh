@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # What cmake --install gives to a program that uses the library. Sourced by checks.sh.
 
-PACKAGE_TESTS=$EXECCRED_ROOT/tests/package
+LIBRARY_PAGE=$EXECCRED_ROOT/docs/library.md
 WARNINGS=(-Wall -Wextra -Wpedantic -Werror)
 
 pc() { PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig pkg-config "$@"; }
@@ -56,14 +56,30 @@ configure() {
   cmake -G Ninja -S "$1" -B "$2" "-DCMAKE_PREFIX_PATH=$PREFIX" -DCMAKE_BUILD_TYPE=Release "${@:3}" \
     >"$2.log" 2>&1
 }
+# file_of_page NAME: the block that follows "`NAME`:" on the page of the library.
+file_of_page() {
+  awk -v name="\`$1\`:" '
+    $0 == name { is_next = 1; next }
+    is_next && /^```/ { is_in = !is_in; if (!is_in) exit; next }
+    is_in' "$LIBRARY_PAGE"
+}
+# The page's program, as a reader has it who starts with an empty folder.
+write_controller() {
+  local name
+  mkdir "$1"
+  for name in CMakeLists.txt controller.cpp; do
+    file_of_page "$name" >"$1/$name"
+    [ -s "$1/$name" ] || return 1
+  done
+}
 builds_with_cmake() {
-  { configure "$PACKAGE_TESTS/controller" "$1" && cmake --build "$1" >>"$1.log" 2>&1; } ||
-    { cat "$1.log" && return 1; }
+  { configure "$1" "$1/build" "-DCMAKE_CXX_FLAGS=${WARNINGS[*]}" &&
+    cmake --build "$1/build" >>"$1/build.log" 2>&1; } || { cat "$1/build.log" && return 1; }
 }
 builds_with_pkg_config() {
   local flags
   read -ra flags <<<"$(pc --cflags --libs execcred)"
-  g++ -std=c++20 -O2 "${WARNINGS[@]}" "$PACKAGE_TESTS/controller/controller.cpp" -o "$1" "${flags[@]}"
+  g++ -std=c++20 -O2 "${WARNINGS[@]}" "$1/controller.cpp" -o "$1/by-pkg-config" "${flags[@]}"
 }
 
 # refuses MESSAGE SOURCE BUILD ARGUMENT...: configuring fails, and says why.
@@ -157,10 +173,11 @@ check_library() {
   done
   mkdir "$scratch/controller-input"
   write_controller_files "$scratch/controller-input"
-  check "a controller builds with CMake" builds_with_cmake "$scratch/controller"
-  check_controller "built with CMake" "$scratch/controller/controller" "$scratch/controller-input"
-  check "a controller builds with pkg-config" builds_with_pkg_config "$scratch/controller-by-pc"
-  check_controller "built with pkg-config" "$scratch/controller-by-pc" "$scratch/controller-input"
+  check "docs/library.md has a controller" write_controller "$scratch/controller"
+  check "it builds with CMake" builds_with_cmake "$scratch/controller"
+  check_controller "built with CMake" "$scratch/controller/build/controller" "$scratch/controller-input"
+  check "it builds with pkg-config" builds_with_pkg_config "$scratch/controller"
+  check_controller "built with pkg-config" "$scratch/controller/by-pkg-config" "$scratch/controller-input"
   check_refusals "$scratch"
 }
 
