@@ -38,6 +38,10 @@ kube/credential_source.hpp
 kube/provider_mapping.hpp
 END
 }
+macros_are_prefixed() {
+  ! grep -rnE '^[[:space:]]*#[[:space:]]*define[[:space:]]+' "$PREFIX/include/execcred" |
+    grep -vE '#[[:space:]]*define[[:space:]]+EXECCRED_'
+}
 headers_compile_alone() {
   # shellcheck disable=SC2016
   find "$PREFIX/include/execcred" -name '*.hpp' -print0 |
@@ -163,6 +167,7 @@ check_library() {
   mv "$scratch/installed" "$PREFIX"
   check "it has the public headers, and no other" headers_are_the_public_ones
   check "each header compiles alone" headers_compile_alone
+  check "each macro begins with EXECCRED_" macros_are_prefixed
   check "no file names where it was built or installed" \
     names_no_place_of "$EXECCRED_ROOT" "$scratch/installed" "$PREFIX"
   check "each library links whole, by CMake" each_library_links_whole_by_cmake "$scratch/whole"
