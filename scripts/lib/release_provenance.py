@@ -6,12 +6,15 @@
 
 The subjects are the files of DIR and the images. The dependencies are the commit, and every source that
 is pinned: those that release_components.sh prints on standard input, the headers by their lists in
-scripts/requirements, and the compiler. docs/releases.md describes the type of the build.
+scripts/requirements, the compiler, what makes the packages, and what makes the documentation site.
+docs/releases.md describes the type of the build.
 """
 import argparse
+import base64
 import hashlib
 import json
 import pathlib
+import re
 import sys
 
 import release_images
@@ -57,9 +60,36 @@ def pinned_source_files(root):
         for line in pins.read_text().splitlines():
             value, path = line.split(maxsplit=1)
             if path.endswith((".tar.gz", ".tar.xz", ".tar.bz2", ".asc")):
-                name, version = pins.stem.split("-", 1)
+                name, version = re.split(r"-(?=\d)", pins.stem, maxsplit=1)
                 yield {"uri": f"pkg:deb/debian/{name}@{version.replace('+', '%2B')}?arch=source#{path}",
                        "digest": {"sha256": value}}
+
+
+def python_packages(root):
+    """MkDocs with its theme, and the Go that builds nfpm where the machine has none."""
+    for pins in ("scripts/requirements/docs.txt", "tests/e2e/requirements/go.txt"):
+        for name, version, hashes in re.findall(r"^(\S+)==(\S+)((?: \\\n +--hash=sha256:[0-9a-f]{64})+)$",
+                                                (root / pins).read_text(), re.MULTILINE):
+            for value in re.findall("[0-9a-f]{64}", hashes):
+                yield {"uri": f"pkg:pypi/{name}@{version}", "digest": {"sha256": value}}
+
+
+def npm_packages(root):
+    """The site's script for diagrams."""
+    value, archive = (root / "scripts" / "requirements" / "mermaid.sha256").read_text().split()
+    name, version = archive.removesuffix(".tgz").split("-", 1)
+    yield {"uri": f"pkg:npm/{name}@{version}", "digest": {"sha256": value}}
+
+
+def go_modules(root):
+    """What nfpm is built from; go.sum has a sum of each module and of its go.mod, which may be alone."""
+    for line in (root / "scripts" / "packaging" / "nfpm" / "go.sum").read_text().splitlines():
+        module, version, value = line.split()
+        version, slash, file = version.partition("/")
+        uri = f"pkg:golang/{module.lower()}@{version.replace('+', '%2B')}" + (f"#{file}" if slash else "")
+        # A package URL's letters are small; Go tells capitals apart.
+        yield {"name": f"{module}@{version}{slash}{file}", "uri": uri,
+               "digest": {"dirHash1": base64.b64decode(value.removeprefix("h1:")).hex()}}
 
 
 def commit(revision):
@@ -82,7 +112,10 @@ def statement(arguments, components):
                 "resolvedDependencies": [*commit(arguments.revision),
                                          *component_sources(components),
                                          *pinned_source_files(arguments.root),
-                                         *pinned_headers(arguments.root)]},
+                                         *pinned_headers(arguments.root),
+                                         *python_packages(arguments.root),
+                                         *npm_packages(arguments.root),
+                                         *go_modules(arguments.root)]},
             # No time of a run: it would differ in each, and these bytes are the same in all.
             "runDetails": {"builder": {"id": arguments.builder}}}}
 

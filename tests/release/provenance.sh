@@ -31,19 +31,24 @@ for one in json.load(open(sys.argv[1]))["subject"]:
     } | LC_ALL=C sort)
 }
 
-# Of the lists, mermaid's alone is not for the build.
+# pins: the digest of everything that is pinned for the build, in hexadecimal. Go writes its sums in Base64.
+pins() {
+  local requirements=$EXECCRED_ROOT/scripts/requirements
+  find "$requirements" -name '*.sha256' -exec cat {} + | cut -d ' ' -f 1
+  grep -ohE '[0-9a-f]{64}' "$requirements"/*.txt "$EXECCRED_ROOT/tests/e2e/requirements/go.txt"
+  sed 's/.* h1://' "$EXECCRED_ROOT/scripts/packaging/nfpm/go.sum" | while read -r sum; do
+    base64 -d <<<"$sum" | od -An -v -tx1 | tr -d ' \n'
+    echo
+  done
+}
+
 names_every_pin() {
-  local pins
-  pins=$(
-    find "$EXECCRED_ROOT/scripts/requirements" -name '*.sha256' ! -name 'mermaid*' -exec cat {} + |
-      cut -d ' ' -f 1
-    grep -oE '[0-9a-f]{64}' "$EXECCRED_ROOT/scripts/requirements/zig.txt"
-  )
-  diff <(sort -u <<<"$pins") <(python3 -c 'import json, sys
+  diff <(pins | sort -u) <(python3 -c 'import json, sys
 document = json.load(open(sys.argv[1]))
 for one in document["predicate"]["buildDefinition"]["resolvedDependencies"]:
-    if "sha256" in one["digest"]:
-        print(one["digest"]["sha256"])' "$(provenance_file)" | sort -u)
+    for kind, value in one["digest"].items():
+        if kind != "gitCommit":
+            print(value)' "$(provenance_file)" | sort -u)
 }
 
 # check_provenance ARCH...
