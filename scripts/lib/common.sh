@@ -23,7 +23,9 @@ as_root() {
   fi
 }
 
-# Installs the Debian packages that are missing; asks apt for nothing when all are there.
+# Installs the Debian packages that are missing, by apt-get with APT_OPTIONS; asks apt for nothing when all
+# are there.
+APT_OPTIONS=()
 need_packages() {
   local package missing=()
   for package in "$@"; do
@@ -36,7 +38,7 @@ need_packages() {
   step "installing ${missing[*]}"
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-    -o DPkg::Lock::Timeout=300 \
+    -o DPkg::Lock::Timeout=300 "${APT_OPTIONS[@]}" \
     "${missing[@]}" >/dev/null
 }
 

@@ -72,6 +72,16 @@ def finds(browser, words):
     return WebDriverWait(browser, SECONDS).until(lambda b: b.find_elements(By.CSS_SELECTOR, selector))
 
 
+def widths(browser):
+    """Of the page and of its window."""
+    return browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
+
+
+def fits(browser):
+    page, window = widths(browser)
+    return page <= window
+
+
 def problems_of(browser):
     """What is wrong with the open page."""
     problems = []
@@ -79,10 +89,11 @@ def problems_of(browser):
         WebDriverWait(browser, SECONDS).until(draws_diagrams)
     except TimeoutException:
         problems.append("a diagram was not drawn")
-    wide, window = browser.execute_script(
-        "return [document.documentElement.scrollWidth, window.innerWidth]")
-    if wide > window:
-        problems.append(f"is {wide} pixels wide in a window of {window}")
+    # In a new width the theme slides some parts to their places.
+    try:
+        WebDriverWait(browser, SECONDS).until(fits)
+    except TimeoutException:
+        problems.append("is {} pixels wide in a window of {}".format(*widths(browser)))
     problems += [f"console: {entry['message']}" for entry in browser.get_log("browser")
                  if entry["level"] in ("SEVERE", "WARNING")]
     return problems
@@ -95,11 +106,10 @@ def main(site, screenshots):
     screenshots.mkdir(parents=True, exist_ok=True)
     browser = start_chromium()
     try:
-        for width, height in WIDTHS.items():
-            set_window(browser, width, height)
-            # A page that fits a telephone fits a desktop; it has the same console.
-            for page in pages if width == min(WIDTHS) else MAIN_PAGES:
-                browser.get(address + page)
+        for page in pages:
+            browser.get(address + page)
+            for width, height in WIDTHS.items():
+                set_window(browser, width, height)
                 for problem in problems_of(browser):
                     count += 1
                     print(f"/{page} at {width}: {problem}")
