@@ -34,7 +34,7 @@ void Cache::add_options(CommandOptions& options) {
   options.group("Input");
   options.add("cache-dir", directory_,
               {.value = "PATH",
-               .help = "The plugins' --cache-dir; else what they find",
+               .help = "Cache directory; default: the one that the plugins use",
                .takes = Takes::directory,
                .variable = "EXECCRED_CACHE_DIR"});
   add_format_option(options, output_, {"text", "json", "yaml", "name", "wide"});

@@ -45,7 +45,7 @@ void add_choice_options(CommandOptions& options, std::string& name, std::string&
   options.add("name", name,
               {.value = "[NAMESPACE/]NAME", .help = "Only the ClusterProfile of this name"});
   options.add("provider", provider,
-              {.value = "NAME", .help = "This access provider, not the mapping's first that fits"});
+              {.value = "NAME", .help = "Access provider to use; default: the first that fits"});
   add_allow_empty_option(options, may_be_empty);
 }
 
@@ -135,7 +135,7 @@ Result<std::optional<ClusterProfile>> AccessOptions::one_profile(Outcome& outcom
 
 void add_allow_empty_option(CommandOptions& options, bool& may_be_empty) {
   options.group("Input");
-  options.add("allow-empty", may_be_empty, {.help = "Finding nothing is no error"});
+  options.add("allow-empty", may_be_empty, {.help = "Do not fail if nothing is found"});
 }
 
 void conclude(Inventory inventory, const ProfileSource& source, const std::string& name,
@@ -179,7 +179,7 @@ void conclude(const FleetEnd& end, Outcome& outcome) {
 void add_parallel_option(CommandOptions& options, FleetOptions& fleet) {
   options.add_parsed("parallel", fleet.parallel,
                      {.value = "NUMBER",
-                      .help = "How many clusters are examined at a time",
+                      .help = "Number of clusters at the same time",
                       .default_text = std::to_string(fleet.parallel)},
                      parse_parallel);
 }
@@ -202,13 +202,17 @@ void add_format_option(CommandOptions& options, std::string& format,
                        const std::vector<std::string_view>& formats) {
   options.group("Output");
   add_choice_option(options, "output", format,
-                    {.letter = 'o', .value = "FORMAT", .choices = formats}, "output format");
+                    {.letter = 'o', .value = "FORMAT", .help = "Output format", .choices = formats},
+                    "output format");
 }
 
 void add_color_option(CommandOptions& options, std::string& color) {
   options.group("Output");
   add_choice_option(options, "color", color,
-                    {.value = "WHEN", .choices = {"auto", "always", "never"}}, "choice for colour");
+                    {.value = "WHEN",
+                     .help = "When the output has colours",
+                     .choices = {"auto", "always", "never"}},
+                    "choice for colour");
 }
 
 void add_output_file_option(CommandOptions& options, std::string& path) {
@@ -216,7 +220,7 @@ void add_output_file_option(CommandOptions& options, std::string& path) {
   options.add("output", path,
               {.letter = 'o',
                .value = "FILE",
-               .help = "Replace this file, instead of printing; - is standard output",
+               .help = "File to replace; - is standard output, the default",
                .takes = Takes::file});
 }
 

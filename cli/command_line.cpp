@@ -24,8 +24,9 @@ using Entries = std::vector<std::unique_ptr<CommandLine::Entry>>;
 // "--x=", and does not say whether a value was attached. Also before "++", which ends a command's
 // arguments in CLI11.
 constexpr char kAttached = '\x01';
+// Stands before the notes in CLI11's text of an option.
+constexpr char kNotes = '\n';
 constexpr std::size_t kHelpColumn = 30;
-constexpr std::size_t kHelpWidth = 100;
 const std::string kHelp = "Print this help";
 const std::string kVersionHelp = "Print name and version";
 
@@ -61,9 +62,12 @@ std::string notes_on(const DeclaredOption& option) {
   std::vector<std::string> notes;
   if (about.is_required) notes.emplace_back("required");
   if (option.is_repeatable) notes.emplace_back("repeatable");
+  if (!about.choices.empty()) {
+    notes.push_back("one of " + join({about.choices.begin(), about.choices.end()}, ", "));
+  }
   if (!about.default_text.empty()) notes.push_back("default " + about.default_text);
   if (!about.variable.empty()) notes.emplace_back(about.variable);
-  return notes.empty() ? "" : " (" + join(notes, "; ") + ")";
+  return notes.empty() ? "" : "(" + join(notes, "; ") + ")";
 }
 
 class HelpLayout final : public CLI::Formatter {
@@ -74,24 +78,10 @@ class HelpLayout final : public CLI::Formatter {
            make_subcommands(app, mode) + make_options(app) + app->get_footer();
   }
   std::string make_subcommand(const CLI::App* command) const override {
-    return row("  " + command->get_name(), command->get_description());
+    return option_lines("  " + command->get_name(), command->get_description(), {}, kHelpColumn);
   }
 
  private:
-  static std::string row(std::string left, const std::string& right) {
-    if (left.size() + 2 > kHelpColumn) left += "\n";
-    const std::size_t width = left.size() - (left.rfind('\n') + 1);
-    left.append(kHelpColumn - width, ' ');
-    std::string_view rest = right;
-    while (rest.size() > kHelpWidth - kHelpColumn) {
-      const std::size_t end = rest.rfind(' ', kHelpWidth - kHelpColumn);
-      if (end == std::string_view::npos) break;
-      left.append(rest.substr(0, end)).append("\n").append(kHelpColumn, ' ');
-      rest.remove_prefix(end + 1);
-    }
-    return left.append(rest) + "\n";
-  }
-
   static std::string make_options(const CLI::App* app) {
     std::string text;
     for (const std::string& group : app->get_groups()) {
@@ -108,15 +98,18 @@ class HelpLayout final : public CLI::Formatter {
     if (!option.get_snames().empty()) left += "-" + option.get_snames().front() + ", ";
     left += "--" + option.get_lnames().front();
     if (option.get_expected_max() > 0) left += "=" + option.get_type_name();
-    return row(std::move(left), option.get_description());
+    const std::string& text = option.get_description();
+    const std::size_t end = text.find(kNotes);
+    const std::string_view notes =
+        end == std::string::npos ? std::string_view() : std::string_view(text).substr(end + 1);
+    return option_lines(std::move(left), std::string_view(text).substr(0, end), notes, kHelpColumn);
   }
 };
 
 void add_option(CLI::App& app, const DeclaredOption& option) {
   const About& about = option.about;
   const std::string letter = about.letter == 0 ? "" : std::string("-") + about.letter + ",";
-  const std::vector<std::string> choices(about.choices.begin(), about.choices.end());
-  const std::string text = std::string(about.help) + join(choices, ", ") + notes_on(option);
+  const std::string text = std::string(about.help) + kNotes + notes_on(option);
   CLI::Option* const added = option.is_switch()
                                  ? app.add_flag(letter + option.flag(), text)
                                  : app.add_option(letter + option.flag(), CLI::callback_t(), text);
@@ -130,7 +123,7 @@ std::string footer_of(const CommandOptions& options, const std::string& program)
     std::string command(example.command);
     const std::string typed = std::string(kProgram) + " ";
     if (command.starts_with(typed)) command.replace(0, kProgram.size(), program);
-    text += "  " + std::string(example.purpose) + ":\n    " + command + "\n";
+    text += example_lines(example.purpose, command);
   }
   return text;
 }

@@ -8,6 +8,7 @@
 
 #include <execcred/base/result.hpp>
 #include <execcred/base/try.hpp>
+#include <execcred/exec/option_set.hpp>
 
 #include <filesystem>
 #include <functional>
@@ -51,11 +52,6 @@ struct Operands {
   std::string_view usage = {};  // "FILE..."; empty for a command that takes none
   Takes takes = Takes::text;
   std::vector<std::string_view> choices = {};
-};
-
-struct Example {
-  std::string_view purpose = {};
-  std::string_view command = {};
 };
 
 class CommandOptions {

@@ -44,7 +44,7 @@ void Doctor::add_options(CommandOptions& options) {
   add_input_options(options);
   add_examination_options(options);
   add_log_options(options);
-  options.add_example("Say why one cluster does not work",
+  options.add_example("Find out why one cluster does not work",
                       "execcred doctor -m mapping.json -f profiles/ --name fleet/spoke-1");
   options.add_example("Examine the whole inventory of the hub, and write metrics",
                       "execcred doctor -m mapping.json --from-hub -o prometheus "
@@ -56,7 +56,7 @@ void Doctor::add_input_options(CommandOptions& options) {
   source_.add_to(options);
   add_choice_options(options, name_, provider_, may_be_empty_);
   options.add("all-contexts", all_contexts_,
-              {.help = "Without -m: every context of the --kubeconfig, not its current one"});
+              {.help = "Without -m: examine every context of the kubeconfig"});
 }
 
 void Doctor::add_examination_options(CommandOptions& options) {
@@ -64,7 +64,7 @@ void Doctor::add_examination_options(CommandOptions& options) {
   add_parallel_option(options, fleet_);
   options.add_parsed("timeout", timeout_,
                      {.value = "DURATION",
-                      .help = "Bound of the run, and of each step over the network",
+                      .help = "Time limit of the plugin, and of each step over the network",
                       .default_text = format_duration(timeout_)},
                      parse_timeout);
   options.add("can", permissions_,
@@ -72,12 +72,12 @@ void Doctor::add_examination_options(CommandOptions& options) {
                .help = "Ask whether the credential's user may do this"});
   options.add("authentication-config", authentication_config_,
               {.value = "PATH",
-               .help = "The API server's own file, to compare tokens with",
+               .help = "The API server's AuthenticationConfiguration, to compare tokens with",
                .takes = Takes::file});
   options.add("no-request", no_request_, {.help = "Make no HTTP request"});
   options.add_parsed("warn-before", warn_before_,
                      {.value = "DURATION",
-                      .help = "Warn of what nothing renews and ends sooner",
+                      .help = "Warn of credentials that end within this time and are not renewed",
                       .default_text = "30d"},
                      parse_days);
   add_format_option(options, format_,
@@ -85,7 +85,7 @@ void Doctor::add_examination_options(CommandOptions& options) {
   add_color_option(options, color_);
   options.add("output-file", output_file_,
               {.value = "PATH",
-               .help = "Replace this file, instead of printing; - is standard output",
+               .help = "File to replace; - is standard output, the default",
                .takes = Takes::file});
   options.add(
       "debug", is_debug_,
@@ -96,10 +96,10 @@ void Doctor::add_log_options(CommandOptions& options) {
   options.group("Log");
   options.add("log", log_,
               {.value = "PATH",
-               .help = "Show what plugins wrote to their --log-file, and examine nothing",
+               .help = "Show the runs in the plugins' --log-file, and examine nothing",
                .takes = Takes::file});
   options.add_parsed("since", since_,
-                     {.value = "DURATION", .help = "With --log: only the runs of this long ago"},
+                     {.value = "DURATION", .help = "With --log: only the runs of this last time"},
                      [](const std::string& text) -> Result<std::optional<Duration>> {
                        const Duration duration = TRY(parse_days(text));
                        return std::optional(duration);

@@ -76,11 +76,11 @@ void Get::add_options(CommandOptions& options) {
   access_.add_to(options);
   options.group("Plugin");
   options.add("all", is_for_all_,
-              {.help = "Run it for every ClusterProfile, and print how each run ended"});
+              {.help = "Run the plugins of all ClusterProfiles, and print a table"});
   add_parallel_option(options, fleet_);
   options.add_parsed("timeout", timeout_,
                      {.value = "DURATION",
-                      .help = "How long the plugin may run, at most 60s",
+                      .help = "Time limit of the plugin, at most 60s",
                       .default_text = format_duration(timeout_)},
                      parse_timeout);
   add_format_option(options, output_,
@@ -88,7 +88,7 @@ void Get::add_options(CommandOptions& options) {
   output_.clear();
   add_color_option(options, color_);
   options.add("debug", debug_,
-              {.help = "Show each step on standard error, also of our plugins",
+              {.help = "Report each step on standard error, and those of the plugin",
                .variable = "EXECCRED_DEBUG"});
   options.add_example("Print the credential of one cluster of many, as a header for curl -H @-",
                       "execcred get -m mapping.json -f profiles/ --name fleet/spoke-1 -o header");

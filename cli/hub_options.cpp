@@ -26,7 +26,7 @@ Result<std::string> parse_namespace(const std::string& text) {
 void HubOptions::add_to(CommandOptions& options) {
   options.group("Hub");
   options.add("from-hub", is_used_,
-              {.help = "Read ClusterProfiles from the hub's API; needs list on them"});
+              {.help = "Read ClusterProfiles from the hub's API; needs the right to list them"});
   options.add_parsed("namespace", name_space_,
                      {.letter = 'n',
                       .value = "NAMESPACE",
@@ -35,15 +35,15 @@ void HubOptions::add_to(CommandOptions& options) {
   options.add_parsed("selector", selector_,
                      {.letter = 'l',
                       .value = "SELECTOR",
-                      .help = "Only those with these labels, as for kubectl -l"},
+                      .help = "Only ClusterProfiles with these labels, as for kubectl -l"},
                      [](const std::string& text) { return LabelSelector::parse(text); });
   options.add("kubeconfig", kubeconfig_,
               {.value = "PATH",
-               .help = "With --from-hub: the hub's; else KUBECONFIG, else this Pod's account",
+               .help = "The hub's kubeconfig; default: KUBECONFIG, then the Pod's account",
                .takes = Takes::file});
   options.add(
       "context", context_,
-      {.value = "NAME", .help = "With --from-hub: this context, not the kubeconfig's current one"});
+      {.value = "NAME", .help = "Context of the hub's kubeconfig; default: the current one"});
 }
 
 bool HubOptions::is_unset() const {

@@ -37,7 +37,7 @@ void Install::add_options(CommandOptions& options) {
   options.group("Input");
   options.add("plugin", plugins_,
               {.value = "NAME",
-               .help = "Only this one, or kubectl-execcred; else all that lie beside execcred"});
+               .help = "Plugin to copy, or kubectl-execcred; default: all beside execcred"});
   options.add_example("Copy all plugins", "execcred install ./plugins");
   options.add_example("Copy two of them",
                       "execcred install --plugin=execcred-spiffe --plugin=execcred-aws ./plugins");

@@ -91,16 +91,17 @@ void Lint::add_options(CommandOptions& options) {
   options.group("Input");
   options.add("plugin-dir", plugin_directory_,
               {.value = "DIR",
-               .help = "Where the programs of /plugins are on this machine",
+               .help = "Directory of this machine that stands for /plugins",
                .takes = Takes::directory});
-  options.add("no-files", no_files_, {.help = "Look at no file but those given, so at no program"});
+  options.add("no-files", no_files_,
+              {.help = "Check only the given files, not the programs that they name"});
   add_allow_empty_option(options, may_be_empty_);
   hub_.add_to(options);
+  add_format_option(options, output_, {"text", "json", "yaml", "name", "wide", "sarif"});
   add_choice_option(options, "fail-on", fail_on_,
                     {.value = "SEVERITY",
-                     .help = "What makes the exit code 1: ",
+                     .help = "Lowest severity that makes the exit code 1",
                      .choices = {"error", "warning"}});
-  add_format_option(options, output_, {"text", "json", "yaml", "name", "wide", "sarif"});
   add_color_option(options, color_);
   options.add_example("Check a mapping and a folder of ClusterProfiles together",
                       "execcred lint mapping.json profiles/");

@@ -32,7 +32,7 @@ void Migrate::add_options(CommandOptions& options) {
   options.group("Input");
   options.add_parsed("plugin-dir", plugin_dir_,
                      {.value = "DIR",
-                      .help = "Where the client finds our plugins",
+                      .help = "Directory where the client finds execcred's plugins",
                       .takes = Takes::directory,
                       .default_text = plugin_dir_},
                      parse_plugin_dir);

@@ -120,9 +120,9 @@ std::string diff_without_secrets(std::string_view before, std::string_view after
 void Replacement::add_to(CommandOptions& options) {
   add_output_file_option(options, path_);
   options.add("dry-run", is_dry_,
-              {.help = "Say what would become of the file, and leave it as it is"});
+              {.help = "Report whether the file would change, and do not write it"});
   options.add("diff", is_diff_,
-              {.help = "Show how the file would change, without secrets, and leave it as it is"});
+              {.help = "Show the changes, without secrets, and do not write the file"});
 }
 
 Status Replacement::check(std::string_view other) const {

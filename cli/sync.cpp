@@ -209,43 +209,47 @@ void Sync::add_target_options(CommandOptions& options) {
                .help = "Write DIR/NAMESPACE/NAME/ for each cluster",
                .takes = Takes::directory});
   options.add_parsed("file-mode", file_mode_,
-                     {.value = "MODE", .help = "With --to-dir: of each file, such as 0640 (0600)"},
+                     {.value = "MODE",
+                      .help = "With --to-dir: mode of the files, such as 0640",
+                      .default_text = "0600"},
                      parse_file_mode);
   options.add("dir-group", folder_group_,
-              {.value = "GROUP", .help = "With --to-dir: the group of files and folders"});
+              {.value = "GROUP", .help = "With --to-dir: group of the files and folders"});
   options.add_parsed("to-secret", formats_,
                      {.value = "FORMAT[,FORMAT]",
-                      .help = "Write Secrets of the hub: kubeconfig, cluster-api, argocd, istio, "
-                              "token"},
+                      .help = "Formats of the Secrets to write in the hub",
+                      .choices = {"kubeconfig", "cluster-api", "argocd", "istio", "token"}},
                      parse_formats);
   options.add_parsed("secret-namespace", secret_namespace_,
                      {.value = "NAMESPACE|same",
-                      .help = "Where Secrets are written; same: beside each ClusterProfile"},
+                      .help = "Namespace of the Secrets; same: that of each ClusterProfile"},
                      parse_secret_namespace);
   options.add_parsed("secret-name", secret_name_,
                      {.value = "TEMPLATE",
-                      .help = "With {name}, {namespace} and {format}",
+                      .help = "Names of the Secrets, with {name}, {namespace} and {format}",
                       .default_text = std::string(sync::SecretNames::kDefault)},
                      [](const std::string& text) -> Result<std::optional<std::string>> {
                        return std::optional(text);
                      });
   options.add_parsed("instance", instance_,
                      {.value = "NAME",
-                      .help = "Only what carries this name is changed or removed",
+                      .help = "Change and remove only what is marked with this name",
                       .default_text = instance_},
                      parse_instance);
   options.add("prune", prunes_,
-              {.help = "Remove what is of a ClusterProfile that is gone or not allowed (true)"});
+              {.help = "Remove what belongs to a ClusterProfile that is gone or not allowed",
+               .default_text = "true"});
 }
 
 void Sync::add_running_options(CommandOptions& options) {
   options.group("Running");
-  options.add("once", is_once_, {.help = "Write what is missing, changed or due, and end"});
+  options.add("once", is_once_, {.help = "Write what is missing, changed or due, and exit"});
   options.add("dry-run", is_dry_, {.help = "Print what would change; run no plugin"});
   add_parallel_option(options, fleet_);
   options.add_parsed("renew-at", renewal_,
                      {.value = "PERCENT",
-                      .help = "Renew after this share of a credential's lifetime (two thirds)"},
+                      .help = "Renew after this share of a credential's lifetime",
+                      .default_text = "two thirds"},
                      parse_renewal);
   options.add_parsed(
       "lease", lease_,
@@ -255,7 +259,8 @@ void Sync::add_running_options(CommandOptions& options) {
       "listen", listen_,
       {.value = "[ADDRESS]:PORT", .help = "Serve /metrics, /healthz and /readyz over http"});
   add_choice_option(options, "log-format", log_format_,
-                    {.value = "FORMAT", .help = "", .choices = {"text", "json"}}, "log format");
+                    {.value = "FORMAT", .help = "Format of the log", .choices = {"text", "json"}},
+                    "log format");
 }
 
 bool Sync::asks_hub() const { return !formats_.empty() || !lease_.empty(); }

@@ -125,6 +125,16 @@ json::Value facts_of(const DeclaredOption& option) {
       .take();
 }
 
+template <class Examples>
+json::Value facts_of_examples(const Examples& examples) {
+  json::Array list;
+  for (const Example& example : examples) {
+    list.push_back(
+        Facts().text("purpose", example.purpose).text("command", example.command).take());
+  }
+  return json::Value(std::move(list));
+}
+
 // What many plugins have: all of them, or those with a cache.
 class SharedOptions {
  public:
@@ -162,17 +172,13 @@ json::Value facts_of(const PluginDefinition& plugin, const SharedOptions& shared
       .text("summary", plugin.info.summary)
       .flag("ignoresProfile", known.set().ignores_profile())
       .member("options", json::Value(std::move(options)))
+      .member("examples", facts_of_examples(plugin.info.examples))
       .take();
 }
 
 json::Value facts_of(const CommandLine::Entry& entry) {
   json::Array options;
   for (const DeclaredOption& option : entry.options.all()) options.push_back(facts_of(option));
-  json::Array examples;
-  for (const Example& example : entry.options.examples()) {
-    examples.push_back(
-        Facts().text("purpose", example.purpose).text("command", example.command).take());
-  }
   const Operands& operands = entry.options.operands();
   return Facts()
       .text("name", entry.name)
@@ -180,7 +186,7 @@ json::Value facts_of(const CommandLine::Entry& entry) {
       .member("operands",
               Facts().text("usage", operands.usage).list("choices", operands.choices).take())
       .member("options", json::Value(std::move(options)))
-      .member("examples", json::Value(std::move(examples)))
+      .member("examples", facts_of_examples(entry.options.examples()))
       .take();
 }
 

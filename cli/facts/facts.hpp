@@ -3,7 +3,7 @@
 // docs/ are generated from.
 //
 //   {"version", "shared": [OPTION...],
-//    "plugins": [{"name", "summary", "options": [OPTION...]}...],
+//    "plugins": [{"name", "summary", "options": [OPTION...], "examples"}...],
 //    "execcred": {"name", "summary",
 //                 "commands": [{"name", "summary", "operands", "options", "examples"}...]}}
 //

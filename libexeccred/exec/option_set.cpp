@@ -50,35 +50,16 @@ std::string notes_on(const Option& option) {
 }
 
 // Breaks a text at spaces, so that it fits behind the flags.
-void append_lines(std::string& lines, std::string_view text) {
-  constexpr std::size_t kWidth = kHelpWidth - kHelpColumn;
-  while (text.size() > kWidth) {
-    std::size_t end = text.rfind(' ', kWidth);
+void append_lines(std::string& lines, std::string_view text, std::size_t column) {
+  const std::size_t width = kHelpWidth - column;
+  while (text.size() > width) {
+    std::size_t end = text.rfind(' ', width);
     if (end == std::string_view::npos) end = std::min(text.find(' '), text.size());
     lines.append(text.substr(0, end)).append("\n");
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (!text.empty()) lines.append(kHelpColumn, ' ');
+    if (!text.empty()) lines.append(column, ' ');
   }
   if (!text.empty()) lines.append(text).append("\n");
-}
-
-std::string help_on(const Option& option) {
-  std::string lines = left_column(option);
-  if (lines.size() + 2 > kHelpColumn) {
-    lines += "\n";
-    lines.append(kHelpColumn, ' ');
-  } else {
-    lines.append(kHelpColumn - lines.size(), ' ');
-  }
-  const std::string notes = notes_on(option);
-  std::string text(option.help);
-  const bool is_one_line = kHelpColumn + text.size() + 1 + notes.size() <= kHelpWidth;
-  if (!notes.empty() && is_one_line) text += " " + notes;
-  append_lines(lines, text);
-  if (notes.empty() || is_one_line) return lines;
-  lines.append(kHelpColumn, ' ');
-  append_lines(lines, notes);
-  return lines;
 }
 
 }  // namespace
@@ -179,15 +160,42 @@ std::vector<std::string_view> OptionSet::groups() const {
   return groups;
 }
 
-std::string OptionSet::help(std::string_view usage, std::string_view summary) const {
+std::string option_lines(std::string left, std::string_view text, std::string_view notes,
+                         std::size_t column) {
+  std::string lines = std::move(left);
+  if (lines.size() + 2 > column) {
+    lines += "\n";
+    lines.append(column, ' ');
+  } else {
+    lines.append(column - lines.size(), ' ');
+  }
+  std::string first(text);
+  const bool is_one_line = column + text.size() + 1 + notes.size() <= kHelpWidth;
+  if (!notes.empty() && is_one_line) first.append(" ").append(notes);
+  append_lines(lines, first, column);
+  if (notes.empty() || is_one_line) return lines;
+  lines.append(column, ' ');
+  append_lines(lines, notes, column);
+  return lines;
+}
+
+std::string example_lines(std::string_view purpose, std::string_view command) {
+  return "  " + std::string(purpose) + ":\n    " + std::string(command) + "\n";
+}
+
+std::string OptionSet::help(std::string_view usage, std::string_view summary,
+                            std::span<const Example> examples) const {
   std::string text = "Usage: " + std::string(usage) + "\n\n" + std::string(summary) + "\n";
   for (const std::string_view group : groups()) {
     std::string lines;
     for (const Option& option : options_) {
-      if (option.group == group) lines += help_on(option);
+      if (option.group != group) continue;
+      lines += option_lines(left_column(option), option.help, notes_on(option), kHelpColumn);
     }
     if (!lines.empty()) text.append("\n").append(group).append(":\n").append(lines);
   }
+  if (!examples.empty()) text += "\nExamples:\n";
+  for (const Example& example : examples) text += example_lines(example.purpose, example.command);
   return text;
 }
 

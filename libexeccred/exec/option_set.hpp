@@ -227,6 +227,19 @@ class OptionBuilder {
   std::size_t index_;
 };
 
+// The lines of an option in --help: `left` is "  --name=VALUE"; text and notes begin at `column`,
+// and notes that do not fit behind the text have lines of their own.
+std::string option_lines(std::string left, std::string_view text, std::string_view notes,
+                         std::size_t column);
+
+// A command line that --help shows. The texts are literals, and not copied.
+struct Example {
+  std::string_view purpose = {};
+  std::string_view command = {};
+};
+// Its lines in --help.
+std::string example_lines(std::string_view purpose, std::string_view command);
+
 class OptionSet {
  public:
   OptionSet() { options_.reserve(kUsualSize); }
@@ -266,8 +279,9 @@ class OptionSet {
   std::vector<std::string_view> groups() const;
 
   // The text of --help, with `usage` as its first line. No line is longer than 100 columns, unless
-  // a text of the option is.
-  std::string help(std::string_view usage, std::string_view summary) const;
+  // a text of the option or an example is.
+  std::string help(std::string_view usage, std::string_view summary,
+                   std::span<const Example> examples = {}) const;
 
  private:
   // One allocation for a plugin of the usual size: its pages are a part of what a start costs.

@@ -129,7 +129,8 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
   add_common_options(options_, common_);
   TRY(read_arguments(arguments));
   if (common_.help) {
-    return SecretString(options_.help(std::string(plugin_.name) + " [OPTION]...", plugin_.summary));
+    return SecretString(options_.help(std::string(plugin_.name) + " [OPTION]...", plugin_.summary,
+                                      plugin_.examples));
   }
   if (common_.version) {
     return SecretString(std::string(plugin_.name) + " " + kVersion + "\n");

@@ -10,6 +10,7 @@
 
 #include <execcred/exec/provider.hpp>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -21,6 +22,7 @@ namespace execcred {
 struct PluginInfo {
   std::string_view name;     // of the binary: "execcred-token-file"
   std::string_view summary;  // one sentence
+  std::array<Example, 2> examples = {};
   // Asking again costs next to nothing, so --max-age bounds every claimed lifetime, and a
   // rotation is seen soon.
   bool is_cheap_to_ask = false;

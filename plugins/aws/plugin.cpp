@@ -115,7 +115,12 @@ Result<AwsCredentials> Aws::credentials_of(const CredentialPlan& plan, const Pro
 PluginDefinition plugin() {
   return {.info = {.name = "execcred-aws",
                    .summary = "Gives the client a token for an EKS cluster, signed "
-                              "with the credentials of AWS at hand."},
+                              "with the credentials of AWS at hand.",
+                   .examples = {{{"Print a token for the EKS cluster spoke-1",
+                                  "execcred-aws --cluster-id=spoke-1 --region=us-west-2"},
+                                 {"Print one that is signed with a role",
+                                  "execcred-aws --cluster-id=spoke-1 "
+                                  "--role-arn=arn:aws:iam::123456789012:role/reader"}}}},
           .make = [] { return std::unique_ptr<Provider>(std::make_unique<Aws>()); }};
 }
 

@@ -83,7 +83,11 @@ PluginDefinition plugin() {
   return {
       .info = {.name = "execcred-azure",
                .summary =
-                   "Gives the client a token of Microsoft Entra ID, for AKS and what trusts it."},
+                   "Gives the client a token of Microsoft Entra ID, for AKS and what trusts it.",
+               .examples = {{{"Print a token of the Pod's workload identity",
+                              "execcred-azure --identity=workload"},
+                             {"Print a token of the machine's managed identity",
+                              "execcred-azure --identity=managed"}}}},
       .make = [] { return std::unique_ptr<Provider>(std::make_unique<Azure>()); }};
 }
 

@@ -64,7 +64,13 @@ PluginDefinition plugin() {
   return {.info = {.name = "execcred-bootstrap",
                    .summary =
                        "Gives the client a short-lived credential that the cluster itself issues, "
-                       "got with another plugin's."},
+                       "got with another plugin's.",
+                   .examples = {{{"Request a client certificate, with the credential in a file",
+                                  "execcred-bootstrap --via=csr --user=fleet "
+                                  "--credential='[\"/bin/cat\",\"credential.json\"]'"},
+                                 {"Show every setting, and request nothing",
+                                  "execcred-bootstrap --via=csr --user=fleet "
+                                  "--credential='[\"/plugins/execcred-aws\"]' --show-config"}}}},
           .make = [] { return std::unique_ptr<Provider>(std::make_unique<Bootstrap>()); }};
 }
 

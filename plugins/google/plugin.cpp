@@ -159,9 +159,16 @@ class Google final : public Provider {
 };
 
 PluginDefinition plugin() {
-  return {.info = {.name = "execcred-google",
-                   .summary = "Gives the client an access token of Google Cloud, for GKE."},
-          .make = [] { return std::unique_ptr<Provider>(std::make_unique<Google>()); }};
+  return {
+      .info = {.name = "execcred-google",
+               .summary = "Gives the client an access token of Google Cloud, for GKE.",
+               .examples =
+                   {{{"Print an access token of the application default credentials",
+                      "execcred-google"},
+                     {"Print one of a service account that they may impersonate",
+                      "execcred-google "
+                      "--impersonate-service-account=robot@project-1.iam.gserviceaccount.com"}}}},
+      .make = [] { return std::unique_ptr<Provider>(std::make_unique<Google>()); }};
 }
 
 }  // namespace execcred::google

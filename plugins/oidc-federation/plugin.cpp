@@ -100,10 +100,15 @@ class OidcFederation final : public Provider {
 
 PluginDefinition plugin() {
   return {
-      .info =
-          {.name = "execcred-oidc-federation",
-           .summary =
-               "Gives the client a token of an OAuth 2.0 server, by flows that need no person."},
+      .info = {.name = "execcred-oidc-federation",
+               .summary =
+                   "Gives the client a token of an OAuth 2.0 server, by flows that need no person.",
+               .examples = {{{"Exchange the token in a file for a token of an issuer",
+                              "execcred-oidc-federation --flow=token-exchange "
+                              "--issuer-url=\"$ISSUER\" --subject-token-file=token"},
+                             {"Print the token in a file, if it is for this audience",
+                              "execcred-oidc-federation --flow=pass-through "
+                              "--subject-token-file=token --audience=kubernetes"}}}},
       .make = [] { return std::unique_ptr<Provider>(std::make_unique<OidcFederation>()); }};
 }
 

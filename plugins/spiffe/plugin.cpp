@@ -96,7 +96,11 @@ class Spiffe final : public Provider {
 PluginDefinition plugin() {
   return {.info = {.name = "execcred-spiffe",
                    .summary =
-                       "Gives the client the identity that a SPIFFE agent issues to this process."},
+                       "Gives the client the identity that a SPIFFE agent issues to this process.",
+                   .examples = {{{"Print a JWT-SVID of the agent in SPIFFE_ENDPOINT_SOCKET",
+                                  "execcred-spiffe --type=jwt --audience=kubernetes"},
+                                 {"Print an X.509-SVID of it, which has no common name",
+                                  "execcred-spiffe --type=x509 --allow-empty-cn"}}}},
           .make = [] { return std::unique_ptr<Provider>(std::make_unique<Spiffe>()); }};
 }
 

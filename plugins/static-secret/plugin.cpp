@@ -126,6 +126,10 @@ PluginDefinition plugin() {
           {.name = "execcred-static-secret",
            .summary =
                "Gives the client a credential that is stored in a Secret of the hub or in files.",
+           .examples = {{{"Print the token in a Secret of the hub",
+                          "execcred-static-secret --namespace=clusters --secret-name=spoke-1"},
+                         {"Print the credential in a kubeconfig",
+                          "execcred-static-secret --kubeconfig-file=spoke-1.kubeconfig"}}},
            .is_cheap_to_ask = true},
       .make = [] { return std::unique_ptr<Provider>(std::make_unique<StaticSecret>()); }};
 }

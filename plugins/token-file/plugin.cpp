@@ -100,6 +100,11 @@ class TokenFile final : public Provider {
 PluginDefinition plugin() {
   return {.info = {.name = "execcred-token-file",
                    .summary = "Gives the client the bearer token kept in a file.",
+                   .examples =
+                       {{{"Print the token of a file, as clients read it",
+                          "execcred-token-file --token-file=token"},
+                         {"Show every setting, and request nothing",
+                          "execcred-token-file --token-file=token --max-age=5m --show-config"}}},
                    .is_cheap_to_ask = true},
           .make = [] { return std::unique_ptr<Provider>(std::make_unique<TokenFile>()); }};
 }

@@ -78,11 +78,14 @@ def options_of(facts):
     return [option_of(option) for option in facts["options"]]
 
 
+def examples_of(facts):
+    return [(example["purpose"], example["command"]) for example in facts["examples"]]
+
+
 def command_of(program, facts):
     operands = facts["operands"]
     return Command([program, facts["name"]], facts["summary"], options_of(facts),
-                   operands.get("usage", ""), operands.get("choices", []),
-                   [(example["purpose"], example["command"]) for example in facts["examples"]])
+                   operands.get("usage", ""), operands.get("choices", []), examples_of(facts))
 
 
 def read(program):
@@ -93,6 +96,7 @@ def read(program):
     return Facts(
         facts["version"], options_of({"options": facts["shared"]}),
         [Command([plugin["name"]], plugin["summary"], options_of(plugin),
+                 examples=examples_of(plugin),
                  ignores_profile=plugin.get("ignoresProfile", False))
          for plugin in facts["plugins"]],
         execcred["summary"],

@@ -51,11 +51,16 @@ def tables(groups):
                      for group, options in groups)
 
 
+def examples(plugin):
+    lines = [f"# {purpose}:\n{command}\n" for purpose, command in plugin.examples]
+    return "**Examples**\n\n```sh\n" + "\n".join(lines) + "```\n"
+
+
 def of_plugin(plugin):
     text = tables(facts.by_group([option for option in plugin.options if not option.is_shared]))
     has_cache = any(option.is_shared and option.name == "cache-dir" for option in plugin.options)
     also = " and those of [the cache](cache.md)" if has_cache else ""
-    return text + f"\nThe [common options](options.md#options){also} apply too.\n"
+    return text + f"\nThe [common options](options.md#options){also} apply too.\n\n" + examples(plugin)
 
 
 def of_all(shared):

@@ -6,10 +6,15 @@
 #include "installation.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
+#include "support/plugin_rig.hpp"
 #include "support/texts.hpp"
+#include "test_paths.hpp"
+
+#include <list.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 using namespace blackbox;
@@ -33,16 +38,6 @@ std::vector<std::string> commands() {
     is_in_list = line == "Commands:" || (is_in_list && !line.empty());
   }
   return names;
-}
-
-std::vector<std::string> examples_in(const std::string& help) {
-  std::vector<std::string> examples;
-  const std::size_t title = help.find("\nExamples:\n");
-  if (title == std::string::npos) return examples;
-  for (const std::string& line : lines_of(help.substr(title))) {
-    if (line.starts_with("    ")) examples.push_back(line.substr(4));
-  }
-  return examples;
 }
 
 std::string healthy_profile() {
@@ -197,6 +192,37 @@ TEST_CASE("help: every command has a page of at most 100 columns, and a golden f
   CHECK(run_cli({"help", "cache", "list"}).output == run_cli({"cache", "-h"}).output);
 }
 
+TEST_CASE("help: the description of an option is one line, and its notes stand in brackets") {
+  std::vector<std::string> pages;
+  for (const std::string& name : commands()) pages.push_back(run_cli({name, "--help"}).output);
+  for (const execcred::PluginDefinition& plugin : execcred::all_plugins()) {
+    const std::string program = EXECCRED_BIN "/" + std::string(plugin.info.name);
+    pages.push_back(run({.arguments = {program, "--help"}}).output);
+  }
+  CHECK(pages.size() == 20);
+  std::size_t options = 0;
+  for (const std::string& page : pages) {
+    // How many lines the description of the last option has, and how many brackets are open.
+    std::size_t texts = 1;
+    std::ptrdiff_t brackets = 0;
+    for (const std::string& line : lines_of(page)) {
+      CHECK_MESSAGE(line.size() <= 100, line);
+      if (line.starts_with("Examples:")) break;
+      if (line.starts_with("  -")) {
+        CHECK_MESSAGE(texts == 1, line);
+        texts = line.find("  ", 3) == std::string::npos ? 0 : 1;
+        ++options;
+      } else if (line.starts_with("      ") && brackets == 0) {
+        texts += line[line.find_first_not_of(' ')] == '(' ? 0 : 1;
+      }
+      brackets +=
+          std::count(line.begin(), line.end(), '(') - std::count(line.begin(), line.end(), ')');
+    }
+    CHECK(texts == 1);
+  }
+  CHECK(options > 250);
+}
+
 TEST_CASE("help: each command has two examples, which work") {
   const Installation installation;
   write_files_of_examples(installation);
@@ -204,7 +230,8 @@ TEST_CASE("help: each command has two examples, which work") {
   api.add(kProfiles, healthy_profile());
   const Hub hub(std::move(api));
   for (const std::string& name : commands()) {
-    const std::vector<std::string> examples = examples_in(run_cli({name, "--help"}).output);
+    const std::vector<std::string> examples =
+        execcred::test::examples_in(run_cli({name, "--help"}).output);
     CHECK_MESSAGE(examples.size() == 2, name);
     for (const std::string& example : examples) {
       CHECK(example.find("execcred " + name) != std::string::npos);

@@ -23,7 +23,8 @@ TEST_CASE("lint: the options that it knows of a plugin are those of its --help")
     const execcred::cli::PluginOptions known(program);
     CHECK(known.is_complete());
     CHECK(known.set().all().size() > 10);
-    CHECK(help.output == known.set().help(program + " [OPTION]...", plugin.info.summary));
+    CHECK(help.output ==
+          known.set().help(program + " [OPTION]...", plugin.info.summary, plugin.info.examples));
   }
 }
 

@@ -114,7 +114,8 @@ def check_program(plugin):
     usage = must_run(plugin, "--help")
     for text in ("\nCredential source:\n  --vault=PATH ", "Directory of the vault", "required; template",
                  "\nRequest:\n  --shelf=SHELF ", "one of calm, stormy; default calm", "VAULT_MOOD",
-                 "profile: shelf", "\nAccess rules:\n  --allow-storm ", "\nCommon:\n"):
+                 "profile: shelf", "\nAccess rules:\n  --allow-storm ", "\nCommon:\n",
+                 "\nExamples:\n  Print the token of a vault:\n    execcred-made-up --vault=/run/vault\n"):
         check(text in usage, f"--help has {text!r}: {usage}")
 
 
@@ -169,7 +170,8 @@ def check_manual(generate, into):
     page = (into / "execcred-made-up.1").read_text(encoding="utf-8")
     for text in (r".SS Credential source", r"\fB\-\-vault\fP=\fIPATH\fP", "Directory of the vault.",
                  "One of: calm, stormy.", r"\fBVAULT_MOOD\fP", "lets a storm into the cluster.",
-                 r".SS Request", r"\fB\-\-shelf\fP"):
+                 r".SS Request", r"\fB\-\-shelf\fP", "Print the token of a vault:",
+                 r"execcred\-made\-up \-\-vault=/run/vault"):
         check(text in page, f"the manual page has {text!r}: {page}")
     check(r"execcred\-made\-up (1)" in (into / "execcred.1").read_text(encoding="utf-8"),
           "execcred(1) refers to it")
@@ -190,7 +192,8 @@ def check_sources(generate, tree):
     for text in ("# execcred-made-up\n\nGives the client a token of a vault.\n",
                  "| `--vault=PATH` | `EXECCRED_VAULT` | Directory of the vault; required; ",
                  "| `--mood=MOOD` | `EXECCRED_MOOD`, `VAULT_MOOD` | ", "one of `calm`, `stormy`",
-                 "*profile* `shelf`, which may need `--allow-audience`", "**weakens a check**"):
+                 "*profile* `shelf`, which may need `--allow-audience`", "**weakens a check**",
+                 "```sh\n# Print the token of a vault:\nexeccred-made-up --vault=/run/vault\n"):
         check(text in page, f"the page has {text!r}: {page}")
     (tree / missing[1]).write_text(page.replace("Directory of", "Folder of"), encoding="utf-8")
     check(run(*generate, "sources", tree, "--check").returncode == 1, "a table that was typed is stale")

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 namespace execcred::test {
 namespace {
@@ -50,6 +51,32 @@ std::int64_t claim_for(std::int64_t seconds) {
 
 bool is_about(std::int64_t seconds, std::int64_t expected) {
   return std::abs(seconds - expected) <= 5;
+}
+
+Texts examples_in(const std::string& help) {
+  Texts examples;
+  const std::size_t title = help.find("\nExamples:\n");
+  if (title == std::string::npos) return examples;
+  std::istringstream lines(help.substr(title));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("    ")) examples.push_back(line.substr(4));
+  }
+  return examples;
+}
+
+void check_examples(const std::string& plugin, const blackbox::Sandbox& folder, Texts variables) {
+  variables.emplace_back("PATH=" EXECCRED_BIN ":/usr/bin:/bin");
+  const Texts examples = examples_in(blackbox::run(plugin_command(plugin, {"--help"})).output);
+  CHECK(examples.size() == 2);
+  for (const std::string& example : examples) {
+    CHECK((example + " ").starts_with(plugin + " "));
+    const Outcome outcome = blackbox::run(
+        {.arguments = {"/bin/bash", "-c", "cd '" + folder.path().native() + "' && " + example},
+         .environment = variables});
+    CHECK_MESSAGE(outcome.exit_code == 0, (example + ": " + describe(outcome)));
+    CHECK(outcome.error_output == "");
+    CHECK_FALSE(outcome.output.empty());
+  }
 }
 
 std::string new_secret() {

@@ -63,6 +63,12 @@ std::int64_t claim_for(std::int64_t seconds);
 // Whether these seconds are as many as expected, within a few.
 bool is_about(std::int64_t seconds, std::int64_t expected);
 
+// The commands under "Examples:" in a program's --help.
+Texts examples_in(const std::string& help);
+// Fails the case unless each example in the plugin's --help succeeds in this folder, with these
+// variables beside PATH.
+void check_examples(const std::string& plugin, const blackbox::Sandbox& folder, Texts variables);
+
 // A word without dots that no message may show, another one each time.
 std::string new_secret();
 // A JWT that no message may show, another one each time. `claims` are those before "exp".

@@ -71,8 +71,13 @@ class MadeUp final : public Provider {
 }  // namespace
 
 PluginDefinition plugin() {
-  return {.info = {.name = "execcred-made-up", .summary = "Gives the client a token of a vault."},
-          .make = [] { return std::unique_ptr<Provider>(std::make_unique<MadeUp>()); }};
+  return {
+      .info = {.name = "execcred-made-up",
+               .summary = "Gives the client a token of a vault.",
+               .examples = {{{"Print the token of a vault", "execcred-made-up --vault=/run/vault"},
+                             {"Show every setting",
+                              "execcred-made-up --vault=/run/vault --show-config"}}}},
+      .make = [] { return std::unique_ptr<Provider>(std::make_unique<MadeUp>()); }};
 }
 
 }  // namespace execcred::made_up
