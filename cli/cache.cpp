@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::string_view kNoDirectory = "there is no cache directory yet\n";
 constexpr std::string_view kUnsafe =
-    "plugins ask their provider each time then; make it yours alone (chmod 0700), or name another "
-    "with --cache-dir";
+    "plugins ask their provider in each run then; run chmod 0700 on it, or name another with "
+    "--cache-dir";
 
 std::string count_of_entries(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " entry" : " entries");
@@ -77,7 +77,7 @@ Result<Outcome> Cache::clear() const {
     return Error{.kind = Error::Kind::unavailable,
                  .message = count_of_entries(kept) + " of the cache " +
                             in_quotes(directory->path()) + " could not be removed",
-                 .hint = "see whether its file system is read-only"};
+                 .hint = "check whether its file system is read-only"};
   }
   return Outcome{.text = SecretString(count_of_entries(cleared) + " removed from " +
                                       in_quotes(directory->path()) + "\n")};

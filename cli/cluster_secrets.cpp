@@ -25,7 +25,7 @@ constexpr std::string_view kIstioNeeds =
     "istiod takes a user with exec only with "
     "PILOT_INSECURE_MULTICLUSTER_KUBECONFIG_OPTIONS=exec";
 constexpr std::string_view kArgocdNeeds =
-    "provideClusterInfo and config need Argo CD 3.5; older ones pass over them";
+    "provideClusterInfo and config need Argo CD 3.5; older versions ignore them";
 
 // Argo CD would go there as its own service account.
 constexpr std::string_view kArgocdItself = "https://kubernetes.default.svc";
@@ -129,7 +129,7 @@ Result<SecretManifest> ClusterSecrets::argocd(const std::string& cluster, const 
     return unusable(access,
                     "Argo CD takes the server " + in_quotes(server) +
                         " for its own cluster, and runs no plugin for it",
-                    "let the ClusterProfile have another name or address of this server");
+                    "use another name or address of this server in the ClusterProfile");
   }
   std::vector<std::string> losses;
   const Value config = argocd_config(access, profile, losses);

@@ -24,7 +24,7 @@ Result<std::size_t> parse_parallel(const std::string& text) {
   if (is_number && number >= 1 && number <= kMost) return number;
   return Error{.kind = Error::Kind::configuration,
                .message = in_quotes(text) + " is no number from 1 to " + std::to_string(kMost),
-               .hint = "it says how many clusters are under way at a time"};
+               .hint = "it is the number of clusters at the same time"};
 }
 
 }  // namespace
@@ -152,12 +152,12 @@ void conclude(Inventory inventory, const ProfileSource& source, const std::strin
   const bool is_nothing_used = inventory.found == refused;
   const bool is_missing = inventory.found == 0 && (inventory.problems.empty() || !name.empty());
   if (is_missing && !may_be_empty) {
-    outcome.problems.push_back(
-        {.kind = Error::Kind::configuration,
-         .message = source.title() + " holds no " +
-                    (inventory.problems.empty() ? "" : "readable ") + "ClusterProfile" +
-                    (name.empty() ? "" : " named " + in_quotes(name)),
-         .hint = source.hint() + "; --allow-empty is for what may be empty"});
+    outcome.problems.push_back({.kind = Error::Kind::configuration,
+                                .message = source.title() + " holds no " +
+                                           (inventory.problems.empty() ? "" : "readable ") +
+                                           "ClusterProfile" +
+                                           (name.empty() ? "" : " named " + in_quotes(name)),
+                                .hint = source.hint() + "; --allow-empty accepts an empty input"});
     are_refusals = false;
   }
   if (outcome.problems.empty()) return;

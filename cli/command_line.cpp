@@ -248,7 +248,7 @@ Result<std::vector<std::string>> check_values(const DeclaredOption& option,
   }
   if (texts.size() <= 1 || option.is_repeatable) return texts;
   return wrong(option.flag() + " is given twice, with different values",
-               "it has one value; only options marked repeatable may stand twice");
+               "it takes one value; only options marked repeatable may be given twice");
 }
 
 Status store(const DeclaredOption& option, const std::string& source,

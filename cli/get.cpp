@@ -194,7 +194,7 @@ Result<Outcome> Get::get_every() const {
     outcome.problems.push_back(
         {.kind = Error::Kind::configuration,
          .message = access_.title() + " holds no ClusterProfile with a provider of the mapping",
-         .hint = "execcred resolve says what each ClusterProfile lists"});
+         .hint = "execcred resolve shows what each ClusterProfile lists"});
   }
   const bool is_nothing_left = targets.empty() && outcome.exit_code != 0;
   if (outcome.exit_code == 2 || is_nothing_left) return outcome;

@@ -70,11 +70,11 @@ Status HubOptions::check(bool is_needed) const {
   if (stray.empty()) return {};
   return Error{.kind = Error::Kind::configuration,
                .message = stray + " is given without --from-hub",
-               .hint = "it says which hub to read; files are named with -f or as operands"};
+               .hint = "it chooses the hub to read; files are given with -f or as operands"};
 }
 
 Result<HubClient> HubOptions::connect() const {
-  deadline::start(kProgram, kLimit, "ask the hub for less: --namespace or --selector");
+  deadline::start(kProgram, kLimit, "read fewer objects: --namespace or --selector");
   Hub hub = TRY(find_hub(kubeconfig_, context_, Environment::copy()));
   return HubClient(std::move(hub), {.deadline = std::chrono::steady_clock::now() + kLimit});
 }

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 // All plugins need well below a second; a file system that does not answer must not hold a Pod's
 // start for ever.
 constexpr std::chrono::minutes kLimit(5);
-constexpr std::string_view kTimeoutHint = "see whether the directory's file system answers";
+constexpr std::string_view kTimeoutHint = "check that the directory's file system responds";
 
 std::string report(const std::vector<InstalledPlugin>& plugins) {
   Table table({"DONE", "PLUGIN", "BYTES", "SHA256"});
@@ -49,7 +49,7 @@ Result<Outcome> Install::run() {
                  .message = directories_.empty()
                                 ? "no directory is given"
                                 : std::to_string(directories_.size()) + " directories are given",
-                 .hint = "execcred install DIR, where DIR is there already"};
+                 .hint = "write execcred install DIR; the directory must exist"};
   }
   deadline::start(kProgram, kLimit, kTimeoutHint);
   const fs::path source = TRY(own_directory());

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string hint_for(int error_number) {
-  if (error_number == ENOENT) return "make it first (mkdir), or mount an emptyDir volume there";
+  if (error_number == ENOENT) return "create it first (mkdir), or mount an emptyDir volume there";
   if (error_number == ENOTDIR) return "name a directory";
   return "let user " + std::to_string(geteuid()) + " read and write there";
 }
@@ -74,9 +74,10 @@ Status InstallDirectory::check_is_not(const fs::path& source) const {
   struct stat there = {};
   if (fstat(descriptor_.get(), &here) != 0 || stat(source.c_str(), &there) != 0) return {};
   if (here.st_dev != there.st_dev || here.st_ino != there.st_ino) return {};
-  return Error{.kind = Error::Kind::configuration,
-               .message = in_quotes(path_.native()) + " is where the plugins are already",
-               .hint = "name another directory, or run them from there"};
+  return Error{
+      .kind = Error::Kind::configuration,
+      .message = in_quotes(path_.native()) + " is the directory that the plugins are copied from",
+      .hint = "name another directory, or run them from there"};
 }
 
 }  // namespace execcred::cli

@@ -98,7 +98,7 @@ Result<NewFile> write_copy(const fs::path& path, std::string_view content,
   if (written != digest) {
     return Error{.kind = Error::Kind::unavailable,
                  .message = "the copy for " + in_quotes(path.native()) + " is not what was written",
-                 .hint = "see whether its file system is sound"};
+                 .hint = "check its file system for errors"};
   }
   return copy;
 }
@@ -134,7 +134,8 @@ std::string needs_of(const fs::path& source, const std::vector<std::string>& nam
     const std::uintmax_t size = fs::file_size(source_of(source, name), failed);
     if (!failed) bytes += size;
   }
-  return "let " + user() + " write there, and have room for " + std::to_string(bytes) + " bytes";
+  return "let " + user() + " write there, and provide space for " + std::to_string(bytes) +
+         " bytes";
 }
 
 std::string list_of(const std::vector<std::string>& names) {
@@ -157,7 +158,7 @@ Result<fs::path> own_directory() {
   program = fs::canonical(started_as == nullptr ? "" : started_as, failed);
   if (!failed) return program.parent_path();
   return Error{.kind = Error::Kind::configuration,
-               .message = "cannot tell where execcred itself is: " + failed.message(),
+               .message = "cannot find the path of execcred: " + failed.message(),
                .hint = "start it by its absolute path"};
 }
 

@@ -80,8 +80,8 @@ Error nothing_found() {
   return Error{.kind = Error::Kind::configuration,
                .message = "the hub holds no ClusterProfile",
                .hint =
-                   "--namespace and --selector say where on the hub to look; --allow-empty is "
-                   "for a hub that may be empty"};
+                   "--namespace and --selector say where on the hub to look; --allow-empty accepts "
+                   "an empty hub"};
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ void check_proxy(const Scope& scope, const ObjectReader& cluster) {
     scope.error(path, "is " + redacted_url(**proxy) + ", which " + url.error().message,
                 "it must be http://, https:// or socks5://HOST:PORT");
   } else if (url->scheme != "http" && url->scheme != "https" && url->scheme != "socks5") {
-    scope.error(path, "is " + redacted_url(**proxy) + ", of another scheme than clients know",
+    scope.error(path, "is " + redacted_url(**proxy) + ", with a scheme that clients do not support",
                 "it must be http://, https:// or socks5://HOST:PORT");
   }
 }
@@ -85,7 +85,7 @@ void check_authority(const Scope& scope, const ObjectReader& cluster, ClusterOf 
   const bool has_file = cluster.find("certificate-authority") != nullptr;
   if (has_file && owner == ClusterOf::cluster_profile) {
     scope.error(cluster.path_of("certificate-authority"),
-                "is a path, which the reader's own files would answer",
+                "is a path: each reader would use its own local file",
                 "put the certificates into certificate-authority-data");
   }
   const json::Value* value = cluster.find(kData);
@@ -133,17 +133,17 @@ void check_dropped_fields(const Scope& scope, const ObjectReader& cluster) {
   const Result<std::optional<std::string>> name = cluster.optional_string("tls-server-name");
   if (name && *name && !(*name)->empty()) {
     warn("tls-server-name", "verify the certificate for the host of server",
-         "let the certificate hold that host's name too");
+         "add that host's name to the certificate");
   }
   const Result<bool> insecure = cluster.boolean_or_false("insecure-skip-tls-verify");
   if (insecure && *insecure) {
-    warn("insecure-skip-tls-verify", "verify the certificate all the same",
+    warn("insecure-skip-tls-verify", "verify the certificate anyway",
          "give certificate-authority-data instead");
   }
   const Result<bool> is_plain = cluster.boolean_or_false("disable-compression");
   if (is_plain && *is_plain) {
-    warn("disable-compression", "ask for compressed replies all the same",
-         "leave it out, if clients of that library are to be the same as others");
+    warn("disable-compression", "ask for compressed replies anyway",
+         "leave it out, so that all clients do the same");
   }
 }
 

@@ -36,7 +36,7 @@ void check_relative_command(const Scope& scope, const std::string& command, cons
   } else if (consumer == Consumer::kubeconfig) {
     const std::string name = name_in_path(command);
     scope.error(path,
-                message + ": clients differ in the folder that it starts from" +
+                message + ": clients resolve it from different directories" +
                     (name.empty() ? "" : ", and some look " + in_quotes(name) + " up in PATH"),
                 "give the program's absolute path");
   }
@@ -96,10 +96,10 @@ void check_servers(const Scope& scope, const ExecConfig& exec, const PluginOptio
   if (reach.empty()) return;
   scope.warning(join_path(path, "args"),
                 "lacks " + limit->flag() +
-                    ", so any https server that a ClusterProfile names is given a token; " +
+                    ", so any https server that a ClusterProfile names gets a token; " +
                     std::string(reach),
                 "add " + limit->flag() +
-                    "=https://HOST[:PORT] for the servers that are meant, and "
+                    "=https://HOST[:PORT] for the intended servers, and "
                     "provideClusterInfo: true");
 }
 
@@ -109,8 +109,9 @@ void check_weakenings(const Scope& scope, const ExecConfig& exec, const PluginOp
     const Option* const option = options.set().find(given.name);
     if (option == nullptr || option->weakness.empty()) continue;
     if (option->is_weak != nullptr && !option->is_weak(given.value)) continue;
-    const std::string hint(option->weakness_hint.empty() ? "leave it out, or name what is meant"
-                                                         : option->weakness_hint);
+    const std::string hint(option->weakness_hint.empty()
+                               ? "leave it out, or write the intended value"
+                               : option->weakness_hint);
     scope.add(option->is_minor_weakness ? Severity::info : Severity::warning, given.path,
               "has --" + given.name + ", which " + std::string(option->weakness), hint);
   }
@@ -122,7 +123,7 @@ void check_boundary(const Scope& scope, const ExecConfig& exec, const std::strin
     if (exec.args[i] != one_dash && exec.args[i] != "-" + one_dash) continue;
     scope.warning(join_path(path, "args") + step(i),
                   "is --" + std::string(kBoundaryFlag) +
-                      ", but not the last: what follows counts as a ClusterProfile's",
+                      ", but not the last: later arguments count as a ClusterProfile's",
                   "put it last");
     return;
   }
@@ -144,9 +145,10 @@ void check_templates(const Scope& scope, const ExecConfig& exec, const PluginOpt
       }
     }
     if (option->is_path() && !given.value.empty() && !given.value.starts_with('/')) {
-      scope.warning(given.path,
-                    "names a file by a relative path, from the folder that the caller is in",
-                    "give an absolute path");
+      scope.warning(
+          given.path,
+          "names a file by a relative path, which depends on the caller's working directory",
+          "give an absolute path");
     }
   }
 }
@@ -220,7 +222,7 @@ ExecConfig as_argocd_runs(const Scope& scope, ExecConfig exec, const PluginOptio
     const std::string at = join_path(path, "args") + step(i);
     scope.as(rule::kTemplate)
         .info(at, "has a placeholder, which Argo CD fills in and no other consumer does",
-              "for other consumers write {clusterName} or {server.host}, where the option takes "
+              "for other consumers write {clusterName} or {server.host}, where the option accepts "
               "them");
   }
   for (const Argument& argument : split_arguments(exec.args, &options.set())) {
@@ -230,7 +232,7 @@ ExecConfig as_argocd_runs(const Scope& scope, ExecConfig exec, const PluginOptio
     scope.as(rule::kAllowServer)
         .warning(join_path(path, "args") + step(argument.index + argument.count - 1),
                  "allows the server that the ClusterProfile names, and so every server",
-                 "name the servers that are meant: " + option->flag() + "=https://HOST[:PORT]");
+                 "name the intended servers: " + option->flag() + "=https://HOST[:PORT]");
   }
   exec.args =
       cli::fill_argocd_placeholders(std::move(exec.args), "cluster", "https://server.example.com");
@@ -300,7 +302,7 @@ void check_fields(const Scope& scope, const ObjectReader& object,
           .add(severity, path,
                is_strict ? "is no field, so the document is refused"
                          : "is no field, so it has no effect",
-               "remove it, or see whether one of these is meant: " +
+               "remove it, or write one of these: " +
                    join(Texts(fields.begin(), fields.end()), ", "));
     }
   }

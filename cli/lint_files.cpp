@@ -62,14 +62,14 @@ std::size_t check_folder(Run& run, const std::string& folder) {
                    [&](const fs::path& inner, const std::string& inside) {
                      was_whole = false;
                      scope_of(inner, inside)
-                         .warning({}, "holds folders that lie too deep, and are not entered",
+                         .warning({}, "holds folders that are nested too deeply, which are skipped",
                                   "name them too");
                    }});
   if (count == 0 && was_whole && !run.limits.may_be_empty) {
     Scope(run, folder)
         .as(rule::kUnreadable)
         .error({}, "holds no .yaml, .yml or .json file",
-               "files of other names are given one by one; --allow-empty is for what may be empty");
+               "name other files one by one; --allow-empty accepts an empty input");
   }
   return count;
 }

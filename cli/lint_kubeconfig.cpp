@@ -52,7 +52,7 @@ void for_each_named(const Scope& scope, const ObjectReader& document, std::strin
     if (!name) scope.add(Severity::error, name.error(), path, kFormat);
     if (name && !names.insert(*name).second) {
       scope.error(path + ".name", "is " + in_quotes(*name) + ", like that of an entry before it",
-                  "keep one: clients differ in which they take");
+                  "keep one: clients differ in the one that they use");
     }
     const Result<ObjectReader> object = entry->required_object(field);
     if (object) {
@@ -87,11 +87,12 @@ void check_user(const Scope& scope, const ObjectReader& user) {
   if (!exec) scope.add(Severity::error, exec.error(), user.path(), kFormat);
   if (exec && *exec) check_exec_user(scope, **exec);
   if (user.find("auth-provider") != nullptr) {
-    scope.warning(user.path_of("auth-provider"), "is no longer in clients since Kubernetes 1.26",
+    scope.warning(user.path_of("auth-provider"), "was removed from clients in Kubernetes 1.26",
                   "use exec with a plugin");
   }
   if (user.find("password") != nullptr) {
-    scope.warning(user.path_of("password"), "is basic authentication, which servers no longer take",
+    scope.warning(user.path_of("password"),
+                  "is basic authentication, which servers no longer accept",
                   "use exec with a plugin");
   }
 }

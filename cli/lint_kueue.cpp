@@ -19,7 +19,7 @@ void check_provider(const Scope& scope, const ObjectReader& entry, std::set<std:
   const Result<std::string> name = entry.required_string("name");
   if (!name) {
     scope.add(Severity::error, name.error(), entry.path(),
-              "name the ClusterProfiles' access provider that the program stands for");
+              "set it to the name of the access provider");
   } else if (!names.insert(*name).second) {
     scope.error(entry.path_of("name"),
                 "is " + in_quotes(*name) + ", like that of an entry before it", "keep one");

@@ -55,7 +55,7 @@ void check_mapping(const Scope& scope, std::string_view text) {
   const bool is_json = trim(text).starts_with('{');
   for (const Error& problem : inspection.problems) {
     scope.add(Severity::error, problem, {},
-              is_json ? kHint : "a mapping is JSON; what reads it takes no YAML");
+              is_json ? kHint : "a mapping is JSON; controllers do not read YAML");
   }
   const Result<json::Value> value = json::parse(text, {.bytes = kMaxInventory});
   if (!value) return;

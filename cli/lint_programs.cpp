@@ -40,10 +40,9 @@ void report_missing(const Scope& scope, const fs::path& file, const std::string&
     scope.error(path, subject + " does not exist", "install the program there, or name another");
     return;
   }
-  scope.warning(
-      path, subject + " is not on this machine",
-      "run lint where the plugins are, say where they are with --plugin-dir=DIR, or leave "
-      "these checks out with --no-files");
+  scope.warning(path, subject + " is not on this machine",
+                "run lint where the plugins are, name their directory with --plugin-dir=DIR, or "
+                "skip these checks with --no-files");
 }
 
 }  // namespace
@@ -72,7 +71,7 @@ void check_program(const Scope& scope, const std::string& command, std::string_v
     } else {
       scope.warning(path,
                     "is " + in_quotes(file.native()) +
-                        ", which cannot be looked at: " + system_message(problem),
+                        ", which cannot be examined: " + system_message(problem),
                     "run lint as the user of the controller");
     }
     return;
@@ -89,7 +88,7 @@ void check_program(const Scope& scope, const std::string& command, std::string_v
   if (weak.empty()) return;
   const std::string where = weak == file.native() ? "which" : "where " + in_quotes(weak);
   scope.error(path, subject + where + " may be written by others than its owner",
-              "take the write permission of group and others away");
+              "remove the write permission of group and others");
 }
 
 }  // namespace execcred::lint

@@ -33,7 +33,7 @@ void RemoteSecrets::report(Run& run, const std::string& cluster, const Place& fi
       (first.name_space == second.name_space ? "" : " of another namespace");
   if (first.name_space == second.name_space) {
     scope.error(path, message,
-                "remove one: Istio keeps the Secret that it sees first, and passes over the other");
+                "remove one: Istio uses the Secret that it sees first, and ignores the other");
   } else {
     scope.warning(path, message,
                   "each istiod reads one namespace; have one Secret for each of them");

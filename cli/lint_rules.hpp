@@ -16,8 +16,7 @@ namespace rule {
 
 inline constexpr Rule kUnreadable = {"unreadable", "A file or folder cannot be read"};
 inline constexpr Rule kSyntax = {"syntax", "A text is no JSON or YAML document"};
-inline constexpr Rule kUnknownDocument = {"unknown-document",
-                                          "A document of no kind that is known"};
+inline constexpr Rule kUnknownDocument = {"unknown-document", "A document of an unknown kind"};
 inline constexpr Rule kList = {"list", "A List or ClusterProfileList is malformed"};
 inline constexpr Rule kMapping = {"mapping", "A provider mapping is malformed"};
 inline constexpr Rule kOwnership = {"ownership", "Others may change a mapping"};
@@ -40,14 +39,15 @@ inline constexpr Rule kWeakenedCheck = {"weakened-check", "An option weakens a c
 inline constexpr Rule kBoundary = {"boundary", "--from-profile is not the last argument"};
 inline constexpr Rule kTemplate = {"template", "A template or path cannot be used"};
 inline constexpr Rule kClusterInfo = {"cluster-info", "A plugin needs provideClusterInfo: true"};
-inline constexpr Rule kPluginAdvice = {"plugin-advice", "What a plugin says of its settings"};
+inline constexpr Rule kPluginAdvice = {"plugin-advice",
+                                       "A plugin reports a problem of its settings"};
 inline constexpr Rule kSecret = {"secret", "A secret is in a document"};
 inline constexpr Rule kProviderNotMapped = {"provider-not-mapped",
                                             "No provider of a ClusterProfile is in the mapping"};
 inline constexpr Rule kProfileInput = {"profile-input",
                                        "A plugin refuses what a ClusterProfile gives it"};
 inline constexpr Rule kIstioCluster = {"istio-cluster", "Two remote Secrets of one Istio cluster"};
-inline constexpr Rule kHub = {"hub", "The hub lets only a part be checked"};
+inline constexpr Rule kHub = {"hub", "Only a part of the hub can be checked"};
 
 inline constexpr std::array kAll = {kUnreadable,
                                     kSyntax,

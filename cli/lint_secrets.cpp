@@ -15,9 +15,8 @@ namespace execcred::lint {
 namespace {
 
 constexpr std::string_view kRemedy =
-    "leave it out, and give the program a file or a Secret to read it from; others may have read "
-    "it "
-    "here, so replace it";
+    "remove it, and let the program read it from a file or a Secret; then replace it, because "
+    "others may have read it here";
 
 bool is_token_character(char c) { return is_alphanumeric(c) || c == '-' || c == '_'; }
 

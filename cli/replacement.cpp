@@ -131,7 +131,7 @@ Status Replacement::check(std::string_view other) const {
   if (!is_dry_ && !is_diff_) return {};
   return Error{.kind = Error::Kind::configuration,
                .message = std::string(is_diff_ ? "--diff" : "--dry-run") +
-                          " is given, and no file that would be replaced",
+                          " is given without a file to replace",
                .hint = "name it with -o=FILE; without one, nothing is replaced"};
 }
 

@@ -341,11 +341,12 @@ Status Sync::add_targets(Targets& targets, sync::Journal& journal) const {
                .timeout = lease_.empty() ? kRequestTimeout : kTimeoutUnderLease},
               names, formats_);
   if (is_same) {
-    journal.write(sync::Level::warning,
-                  "everybody who reads Secrets beside a ClusterProfile reads its credential",
-                  {{"hint",
-                    "--secret-namespace=same is given; name a namespace of its own to "
-                    "keep them apart"}});
+    journal.write(
+        sync::Level::warning,
+        "everyone who can read Secrets in a ClusterProfile's namespace can read its credential",
+        {{"hint",
+          "--secret-namespace=same is given; name a namespace of its own to "
+          "keep them apart"}});
   }
   return {};
 }

@@ -167,7 +167,7 @@ class ServerRun {
                                  : "the server's clock is " + format_duration(abs(seconds)) +
                                        (seconds.count() > 0 ? " ahead" : " behind");
     if (abs(skew_) > kTolerance) {
-      item_.warn(StepId::clock, {}, text, "let both machines take their time from the network");
+      item_.warn(StepId::clock, {}, text, "synchronize the clocks of both machines (NTP)");
     } else {
       item_.ok(StepId::clock, text);
     }
@@ -213,10 +213,10 @@ class ServerRun {
     }
     if (with.user == kAnonymousUser || (without.is_known && with.user == without.user)) {
       item_.fail(StepId::authenticate, cause::kAnonymous,
-                 "the server takes the caller for " + in_quotes(with.user) +
+                 "the server treats the caller as " + in_quotes(with.user) +
                      ", with the credential and without it" +
                      (with.user == kAnonymousUser ? "" : ", which proves nothing"),
-                 "the credential does not reach the server, or nothing there looks at it");
+                 "the credential does not reach the server, or the server does not read it");
       return;
     }
     item_.user = item_.shown(with.user);
@@ -227,9 +227,9 @@ class ServerRun {
   void judge_old() {
     if (is_success(without_)) {
       item_.fail(StepId::authenticate, cause::kAnonymous,
-                 "the server answers with the credential as without it, and is too old to name the "
-                 "user",
-                 "take the right to review access from system:anonymous");
+                 "the server gives the same answer with and without the credential, and is too old "
+                 "to name the user",
+                 "remove the permission to review access from system:anonymous");
       return;
     }
     // A server that is too busy for the question has not said that it would refuse it.
@@ -239,8 +239,9 @@ class ServerRun {
                  "asked without the credential, " + answered(without_));
       return;
     }
-    item_.ok(StepId::authenticate,
-             "the server takes the credential; it is older than 1.28, and does not name the user");
+    item_.ok(
+        StepId::authenticate,
+        "the server accepts the credential; it is older than 1.28, and does not name the user");
   }
 
   void judge_unauthorized() {
@@ -260,7 +261,7 @@ class ServerRun {
     if (!check_.facts.is_provisional || step.verdict != Verdict::fail) return;
     step.verdict = Verdict::warn;
     step.cause = {};
-    step.message += "; the server takes it all the same";
+    step.message += "; the server accepts it anyway";
   }
 
   // A failure by this machine's clock that the server's does not share is not why it refuses.
@@ -326,7 +327,7 @@ class ServerRun {
 
   void report_no_verdict(const Permission& permission, const Answer& answer) {
     const std::string message =
-        "it cannot be told whether it may " + permission.text() + ": " + answered(answer);
+        "it is unknown whether it may " + permission.text() + ": " + answered(answer);
     if (answer.status == kTooMany) {
       refuse(cause::kServerThrottled, message);
     } else if (answer.status >= 500) {

@@ -147,11 +147,12 @@ Mismatch compare(const AuthenticationConfig& config, const UnverifiedClaims& cla
   if (authenticator == nullptr) {
     // The cluster's own issuer is no part of the file.
     if (is_service_account(claims)) return {};
-    return {
-        .kind = Mismatch::Kind::issuer,
-        .message = "the token's issuer is " + in_quotes(claims.issuer) +
-                   ", and the server takes tokens of " + listed(config.issuers()),
-        .hint = "add the issuer to the server's authentication configuration, letter by letter"};
+    return {.kind = Mismatch::Kind::issuer,
+            .message = "the token's issuer is " + in_quotes(claims.issuer) +
+                       ", and the server accepts tokens of " + listed(config.issuers()),
+            .hint =
+                "add the issuer to the server's authentication configuration, exactly as the token "
+                "has it"};
   }
   const bool is_meant = std::any_of(
       claims.audiences.begin(), claims.audiences.end(), [authenticator](const std::string& one) {
@@ -163,8 +164,8 @@ Mismatch compare(const AuthenticationConfig& config, const UnverifiedClaims& cla
             .message = "the token's audience is " + listed(claims.audiences) +
                        ", and the server takes " + listed(authenticator->audiences),
             .hint =
-                "ask for a token of that audience, or add this one to the server's "
-                "authentication configuration"};
+                "request a token for that audience, or add this one to the server's authentication "
+                "configuration"};
   }
   Mismatch mismatch = compare_claims(*authenticator, payload);
   if (!authenticator->expressions.empty()) {

@@ -515,7 +515,7 @@ Error Connection::tls_failure(int reason, bool is_server) const {
     return failure(cause::kTlsFailed,
                    peer + " asked for a client certificate, and refused the handshake: alert " +
                        std::to_string(events.alert),
-                   "it may demand a certificate of everybody, or know none of this side's ciphers");
+                   "it may require a client certificate, or support none of this side's ciphers");
   }
   if (events.alert == kProtocolVersion || events.alert == kHandshakeFailure ||
       events.alert == kInsufficientSecurity || openssl == SSL_R_UNSUPPORTED_PROTOCOL ||
@@ -542,7 +542,7 @@ Error Connection::tls_failure(int reason, bool is_server) const {
     return failure(cause::kTlsFailed,
                    peer + " closed the connection in the handshake" +
                        (problem == 0 ? "" : ": " + system_message(problem)),
-                   "a load balancer without a server behind it does so");
+                   "a load balancer without a server behind it does this");
   }
   const char* const text = ERR_reason_error_string(code);
   return failure(cause::kTlsFailed, "the TLS handshake with " + peer + " failed: " +

@@ -193,7 +193,7 @@ class Check {
     if (*item_.expires <= rules_.now || *item_.expires - rules_.now > rules_.warn_before) return;
     item_.warn(StepId::credential, cause::kCredentialExpiresSoon,
                "it ends at " + text_of(*item_.expires) + ", and nothing renews it",
-               "replace it, or let a plugin get a credential of a short life");
+               "replace it, or use a plugin that gets short-lived credentials");
   }
 
   // The cause of a credential that is none, by its origin.

@@ -125,7 +125,7 @@ void check_ca(const Connection& connection, Duration warn_before, Item& item) {
   if (end - now > warn_before) return;
   item.warn(StepId::tls, cause::kCaExpiresSoon,
             "the CA " + in_quotes(peer.ca_subject) + " ends at " + text_of(end),
-            "put the new CA beside it into the ClusterProfile before that");
+            "add the new CA to the ClusterProfile before that time");
 }
 
 // What the server's own file says, where no answer of the server's says more.
@@ -179,7 +179,7 @@ void ask_the_time(Connection& connection, Item& item) {
       "the server's clock is " +
       (abs(skew).count() <= 1 ? std::string("as this one") : format_duration(abs(skew)) + " away");
   if (abs(skew) > std::chrono::seconds(5)) {
-    item.warn(StepId::clock, {}, text, "let both machines take their time from the network");
+    item.warn(StepId::clock, {}, text, "synchronize the clocks of both machines (NTP)");
   } else {
     item.ok(StepId::clock, text);
   }

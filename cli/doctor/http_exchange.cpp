@@ -111,7 +111,8 @@ Status Connection::write_all(std::string_view text, TimePoint deadline) {
     }
     const Waited waited = wait(events, deadline);
     if (waited != Waited::ready) {
-      return cut("the request was not taken within " + format_duration(patience_.limit));
+      return cut("the server did not accept the request within " +
+                 format_duration(patience_.limit));
     }
   }
   return {};

@@ -165,8 +165,8 @@ Status take_exec(const json::Value& user, const fs::path& folder, Target& target
 
 // What a client of today has no use for.
 std::string unusable_field(const KubeconfigUser& user) {
-  if (!user.auth_provider.empty()) return "an auth-provider, which is no longer in clients";
-  if (user.has_password) return "a username and password, which servers no longer take";
+  if (!user.auth_provider.empty()) return "an auth-provider, which clients no longer support";
+  if (user.has_password) return "a username and password, which servers no longer accept";
   return "neither a token, a client certificate nor an exec section";
 }
 

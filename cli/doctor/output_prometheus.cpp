@@ -60,20 +60,21 @@ std::string family(std::string_view name, std::string_view help, const std::vect
 
 std::string write_prometheus(const std::vector<Item>& items) {
   std::string text = family(
-      "execcred_cluster_ok", "Whether the cluster takes the credential; 0 with the cause if not.",
+      "execcred_cluster_ok", "Whether the cluster accepts the credential; 0 with the cause if not.",
       items, [](const Item& item, const std::string& labels) {
         const bool is_ok = item.verdict() != Verdict::fail;
         const std::string cause =
             item.cause().empty() ? std::string() : "," + label("cause", item.cause());
         return "{" + labels + cause + "} " + (is_ok ? "1" : "0");
       });
-  text += family(
-      "execcred_credential_expiry_timestamp_seconds", "When the credential ends, in Unix time.",
-      items, [](const Item& item, const std::string& labels) {
-        return item.expires ? "{" + labels + "} " + unix_time(*item.expires) : std::string();
-      });
+  text +=
+      family("execcred_credential_expiry_timestamp_seconds",
+             "Time at which the credential ends, in Unix time.", items,
+             [](const Item& item, const std::string& labels) {
+               return item.expires ? "{" + labels + "} " + unix_time(*item.expires) : std::string();
+             });
   text += family("execcred_ca_expiry_timestamp_seconds",
-                 "When the CA of the server's certificate ends, in Unix time.", items,
+                 "Time at which the CA of the server's certificate ends, in Unix time.", items,
                  [](const Item& item, const std::string& labels) {
                    return item.ca_expires ? "{" + labels + "} " + unix_time(*item.ca_expires)
                                           : std::string();

@@ -79,11 +79,11 @@ struct Ended {
 };
 
 void report_signal(const Ended& ended, Item& item) {
-  item.fail(StepId::run, cause::kProgramCrashed,
-            in_quotes(ended.access.exec.command) + " was ended by " +
-                name_of_signal(ended.finished.signal) + " " + ended.after,
-            "a crash is a defect of the program, unless somebody ended it, or the kernel for want "
-            "of memory");
+  item.fail(
+      StepId::run, cause::kProgramCrashed,
+      in_quotes(ended.access.exec.command) + " was ended by " +
+          name_of_signal(ended.finished.signal) + " " + ended.after,
+      "a crash is a defect of the program, unless a user or the kernel (out of memory) killed it");
 }
 
 void report_failure(const Ended& ended, const std::string& report_path, Item& item) {

@@ -128,7 +128,7 @@ Target target_of(const Mapping& mapping, const ClusterProfile& profile,
   if (!profile.is_healthy) {
     target.item.warn(StepId::profile, cause::kProfileUnhealthy,
                      "its condition ControlPlaneHealthy is not True",
-                     "the cluster's manager has lost it, or does not say");
+                     "the cluster manager cannot reach the cluster, or does not report its state");
   }
   return target;
 }

@@ -21,7 +21,7 @@ namespace execcred::doctor {
 namespace {
 
 constexpr std::size_t kHead = 64 * 1024;
-constexpr std::string_view kInstall = "install the plugin there, or mend the mapping's command";
+constexpr std::string_view kInstall = "install the plugin there, or correct the mapping's command";
 
 #if defined(__x86_64__)
 constexpr Elf64_Half kMachine = EM_X86_64;
@@ -205,8 +205,8 @@ ProgramFinding look_at_program(const std::string& path) {
   if (const std::string place = writable_by_others(path); !place.empty()) {
     finding.verdict = Verdict::warn;
     finding.message = in_quotes(path) + (place == path ? " is" : ": " + in_quotes(place) + " is") +
-                      " writable by others, who so decide what runs as this user";
-    finding.hint = "take write permission from group and others";
+                      " writable by others, who can change what runs as this user";
+    finding.hint = "remove the write permission of group and others";
   }
   return finding;
 }
@@ -247,7 +247,7 @@ ProgramFinding Programs::ask_version(const std::string& path, ProgramFinding fin
   }
   // What is wrong with it shows when it runs.
   finding.verdict = Verdict::warn;
-  finding.message += "; it does not answer --version as plugins of ours do";
+  finding.message += "; it does not answer --version as execcred's plugins do";
   finding.hint = "is it a plugin of execcred's, whose name it has?";
   return finding;
 }

@@ -88,7 +88,7 @@ class Explanation {
   void rule_out(std::string what) { ruled_out_.push_back(std::move(what)); }
 
   Unauthorized other() {
-    std::string message = "why cannot be told from here";
+    std::string message = "the reason is not known here";
     if (!ruled_out_.empty()) message += "; " + join(ruled_out_, "; ");
     std::string hint = "the API server's log says why";
     if (check_.config == nullptr && check_.facts.claims &&
@@ -110,13 +110,11 @@ class Explanation {
       }
       return false;
     }
-    const std::string hint = "let both machines take their time from the network";
+    const std::string hint = "synchronize the clocks of both machines (NTP)";
     if (end && *end <= *server_time_) {
       if (*end > ours) {
         return find(cause::kClockSkew,
-                    what +
-                        " has ended by the server's clock, and not by this machine's, which is "
-                        "behind",
+                    what + " has ended by the server's clock; this machine's clock is behind",
                     hint);
       }
       return find(cause::kUnauthorizedExpired, what + " ended at " + text_of(*end),
@@ -169,7 +167,7 @@ class Explanation {
       return find(cause::kUnauthorizedUnknownIssuer,
                   "the token is of the ServiceAccount issuer " + in_quotes(claims.issuer) +
                       ", and the cluster's is " + in_quotes(issuer),
-                  "it is another cluster's token, or from before the issuer was changed");
+                  "it is another cluster's token, or older than a change of the issuer");
     }
     const Result<Answer> keys = anonymous_.get("/openid/v1/jwks", SecretString());
     const Signature signature = keys && keys->status == kOk
@@ -178,10 +176,10 @@ class Explanation {
     if (signature == Signature::foreign) {
       return find(
           cause::kUnauthorizedUnknownIssuer,
-          "none of the cluster's keys made the token, though its issuer has the same name, " +
+          "no key of the cluster signed the token, although the issuer has the same name, " +
               in_quotes(issuer),
-          "it is the token of another cluster with that issuer, or of a key that the cluster "
-          "no longer has");
+          "it is the token of another cluster with that issuer, or its key was removed from the "
+          "cluster");
     }
     if (signature == Signature::good) {
       rule_out("its issuer and key are the cluster's own");
@@ -220,7 +218,7 @@ class Explanation {
     if (by_time(certificate.not_before, certificate.not_after, "the certificate")) return true;
     if (!peer_.wants_client_certificate) {
       return find(cause::kUnauthorizedUnknownCa,
-                  "the server asks for no client certificate, so it takes none",
+                  "the server asks for no client certificate, so it accepts none",
                   "the API server needs --client-ca-file, and no proxy may end TLS before it");
     }
     const bool is_known = std::any_of(
@@ -229,11 +227,11 @@ class Explanation {
                  peer_.client_cas.end();
         });
     if (peer_.client_cas.empty()) {
-      rule_out("the server does not say of which CAs it takes certificates");
+      rule_out("the server does not name the CAs whose certificates it accepts");
       return false;
     }
     if (is_known) {
-      rule_out("a CA of the name of the certificate's issuer is one that the server asks for");
+      rule_out("the server asks for a CA with the name of the certificate's issuer");
       return false;
     }
     return find(cause::kUnauthorizedUnknownCa,

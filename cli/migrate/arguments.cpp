@@ -10,7 +10,7 @@
 namespace execcred::migrate {
 namespace {
 
-constexpr std::string_view kLogging = "logging; --debug is ours";
+constexpr std::string_view kLogging = "logging; execcred's plugins have --debug";
 
 // What Go's k8s.io/klog adds to programs.
 constexpr std::array kLoggingFlags = std::to_array<Rule>({

@@ -13,7 +13,7 @@ constexpr std::string_view kOwnCache = "execcred-aws keeps a cache of its own (-
 constexpr std::string_view kOutput = "execcred-aws prints ExecCredentials only";
 constexpr std::string_view kCommandLine =
     "how the aws command behaves, not which identity it signs for";
-constexpr std::string_view kLogging = "logging; --debug is ours";
+constexpr std::string_view kLogging = "logging; execcred's plugins have --debug";
 
 constexpr std::array kAuthenticatorFlags = std::to_array<Rule>({
     keep("cluster-id", "--cluster-id").as_short('i'),
@@ -23,10 +23,11 @@ constexpr std::array kAuthenticatorFlags = std::to_array<Rule>({
     keep("region", "--region"),
     ask("forward-session-name").as_toggle(),
     drop("cache", kOwnCache).as_toggle(),
-    refuse("token-only", "it prints a bare token, which no client takes from a plugin").as_toggle(),
+    refuse("token-only", "it prints a bare token, which no client accepts from a plugin")
+        .as_toggle(),
     refuse("config", "settings in a file of its own; write them as flags").as_short('c'),
     drop("log-format", kLogging).as_short('l'),
-    drop("feature-gates", "they are of the server's side"),
+    drop("feature-gates", "they are for the server"),
 });
 
 constexpr std::array kAuthenticatorVariables = std::to_array<Rule>({
@@ -49,8 +50,8 @@ constexpr std::array kCommandLineFlags = std::to_array<Rule>({
     drop("no-cli-auto-prompt", kCommandLine).as_toggle(),
     drop("no-paginate", kCommandLine).as_toggle(),
     drop("cli-binary-format", kCommandLine),
-    drop("cli-read-timeout", "--timeout is ours, for the whole run"),
-    drop("cli-connect-timeout", "--timeout is ours, for the whole run"),
+    drop("cli-read-timeout", "execcred's plugins have --timeout, for the whole run"),
+    drop("cli-connect-timeout", "execcred's plugins have --timeout, for the whole run"),
     refuse("query", kOutput),
     refuse("no-verify-ssl", "execcred-aws always verifies").as_toggle(),
     refuse("ca-bundle", "write it as the variable AWS_CA_BUNDLE"),

@@ -12,9 +12,9 @@
 namespace execcred::migrate {
 namespace {
 
-constexpr std::string_view kLogin = "only for logins that a person makes";
+constexpr std::string_view kLogin = "only for interactive logins";
 constexpr std::string_view kOwnCache = "execcred-azure keeps a cache of its own (--cache-dir)";
-constexpr std::string_view kManaged = "a managed identity has no use for it";
+constexpr std::string_view kManaged = "a managed identity does not use it";
 constexpr std::string_view kNoProof = "execcred-azure gives bearer tokens only";
 // Azure Kubernetes Service's own application, the same in every tenant.
 constexpr std::string_view kAksServer = "6dae42f8-4368-4678-94ff-3960e28e3630";
@@ -40,13 +40,14 @@ constexpr std::array kFlags = std::to_array<Rule>({
     drop("token-cache-dir", kOwnCache),
     drop("cache-dir", kOwnCache),
     drop("disable-instance-discovery", "execcred-azure makes no discovery").as_toggle(),
-    drop("timeout", "it is for the az command; --timeout is ours, for the whole run"),
+    drop("timeout",
+         "it is for the az command; execcred's plugins have --timeout, for the whole run"),
     drop("username", kLogin),
     drop("password", kLogin),
     drop("redirect-url", kLogin),
     drop("login-hint", kLogin),
     drop("azure-config-dir", "it is for the az command"),
-    drop("verbose", "logging; --debug is ours").as_toggle(),
+    drop("verbose", "logging; execcred's plugins have --debug").as_toggle(),
 });
 
 constexpr std::array kVariables = std::to_array<Rule>({
@@ -160,14 +161,14 @@ void carry_workload(Migration& migration) {
   if (const std::string ca = migration.variable("SSL_CERT_FILE"); !ca.empty()) {
     migration.keep(variable_subject("SSL_CERT_FILE"), "--ca-file", ca);
   }
-  migration.drop_flag("identity-resource-id", "workload identity is by the client ID");
+  migration.drop_flag("identity-resource-id", "workload identity uses the client ID");
   for (const std::string_view name : kOtherPlatforms) {
-    migration.drop_variable(name, "workload identity has no use for it");
+    migration.drop_variable(name, "workload identity does not use it");
   }
   if (has_flag && !migration.is_on("disable-environment-override")) {
     migration.note(
-        "AZURE_* of the process beat flags there; here the flags win. Where a pod has its own, "
-        "leave the flags out");
+        "there AZURE_* of the process override the flags; here the flags override them. For a Pod "
+        "with its own AZURE_*, leave the flags out");
   }
 }
 
@@ -180,7 +181,8 @@ void carry_resource_id(Migration& migration, bool has_client_id) {
   migration.keep(kOption, kOption, id);
   if (migration.is_on("disable-environment-override")) return;
   migration.note(
-      "AZURE_CLIENT_ID of the process beats --identity-resource-id there; here the flag wins");
+      "there AZURE_CLIENT_ID of the process overrides --identity-resource-id; here the flag "
+      "overrides it");
 }
 
 void carry_managed(Migration& migration) {
@@ -232,7 +234,7 @@ void carry_login(Migration& migration, const std::string& login) {
   }
   for (const std::string_view name :
        {"client-secret", "client-certificate", "client-certificate-password"}) {
-    migration.drop_flag(name, "this login method has no use for it");
+    migration.drop_flag(name, "this login method does not use it");
   }
   const bool is_terraform = migration.is_on("use-azurerm-env-vars");
   if (is_terraform && migration.variable("ARM_CLIENT_ID").empty()) {
@@ -241,7 +243,7 @@ void carry_login(Migration& migration, const std::string& login) {
   } else {
     migration.drop_flag("use-azurerm-env-vars", "its variables are options now");
   }
-  migration.drop_flag("disable-environment-override", "here flags always win");
+  migration.drop_flag("disable-environment-override", "here flags always override variables");
   migration.drop_variable("AAD_LOGIN_METHOD", "--identity says it");
   migration.drop_flag("login", "--identity says it");
 }
@@ -272,7 +274,7 @@ void finish_argo(Migration& migration) {
 }
 
 constexpr std::array kArgoFlags =
-    std::to_array<Rule>({drop("verbose", "logging; --debug is ours").as_toggle()});
+    std::to_array<Rule>({drop("verbose", "logging; execcred's plugins have --debug").as_toggle()});
 
 }  // namespace
 

@@ -73,8 +73,7 @@ Result<json::Array*> list_of(Document& document, std::string_view name) {
 
 void report_servers(Migration& migration, const std::string& obstacle) {
   migration.note(
-      "its tokens are good at many servers: add --allow-server=PATTERN for those that "
-      "are meant" +
+      "its tokens are valid at many servers: add --allow-server=PATTERN for the intended ones" +
       (obstacle.empty() ? "" : " (" + obstacle + ")"));
 }
 

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::string_view kEdge = "Google Distributed Cloud's edge has tokens of its own";
 constexpr std::string_view kEdgeOnly = "it is for --use_edge_cloud";
-constexpr std::string_view kGcloudLogin = "execcred-google reads nothing of gcloud's own logins";
+constexpr std::string_view kGcloudLogin = "execcred-google does not read gcloud's own logins";
 constexpr std::string_view kGcloud = "it is gcloud's";
 
 constexpr std::array kGcloudFlags = std::to_array<Rule>({
-    drop("use_application_default_credentials", "execcred-google always takes these").as_toggle(),
+    drop("use_application_default_credentials", "execcred-google always uses these").as_toggle(),
     keep("impersonate_service_account", "--impersonate-service-account"),
     refuse("use_edge_cloud", kEdge).as_toggle(),
     drop("project", kEdgeOnly),
@@ -25,12 +25,12 @@ constexpr std::array kGcloudFlags = std::to_array<Rule>({
 
 constexpr std::array kTravisFlags = std::to_array<Rule>({
     keep("impersonate_service_account", "--impersonate-service-account").as_short('i'),
-    drop("client_auth_version", "the client says the version, else apiVersion counts")
+    drop("client_auth_version", "the client names the version; without one, apiVersion is used")
         .as_short('v'),
 });
 
 constexpr std::array kArgoFlags =
-    std::to_array<Rule>({drop("verbose", "logging; --debug is ours").as_toggle()});
+    std::to_array<Rule>({drop("verbose", "logging; execcred's plugins have --debug").as_toggle()});
 
 constexpr std::array kVariables = std::to_array<Rule>({
     keep("GOOGLE_APPLICATION_CREDENTIALS"),

@@ -16,7 +16,7 @@
 namespace execcred::migrate {
 namespace {
 
-constexpr std::string_view kOtherCa = "a CA of one's own, for which our plugin has no option";
+constexpr std::string_view kOtherCa = "a custom CA, for which execcred's plugin has no option";
 
 // For every plugin, after the peer's own table.
 constexpr std::array kCommonVariables = std::to_array<Rule>({
@@ -244,8 +244,8 @@ void Migration::note(std::string_view text) { report(Change::Kind::note, std::st
 void Migration::add_boundary() {
   args_.emplace_back("--from-profile");
   report(Change::Kind::added,
-         "--from-profile: what ClusterProfiles append must be in our spelling, and may set only "
-         "what the plugin's page marks so");
+         "--from-profile: ClusterProfiles must append options as execcred spells them, and only "
+         "those that the plugin's page marks 'profile'");
 }
 
 void Migration::report(Change::Kind kind, std::string text) {

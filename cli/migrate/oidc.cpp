@@ -11,20 +11,20 @@
 namespace execcred::migrate {
 namespace {
 
-constexpr std::string_view kBrowser = "only for logins that a person makes";
+constexpr std::string_view kBrowser = "only for interactive logins";
 constexpr std::string_view kOwnCache =
     "execcred-oidc-federation keeps a cache of its own (--cache-dir, --no-cache)";
 constexpr std::string_view kTls =
     "execcred-oidc-federation always verifies, and does not renegotiate";
-constexpr std::string_view kExchange = "kubelogin knows the flag and has nothing behind it";
+constexpr std::string_view kExchange = "kubelogin accepts the flag and ignores it";
 
 constexpr std::array kFlags = std::to_array<Rule>({
     ask("grant-type"),
     keep("oidc-issuer-url", "--issuer-url"),
     keep("oidc-client-id", "--client-id"),
     refuse("oidc-client-secret",
-           "a secret on the command line; put it into a file, take the flag away, and add "
-           "--client-secret-file=PATH to what is migrated"),
+           "a secret on the command line; put it into a file, remove the flag, and add "
+           "--client-secret-file=PATH to the migrated entry"),
     ask("oidc-extra-scope").as_list(),
     ask("oidc-use-access-token").as_toggle(),
     ask("oidc-auth-request-extra-params").as_list(),
@@ -80,7 +80,7 @@ void carry_grant(Migration& migration) {
   const std::string subject =
       grant.empty() ? "no --grant-type" : "--grant-type " + in_quotes(grant);
   migration.refuse(subject,
-                   "a login that a person makes, which kubelogin does well; a controller needs "
+                   "an interactive login, for which kubelogin is made; a controller needs "
                    "another flow of execcred-oidc-federation");
 }
 
@@ -96,7 +96,8 @@ void carry_ca(Migration& migration) {
     migration.refuse("--certificate-authority",
                      "it is given twice; put all certificates into one file, for --ca-file");
   } else if (files.front().starts_with('~')) {
-    migration.refuse("--certificate-authority", "our options do not know '~'; write the path");
+    migration.refuse("--certificate-authority",
+                     "execcred's options do not expand '~'; write the whole path");
   } else {
     migration.keep("--certificate-authority", "--ca-file", files.front());
   }

@@ -21,12 +21,12 @@ constexpr std::array kFlags = std::to_array<Rule>({
     ask("concierge-api-group-suffix"),
     ask("concierge-endpoint"),
     ask("concierge-ca-bundle-data"),
-    drop("concierge-namespace", "pinniped itself has no use for it any more"),
+    drop("concierge-namespace", "pinniped no longer uses it"),
     drop("credential-cache", "execcred-oidc-federation keeps a cache of its own (--cache-dir)"),
 });
 
 constexpr std::array kVariables =
-    std::to_array<Rule>({drop("PINNIPED_DEBUG", "logging; --debug is ours")});
+    std::to_array<Rule>({drop("PINNIPED_DEBUG", "logging; execcred's plugins have --debug")});
 
 constexpr std::array<std::string_view, 4> kConcierge = {
     "concierge-authenticator-type", "concierge-authenticator-name", "concierge-api-group-suffix",
@@ -40,8 +40,8 @@ void carry_concierge(Migration& migration) {
   }
   if (migration.flag("concierge-ca-bundle-data").empty()) return;
   migration.refuse("--concierge-ca-bundle-data",
-                   "put the CA into a file, take the flag away, and add --concierge-ca-file=PATH "
-                   "to what is migrated");
+                   "put the CA into a file, remove the flag, and add --concierge-ca-file=PATH "
+                   "to the migrated entry");
 }
 
 void pass_through(Migration& migration) {
@@ -83,7 +83,7 @@ std::vector<Peer> pinniped_peers() {
            .programs = {"pinniped"},
            .subcommand = {"login", "oidc"},
            .plugin = "execcred-oidc-federation",
-           .never = "a login that a person makes, which pinniped does well"}};
+           .never = "an interactive login, for which pinniped is made"}};
 }
 
 }  // namespace execcred::migrate

@@ -15,8 +15,8 @@ constexpr std::string_view kOtherServer =
     "a stored kubeconfig is given to its own server alone: where spec.cluster.server is another, "
     "add --allow-server-mismatch=PATTERN";
 constexpr std::string_view kOtherAuthority =
-    "each CA in spec.cluster.certificate-authority-data must be in the stored kubeconfig; where "
-    "that has no CA, add --allow-profile-ca";
+    "each CA in spec.cluster.certificate-authority-data must be in the stored kubeconfig; if it "
+    "has no CA, add --allow-profile-ca";
 constexpr std::string_view kOtherConnection =
     "a stored kubeconfig needs --allow-proxy=PATTERN for a cluster with a proxy-url, and "
     "--allow-insecure for one with insecure-skip-tls-verify";

@@ -56,12 +56,12 @@ void add_cluster(const std::string& name, const Value& cluster, ServerRules& rul
   }
   const std::string server =
       pattern_of(json::text_or_empty(cluster, "server"), UrlPattern::Use::server);
-  if (server.empty()) return stop("has a server that no pattern can say");
+  if (server.empty()) return stop("has a server that no pattern can express");
   add_once(rules.servers, server);
   const std::string proxy_url = json::text_or_empty(cluster, "proxy-url");
   if (proxy_url.empty()) return;
   const std::string proxy = pattern_of(proxy_url, UrlPattern::Use::proxy);
-  if (proxy.empty()) return stop("has a proxy-url that no pattern can say");
+  if (proxy.empty()) return stop("has a proxy-url that no pattern can express");
   add_once(rules.proxies, proxy);
 }
 

@@ -63,7 +63,7 @@ void finish_workload(Migration& migration) {
     migration.keep(variable_subject("EXEC_CREDENTIAL_VERSION"), "--api-version", version);
   } else if (!version.empty()) {
     migration.drop(variable_subject("EXEC_CREDENTIAL_VERSION"),
-                   "the client says the version, else it is v1");
+                   "the client names the version; without one, it is v1");
   }
 }
 
@@ -81,7 +81,7 @@ void finish_agent(Migration& migration) {
   if (!migration.has("--audience") && !migration.has_profile_arguments()) {
     migration.refuse("-audience", "it is missing");
   }
-  migration.note("it printed a bare token, which no client takes from a plugin");
+  migration.note("it printed a bare token, which no client accepts from a plugin");
 }
 
 }  // namespace

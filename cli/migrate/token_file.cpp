@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array kFlags = std::to_array<Rule>({
     keep("token-file", "--token-file"),
-    drop("verbose", "logging; --debug is ours").as_toggle(),
+    drop("verbose", "logging; execcred's plugins have --debug").as_toggle(),
 });
 
 constexpr std::array kVariables =

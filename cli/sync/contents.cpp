@@ -132,7 +132,7 @@ Result<SecretForm> argocd_form(const Issue& issue) {
   if (server == kArgocdItself) {
     return unusable("Argo CD takes the server " + in_quotes(server) +
                         " for its own cluster, and reads no credential for it",
-                    "let the ClusterProfile have another name or address of this server");
+                    "use another name or address of this server in the ClusterProfile");
   }
   const Credential& credential = issue.credential;
   Value tls((Object()));
@@ -163,11 +163,10 @@ Result<SecretForm> argocd_form(const Issue& issue) {
 Result<SecretForm> istio_form(const Issue& issue) {
   if (issue.expires && *issue.expires - issue.issued < kIstioLifetime - kTolerance) {
     const Duration lifetime = *issue.expires - issue.issued;
-    return unusable(
-        "the credential lives for " + format_duration(lifetime) +
-            ", and istiod makes a cluster's client anew at each change of its Secret",
-        "the format istio needs credentials that live for 12h or longer: let the provider issue "
-        "such ones, or let istiod run the plugin");
+    return unusable("the credential lives for " + format_duration(lifetime) +
+                        ", and istiod rebuilds a cluster's client at each change of its Secret",
+                    "the format istio needs credentials with a lifetime of 12h or more: configure "
+                    "the provider, or let istiod run the plugin");
   }
   if (!is_secret_key(issue.name)) {
     return unusable("the name " + in_quotes(issue.name) + " cannot be a key of a Secret",

@@ -48,7 +48,7 @@ bool is_for_lack_of_room(int number) {
 
 std::string hint_of(int number) {
   if (number == ENOSPC || number == EDQUOT) {
-    return "make room there: a renewal needs it for a second generation of the files";
+    return "free some space there: a renewal writes a second copy of the files";
   }
   return {};
 }
@@ -292,13 +292,12 @@ int rename_without_replacing(int folder, const std::string& from, const std::str
 Status check_folder(const struct stat& status, const std::string& what) {
   const bool is_ours = status.st_uid == geteuid() || status.st_uid == 0;
   if (is_ours && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
-  return Error{.kind = Error::Kind::configuration,
-               .message = what + (is_ours ? " can be written by others than its owner"
-                                          : " belongs to another user"),
-               .hint =
-                   "its owner must be root or this user, and nobody else may write there: they "
-                   "could replace what is written",
-               .cause = cause::kTargetRefused};
+  return Error{
+      .kind = Error::Kind::configuration,
+      .message = what + (is_ours ? " can be written by others than its owner"
+                                 : " belongs to another user"),
+      .hint = "its owner must be root or this user, and no other user may have write permission",
+      .cause = cause::kTargetRefused};
 }
 
 }  // namespace
@@ -312,7 +311,7 @@ Result<std::unique_ptr<FolderTarget>> FolderTarget::open(FolderSettings settings
     const int why = errno;
     Error error = failed("open the folder " + in_quotes(target->settings_.root.native()), why);
     error.kind = Error::Kind::configuration;
-    error.hint = why == ENOENT ? "make it first (mkdir), or mount a volume there"
+    error.hint = why == ENOENT ? "create it first (mkdir), or mount a volume there"
                                : "--to-dir names a folder that this user may enter";
     return error;
   }

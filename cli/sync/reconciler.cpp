@@ -270,10 +270,9 @@ int Reconciler::report(const Picture& picture, bool is_empty) {
     code = worse_exit_code(code, 1);
   }
   if (picture.is_known && is_empty) {
-    parts_.journal.write(Level::error, "the inventory holds no ClusterProfile",
-                         {{"hint",
-                           "nothing is written or removed; --allow-empty is for an "
-                           "inventory that may be empty"}});
+    parts_.journal.write(
+        Level::error, "the inventory holds no ClusterProfile",
+        {{"hint", "nothing is written or removed; --allow-empty accepts an empty inventory"}});
     code = 2;
   }
   return picture.is_known || code != 0 ? code : 3;

@@ -107,7 +107,7 @@ Result<std::optional<AwsCredentials>> aws_credentials_of_environment(
   if (checked) return std::optional(std::move(credentials));
   checked.error().kind = Error::Kind::configuration;
   return std::move(checked)
-      .context("reading AWS_ACCESS_KEY_ID and what belongs to it in the environment")
+      .context("reading AWS_ACCESS_KEY_ID and its companions in the environment")
       .hint(
           "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY go together, for a session with "
           "AWS_SESSION_TOKEN")

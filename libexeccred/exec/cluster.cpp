@@ -70,7 +70,7 @@ Result<Cluster> parse_exec_cluster(const ObjectReader& object) {
 Result<Cluster> parse_kubeconfig_cluster(const ObjectReader& object) {
   if (object.find("certificate-authority") != nullptr) {
     Error error = json::field_error(object.path_of("certificate-authority"),
-                                    "is a path, which the reader's own files would answer");
+                                    "is a path: each reader would use its own local file");
     error.hint = "put the certificates into certificate-authority-data";
     return error;
   }

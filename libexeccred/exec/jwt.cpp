@@ -101,7 +101,7 @@ Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& to
   }
   claims.error().kind = Error::Kind::no_credential;
   return std::move(claims)
-      .hint("whatever made the token is at fault; the API server would refuse it too")
+      .hint("the program that made the token must correct it; the API server would refuse it too")
       .error();
 }
 

@@ -26,8 +26,8 @@ Status check_value(const std::string& subject, std::string_view value) {
   if (has_unexpanded_template(value)) {
     return wrong(subject + " has a template that nobody expanded",
                  "Argo CD replaces {{ .ClusterProfileName }} and {{ .ClusterProfileServer }} in a "
-                 "mapping's args, in this spelling alone; else write {clusterName} and "
-                 "{server.host}, where the option takes them");
+                 "mapping's args, in exactly this spelling; otherwise write {clusterName} and "
+                 "{server.host}, where the option accepts them");
   }
   return {};
 }
@@ -151,7 +151,7 @@ Status Settings::take_argument(const std::vector<std::string>& arguments, std::s
     if (has_value) return wrong("--from-profile takes no value");
     if (is_behind_boundary_)
       return wrong("--from-profile is given twice",
-                   "it stands once, as the last of the mapping's args");
+                   "write it once, as the last of the mapping's args");
     is_behind_boundary_ = true;
     of(*option) = {.origin = Setting::Origin::flag, .texts = {"true"}};
     return {};
@@ -171,7 +171,7 @@ Status Settings::add_value(const Option& option, std::string value) {
   if (is_behind_boundary_) return add_profile_value(option, setting, std::move(value));
   if (!option.is_repeatable && !setting.texts.empty() && setting.texts.front() != value) {
     return wrong(option.flag() + " is given twice, with different values",
-                 "it has one value; only options marked repeatable may stand twice");
+                 "it takes one value; only options marked repeatable may be given twice");
   }
   setting.origin = Setting::Origin::flag;
   add_text(setting.texts, std::move(value));

@@ -75,7 +75,7 @@ Result<std::string> expand_template(std::string_view text, std::string_view clus
     if (brace == std::string_view::npos) return expanded;
     const std::size_t end = text.find('}', brace);
     if (text[brace] == '}' || end == std::string_view::npos) {
-      return wrong("has a brace without its other half",
+      return wrong("has a brace without its counterpart",
                    "the placeholders are {clusterName} and {server.host}");
     }
     const std::string_view placeholder = text.substr(brace + 1, end - brace - 1);

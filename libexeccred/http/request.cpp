@@ -55,14 +55,17 @@ Result<Url> parse_target(const HttpRequest& request) {
   const bool is_plain = url->scheme == "http";
   if (url->scheme == "https" || (is_plain && request.allow_plain_http)) return url;
   Error error = unusable(in_quotes(origin_of(*url)) + " is no https URL");
-  if (is_plain) error.hint = "without TLS anybody on the way could read and change what is sent";
+  if (is_plain)
+    error.hint = "without TLS, others on the network could read and change what is sent";
   return error;
 }
 
 Error spent(Error error) {
   error.is_transient = false;
   if (error.kind == Error::Kind::unavailable && error.hint.empty()) {
-    error.hint = "the server may have taken what was sent, so one run sends it once; run it again";
+    error.hint =
+        "the server may have processed the request, so it is not sent twice in one run; run the "
+        "plugin again";
   }
   return error;
 }

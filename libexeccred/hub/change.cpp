@@ -81,7 +81,7 @@ ChangeOutcome outcome_of(const HttpResponse& reply, const HubChange& change, con
   ChangeOutcome outcome{.kind = kind};
   outcome.error = hub_refusal(reply, change.resource, change.verb, hub, change.secrets);
   outcome.error.kind = error_kind(kind);
-  if (kind == Kind::conflict) outcome.error.hint = "somebody else wrote it; read it again";
+  if (kind == Kind::conflict) outcome.error.hint = "another client changed it; read it again";
   if (kind == Kind::refused && reply.status == kNotFound) {
     outcome.error.hint = "is the namespace there?";
   }

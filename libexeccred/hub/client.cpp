@@ -341,11 +341,11 @@ Result<std::string> HubClient::list_at_once(const HubResource& resource, const H
     Page page = TRY(read_page(resource, query, token, std::min(kMaxPage, query.max_bytes)));
     if (page.is_expired) {
       if (++beginnings > kMaxBeginnings) {
-        return Error{.kind = Error::Kind::unavailable,
-                     .message = std::string(hub_.noun) +
-                                " forgot what the list began with before its last page was read",
-                     .hint = "it may be overloaded; try again",
-                     .is_transient = true};
+        return Error{
+            .kind = Error::Kind::unavailable,
+            .message = std::string(hub_.noun) + " dropped the list before its last page was read",
+            .hint = "it may be overloaded; try again",
+            .is_transient = true};
       }
       token.clear();
       bytes = 0;

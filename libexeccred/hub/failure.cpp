@@ -78,7 +78,7 @@ std::string hint_of(int status, const HubResource& resource, std::string_view ve
   if (status == 401) return noun + " does not know this identity, of " + hub.origin;
   if (status == 403) return missing_rule(resource, verb);
   if (status == 404) return "is this " + noun + ", and does it serve " + full_name(resource) + "?";
-  if (status == 410) return noun + " no longer has what the list began with; try again";
+  if (status == 410) return noun + " dropped the list before its last page; try again";
   if (status >= 300 && status < 400) return "name the server itself; redirects are not followed";
   if (status == 429 || status >= 500) return noun + " may be overloaded or starting; try again";
   return {};

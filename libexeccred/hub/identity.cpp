@@ -32,8 +32,7 @@ Result<T> of_hub(Result<T> result, const std::string& origin) {
 }
 
 Result<Kubeconfig> read_kubeconfig(const fs::path& path) {
-  constexpr const char* kHint =
-      "--kubeconfig, or else KUBECONFIG, names the file that says how to reach the hub";
+  constexpr const char* kHint = "--kubeconfig, or KUBECONFIG, names the kubeconfig of the hub";
   const SecretString text = TRY(read_secret_file(path, kMaxKubeconfig).hint(kHint));
   Kubeconfig config = TRY(Kubeconfig::parse(text.reveal(), Kubeconfig::Source::hub).hint(kHint));
   std::error_code problem;
@@ -76,8 +75,8 @@ Result<Kubeconfig> read_kubeconfigs(std::string_view paths) {
 
 Error not_alone(const std::string& user, const std::string& what) {
   return wrong("user " + in_quotes(user) + " of the hub's kubeconfig has " + what,
-               "the hub is read with a token, a token file or a client certificate of its own; "
-               "make a kubeconfig with one of them for this");
+               "only a token, a token file or a client certificate is accepted for the hub; make a "
+               "kubeconfig with one of them");
 }
 
 Status check_user(const KubeconfigUser& user) {

@@ -298,10 +298,10 @@ void Lease::Session::note(Result<bool> tried) {
 // For want of a renewal; `failure` is why the last attempt failed.
 Error Lease::Session::lost(std::optional<Error> failure) const {
   Error error = std::move(failure).value_or(
-      Error{.kind = Error::Kind::unavailable, .message = "nobody renewed it in time"});
+      Error{.kind = Error::Kind::unavailable, .message = "it was not renewed in time"});
   error.context.push_back("renewing the lease " +
                           in_quotes(settings_.name_space + "/" + settings_.name) +
-                          ", which is lost by that");
+                          ", which is therefore lost");
   return error;
 }
 

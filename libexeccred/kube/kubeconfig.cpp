@@ -92,7 +92,7 @@ Result<const Kubeconfig::ContextEntry*> Kubeconfig::choose(std::string_view name
   if (wanted.empty()) {
     return wrong("the kubeconfig has " + std::to_string(contexts_.size()) +
                      " contexts and no current-context",
-                 "name the context that is meant; there are " + list(context_names()));
+                 "name the intended context; there are " + list(context_names()));
   }
   if (const ContextEntry* entry = find_named(contexts_, wanted)) return entry;
   const std::string subject = name.empty() ? "the kubeconfig's current-context " + in_quotes(wanted)
@@ -318,7 +318,7 @@ Result<std::string> read_name(const ObjectReader& entry, std::string_view kind,
     Error error =
         json::field_error(entry.path_of("name"),
                           "is " + in_quotes(name) + ", like that of another " + std::string(kind));
-    error.hint = "keep one: clients differ in which they take";
+    error.hint = "keep one: clients differ in the one that they use";
     return error;
   }
   return name;
@@ -429,10 +429,9 @@ Status check_user(const KubeconfigUser& user, const AllowedFields& allowed) {
   }
   TRY(check_paths(user, subject, allowed));
   if (!user.impersonation.empty()) {
-    return refused(
-        subject + "impersonation (" + join(user.impersonation, ", ") + ")",
-        "a credential cannot carry it, so the client would act as the user itself, perhaps with "
-        "more rights; store a credential of the one that is meant");
+    return refused(subject + "impersonation (" + join(user.impersonation, ", ") + ")",
+                   "a plugin cannot pass it on, so the client would act as the user itself, "
+                   "perhaps with more rights; store a credential of the impersonated user");
   }
   if (user.has_password) {
     return refused(subject + "a username or password",

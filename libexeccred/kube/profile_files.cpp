@@ -43,8 +43,9 @@ void read_folder(const fs::path& folder, const ReceiveProfileOrError& receive) {
           "name a folder that can be read");
   };
   const auto report_too_deep = [&wrong](const fs::path& inner, const std::string&) {
-    wrong(in_quotes(inner.native()) + " holds folders that lie too deep, and are not entered",
-          "name them too");
+    wrong(
+        in_quotes(inner.native()) + " holds folders that are nested too deeply, which are skipped",
+        "name them too");
   };
   walk_manifests(folder,
                  {.file = read_one, .unreadable = report_unreadable, .too_deep = report_too_deep});

@@ -175,7 +175,7 @@ constexpr std::array<KnownError, 18> kErrors = {{
     {"invalid_grant", false,
      "check that the server trusts the issuer of the token that was sent, its audience, and its "
      "expiry; a refresh token may have been used or withdrawn"},
-    {"unauthorized_client", false, "the server's settings must allow this client this flow"},
+    {"unauthorized_client", false, "allow this flow for this client in the server's settings"},
     {"unsupported_grant_type", false, "the server does not offer this flow"},
     {"unsupported_token_type", false, "ask for, or send, another token type"},
     {"invalid_scope", false, "check the scope"},
@@ -185,9 +185,10 @@ constexpr std::array<KnownError, 18> kErrors = {{
     {"access_denied", false, "the server denies this identity, or does not trust its token"},
     {"request_not_supported", false, "check the token types"},
     {"expired_token", false, {}, cause::kSourceExpired},
-    {"interaction_required", false, "the server wants a person to log in, which no plugin can",
+    {"interaction_required", false,
+     "the server requires an interactive login, which a plugin cannot do",
      cause::kInteractionNeeded},
-    {"login_required", false, "the server wants a person to log in, which no plugin can",
+    {"login_required", false, "the server requires an interactive login, which a plugin cannot do",
      cause::kInteractionNeeded},
     {"temporarily_unavailable", true, {}},
     {"slow_down", true, {}},
@@ -240,7 +241,7 @@ Error status_failure(const HttpResponse& reply, const std::string& server) {
     return failure(false, told + ", a redirect, which is never followed",
                    "name the URL at which the server itself answers");
   }
-  Error error = failure(false, told, "check that the URL is the one that is meant");
+  Error error = failure(false, told, "check the URL");
   constexpr int kForbidden = 403;
   if (reply.status == kForbidden) error.cause = cause::kSourceForbidden;
   return error;
@@ -267,11 +268,11 @@ Result<json::Value> json_object_of(const HttpResponse& reply, const std::string&
                                   // Which quotes a key that comes twice.
                                   : shown_text(document.error().message, secrets, kMaxDescription);
   if (document) json::wipe(*document);
-  return failure(false, "the JSON that " + server + " answered " + problem,
-                 type.empty() || type.starts_with("application/json")
-                     ? std::string()
-                     : "it is of the type '" + shown_text(type, secrets, kMaxCode) +
-                           "': check that the URL is the one that is meant");
+  return failure(
+      false, "the JSON that " + server + " answered " + problem,
+      type.empty() || type.starts_with("application/json")
+          ? std::string()
+          : "it is of the type '" + shown_text(type, secrets, kMaxCode) + "': check the URL");
 }
 
 std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string& server,

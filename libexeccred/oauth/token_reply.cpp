@@ -92,9 +92,8 @@ Result<SecretString> chosen_token(const json::Value& document, ReplyToken wanted
   const std::string_view name = is_id_token ? "id_token" : "access_token";
   const SecretString text = TRY(secret_member(document, name));
   if (text.empty()) {
-    return rejected(
-        "the reply has no " + in_quotes(name),
-        is_id_token ? "the scope may have to hold 'openid', or the access_token be taken" : "");
+    return rejected("the reply has no " + in_quotes(name),
+                    is_id_token ? "add 'openid' to the scope, or use the access_token" : "");
   }
   return bearer_token(text);
 }

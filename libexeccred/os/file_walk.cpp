@@ -104,7 +104,7 @@ Status Walk::check(const struct stat& status, const std::string& name) const {
   const fs::path at = here_ / name;
   Error error =
       cannot_read(asked_, at == asked_ ? "it " + why : in_quotes(at.native()) + " " + why);
-  error.hint = "let root or this user own it, and take write permission from group and others";
+  error.hint = "let root or this user own it, and remove the write permission of group and others";
   error.cause = cause::kSourceForbidden;
   return error;
 }

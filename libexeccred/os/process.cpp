@@ -252,8 +252,9 @@ class Child {
   // How it ended. Fails where something else of the caller's has reaped it.
   Status read_end(Finished& finished) const {
     if (is_lost_) {
-      return Error{.message = "cannot tell how the program ended: it was reaped elsewhere",
-                   .hint = "the caller must not ignore SIGCHLD, nor wait for children of others"};
+      return Error{
+          .message = "cannot tell how the program ended: it was reaped elsewhere",
+          .hint = "the caller must not ignore SIGCHLD, and must not wait for other children"};
     }
     (end_.si_code == CLD_EXITED ? finished.exit_code : finished.signal) = end_.si_status;
     return {};

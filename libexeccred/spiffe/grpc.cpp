@@ -135,7 +135,8 @@ Status GrpcMessageReader::take_from(std::string_view& piece) {
 }
 
 Status GrpcMessageReader::read_header() {
-  if (header_[0] == 1) return rejected("the reply is compressed, which nobody asked for");
+  if (header_[0] == 1)
+    return rejected("the reply is compressed, although compression was not requested");
   if (header_[0] != 0) return rejected("the reply's message has unknown flags");
   for (std::size_t i = 1; i < kHeaderSize; ++i) size_ = size_ << 8 | header_.at(i);
   if (size_ <= max_size_) return {};
@@ -487,7 +488,7 @@ bool GrpcCall::receive() {
   if (size == 0) return fail(lost("the connection was closed before the reply was complete"));
   received_ += static_cast<std::size_t>(size);
   if (received_ > 2 * request_.max_message + kMaxOverhead) {
-    return give_up("there is more of it than any reply can have");
+    return give_up("it is larger than any valid reply");
   }
   const ssize_t used =
       nghttp2_session_mem_recv(session_.get(), reinterpret_cast<const std::uint8_t*>(buffer.data()),

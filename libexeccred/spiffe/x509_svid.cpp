@@ -111,7 +111,7 @@ Status check_id(const X509& leaf, const std::string& spiffe_id) {
 Status check_key_usage(const X509& leaf) {
   const BitsOwner usage = TRY(find_extension<BitsOwner>(leaf, NID_key_usage));
   if (!usage || ASN1_BIT_STRING_get_bit(usage.get(), kDigitalSignature) == 0) {
-    return rejected("has no key usage digitalSignature, so it authenticates nobody");
+    return rejected("has no key usage digitalSignature, so it cannot authenticate a client");
   }
   if (ASN1_BIT_STRING_get_bit(usage.get(), kKeyCertSign) != 0 ||
       ASN1_BIT_STRING_get_bit(usage.get(), kCrlSign) != 0) {
@@ -123,7 +123,7 @@ Status check_key_usage(const X509& leaf) {
 Status check_leaf(const X509& leaf, const std::string& spiffe_id, TimePoint now,
                   ClientCertificate& checked) {
   const bool is_ca = TRY(is_authority(leaf));
-  if (is_ca) return rejected("is a CA's, and a CA's key must never leave");
+  if (is_ca) return rejected("is a CA certificate, and a CA's key must not be given to clients");
   TRY(check_id(leaf, spiffe_id));
   TRY(check_key_usage(leaf));
   TRY(check_is_for_clients(leaf));
@@ -177,7 +177,7 @@ Result<X509Svid> check(const X509SvidMessage& message, TimePoint now) {
 Result<X509Svid> check_x509_svid(const X509SvidMessage& message, TimePoint now) {
   return check(message, now)
       .context("looking at the X.509-SVID of " + in_quotes(message.spiffe_id))
-      .hint("the agent gave it so: look at how its server makes X.509-SVIDs");
+      .hint("the agent issued it like this: check how its server makes X.509-SVIDs");
 }
 
 Result<X509Svid> fetch_x509_svid(const WorkloadApi& api, const SvidChoice& choice,

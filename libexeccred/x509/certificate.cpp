@@ -61,7 +61,8 @@ Status sort_chain(std::vector<Certificate>& certificates, const EVP_PKEY& key) {
 Status check_leaf(const X509& leaf, TimePoint now, ClientCertificate& checked) {
   const bool is_ca = TRY(is_authority(leaf));
   if (is_ca) {
-    return wrong("is a CA's, and a CA's key must never leave", std::string(kNameAnother));
+    return wrong("is a CA certificate, and a CA's key must not be given to clients",
+                 std::string(kNameAnother));
   }
   TRY(check_is_for_clients(leaf).hint(std::string(kNameAnother)));
   return check_validity(leaf, now, checked);

@@ -23,8 +23,8 @@ Error wrong(const std::string& problem, std::string hint = {}) {
 
 Error encrypted() {
   return wrong("is encrypted",
-               "nobody is there to type its password: decrypt it with openssl pkey -in FILE, and "
-               "protect it by permissions");
+               "a plugin cannot ask for its password: decrypt it with openssl pkey -in FILE, and "
+               "protect the file by its permissions");
 }
 
 // A DER value with nothing behind it, read by one of OpenSSL's d2i functions.

@@ -85,7 +85,7 @@ Status Parser::take_section(std::string_view text) {
     return wrong("is no name of a section");
   }
   if (name == "DEFAULT") return wrong("has the section DEFAULT, which is not [default]");
-  if (!section_names_.emplace(name).second) return wrong("has a section that stands there already");
+  if (!section_names_.emplace(name).second) return wrong("has a section twice");
   sections_.push_back({.name = std::string(name)});
   setting_names_.clear();
   has_setting_ = false;
@@ -99,7 +99,7 @@ Status Parser::take_setting(std::string_view text, std::size_t indent) {
   if (delimiter == std::string_view::npos) return wrong("is no section, setting or comment");
   std::string name = ascii_lower(trim(text.substr(0, delimiter)));
   if (name.empty()) return wrong("has no name before its value");
-  if (!setting_names_.insert(name).second) return wrong("has a setting that stands there already");
+  if (!setting_names_.insert(name).second) return wrong("has a setting twice");
   sections_.back().settings.push_back(
       {.name = std::move(name), .value = SecretString(trim(text.substr(delimiter + 1)))});
   setting_indent_ = indent;

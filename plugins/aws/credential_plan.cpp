@@ -61,17 +61,16 @@ class Planner {
 
 Status refuse_interactive(const Profile& profile) {
   if (profile.has("mfa_serial")) {
-    return wrong("the profile " + in_quotes(profile.name()) +
-                     " needs a code of a person's device (mfa_serial)",
-                 "a controller has none; use a role that it may assume without");
+    return wrong("the profile " + in_quotes(profile.name()) + " needs an MFA code (mfa_serial)",
+                 "a controller has no MFA device; use a role that needs none");
   }
   return {};
 }
 
 Error person_needed(const Profile& profile, std::string_view what) {
   return wrong("the profile " + in_quotes(profile.name()) + " is of " + std::string(what) +
-                   ", where a person logs in with a browser",
-               "a controller has no person; use a role, a web identity, or keys");
+                   ", which needs a login in a browser",
+               "a controller cannot log in; use a role, a web identity, or keys");
 }
 
 // Fails as the checks of its parts do, as an error of the file.
@@ -152,7 +151,7 @@ Result<CredentialPlan::Source> Planner::instance() const {
   if (!is_aws_metadata_disabled(environment_)) return CredentialPlan::Source(Instance{});
   return wrong("there are no credentials, and AWS_EC2_METADATA_DISABLED is set",
                "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, a web identity, or the "
-               "container's credentials; it was looked into " +
+               "container's credentials; profiles are read from " +
                    profiles_.places());
 }
 
@@ -262,9 +261,9 @@ Result<CredentialPlan> Planner::plan() {
 // The role of the web identity is the ClusterProfile's already; the mapping says the rest of it.
 Status choose_role(const Options& options, Role& role) {
   if (!options.external_id.empty()) {
-    return wrong("--external-id has no use where a web identity takes the role",
-                 "AssumeRoleWithWebIdentity has none: the role trusts the token's issuer and "
-                 "subject");
+    return wrong("--external-id has no use where a web identity assumes the role",
+                 "AssumeRoleWithWebIdentity has no external ID: the role trusts the token's issuer "
+                 "and subject");
   }
   if (!options.session_name.empty()) role.session_name = options.session_name;
   return {};

@@ -86,7 +86,7 @@ Status check_partition(const CredentialPlan& plan, const std::string& region) {
   for (const std::string_view role : roles) {
     if (is_in_partition_of(role, region)) continue;
     return Error{.kind = Error::Kind::configuration,
-                 .message = "the role " + in_quotes(role) + " does not count in region " +
+                 .message = "the role " + in_quotes(role) + " is not valid in region " +
                             in_quotes(region) + ", which is of another partition",
                  .hint = "a cluster of another partition needs a role there"};
   }
@@ -114,8 +114,8 @@ Result<AwsCredentials> Aws::credentials_of(const CredentialPlan& plan, const Pro
 
 PluginDefinition plugin() {
   return {.info = {.name = "execcred-aws",
-                   .summary = "Gives the client a token for an EKS cluster, signed "
-                              "with the credentials of AWS at hand.",
+                   .summary =
+                       "Gives the client a token for an EKS cluster, signed with AWS credentials.",
                    .examples = {{{"Print a token for the EKS cluster spoke-1",
                                   "execcred-aws --cluster-id=spoke-1 --region=us-west-2"},
                                  {"Print one that is signed with a role",

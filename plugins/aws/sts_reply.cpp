@@ -151,7 +151,7 @@ Result<RoleSession> read_sts_reply(const HttpResponse& reply, const std::string&
     if (reply.status != 200) return status_failure(reply, server);
     return rejected(
         "what " + server + " answered is neither JSON nor XML of STS: " + document.error().message,
-        "check that the URL is the one that is meant");
+        "check the URL");
   }
   const Failure failure = failure_in(*document);
   if (!failure.code.empty()) {

@@ -30,8 +30,8 @@ constexpr std::string_view kClient =
     "check --client-id (AZURE_CLIENT_ID) and the tenant: the application must exist in it";
 constexpr std::string_view kTenant = "check --tenant-id (AZURE_TENANT_ID) and --authority-host";
 constexpr std::string_view kServer =
-    "check --server-id, and that the tenant has that application: for AKS it is there once a "
-    "cluster was";
+    "check --server-id, and that the tenant has that application: a tenant has that of AKS since "
+    "its first cluster";
 constexpr std::string_view kClock =
     "check that the kubelet still renews the federated token, and this machine's clock";
 constexpr std::string_view kSigned =
@@ -52,7 +52,7 @@ constexpr std::array<KnownCode, 28> kCodes = {{
     {"700212", false, kNoRecord},
     {"700213", false, kNoRecord},
     {"700222", false,
-     "the federated token comes from Entra itself, which takes no such token: name the projected "
+     "the federated token comes from Entra itself, which does not accept it: name the projected "
      "token of the service account"},
     {"700016", false, kClient},
     {"70001", false, kClient},

@@ -45,7 +45,7 @@ Result<ManagedEndpoint> app_service(const Environment& environment, std::string_
     return unsupported("IDENTITY_SERVER_THUMBPRINT", "Service Fabric");
   }
   // Not quoted: it is a password.
-  if (!is_visible_ascii(*header)) return wrong("IDENTITY_HEADER can be in no header");
+  if (!is_visible_ascii(*header)) return wrong("IDENTITY_HEADER is no value of a header");
   ManagedEndpoint found = {.kind = ManagedEndpoint::Kind::app_service,
                            .url = std::string(endpoint),
                            .header = SecretString(*header)};

@@ -101,7 +101,7 @@ Status check_identity(const json::Value& document, const ManagedReplyRules& rule
   return rejected("the reply's token is for the " + asked.name + " '" +
                       shown_text(*value->string(), rules.secrets, kMaxTold) + "', not for " +
                       in_quotes(asked.value),
-                  "the endpoint gave another identity's token, which is not handed on");
+                  "the endpoint gave another identity's token, which is not passed on");
 }
 
 Result<TokenReply> read_reply(const json::Value& document, const HttpResponse& response,

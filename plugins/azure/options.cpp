@@ -89,8 +89,8 @@ void add_workload(OptionSet& set, Options& options) {
       .no_environment();
   add_choice_patterns(set, "allow-client-id", options.allow_client_ids,
                       "Client ID that a ClusterProfile may choose")
-      .weakens("lets a ClusterProfile choose identities that nobody named",
-               "name each: GUIDs that begin alike have nothing in common",
+      .weakens("lets a ClusterProfile choose identities that are not listed",
+               "list each one: GUIDs with the same beginning are unrelated",
                [](std::string_view pattern) { return pattern.ends_with('*'); });
   set.group("Credential source");
   set.add("federated-token-file", options.federated_token_file, "PATH",

@@ -43,7 +43,7 @@ Error refused(const Options& options, const std::string& tenant, const std::stri
     return Error{.kind = Error::Kind::configuration,
                  .message = own.empty() ? which + " is not allowed"
                                         : which + " is another than " + in_quotes(own),
-                 .hint = "where the token may go is the mapping's to say: --allow-tenant=" +
+                 .hint = "the mapping decides where the token may go: --allow-tenant=" +
                          printable(tenant) + " in its args"};
   }
   return Error{.kind = Error::Kind::no_credential,

@@ -90,7 +90,7 @@ Result<Credential> read_output(const SecretString& output, ApiVersion asked, Tim
   Credential credential = TRY(parse_exec_credential(output.reveal(), asked));
   if (credential.expires_at && *credential.expires_at <= now) {
     Error error =
-        rejected("status.expirationTimestamp is over: it ended at " +
+        rejected("status.expirationTimestamp has passed: it ended at " +
                  format_rfc3339(std::chrono::floor<std::chrono::seconds>(*credential.expires_at)));
     error.cause = cause::kSourceExpired;
     return error;

@@ -245,8 +245,9 @@ Result<PendingRequest> CertificateSigning::make_locked(HubClient& cluster,
     }
     is_new = false;
     if (made_ == kMostMade) {
-      return unavailable(shown_subject(pending->name) + " vanished each time that it was made",
-                         "see who deletes certificate signing requests on the cluster");
+      return unavailable(
+          shown_subject(pending->name) + " was deleted each time that it was created",
+          "check which programs delete certificate signing requests on the cluster");
     }
     // Its time begins anew.
     store_.write(*pending);
@@ -264,8 +265,8 @@ Result<PendingRequest> CertificateSigning::make_locked(HubClient& cluster,
     }
     return created.error();
   }
-  return unavailable("each name for a certificate signing request was another's",
-                     "see who makes certificate signing requests on the cluster");
+  return unavailable("each name for a certificate signing request was already in use",
+                     "check which programs create certificate signing requests on the cluster");
 }
 
 Result<CertificateSigning::Found> CertificateSigning::find(HubClient& cluster,

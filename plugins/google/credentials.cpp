@@ -123,8 +123,8 @@ Error unsupported(const std::string& path, const std::string& type) {
   constexpr std::string_view kTypes =
       "there are: service_account, authorized_user, external_account, impersonated_service_account";
   if (type == "external_account_authorized_user") {
-    return wrong_credentials(path + " is " + in_quotes(type) + ", a login of a person",
-                             "workloads have external_account credentials instead");
+    return wrong_credentials(path + " is " + in_quotes(type) + ", a user's login",
+                             "for a workload, use external_account credentials");
   }
   return wrong_credentials(path + " is " + in_quotes(type) + ", which is not supported",
                            std::string(kTypes));

@@ -40,7 +40,8 @@ std::string body_of(const Impersonation& impersonation, const std::vector<std::s
 
 std::string_view hint_for(int status) {
   if (status == 403) {
-    return "who impersonates needs roles/iam.serviceAccountTokenCreator on the service account, or "
+    return "the account that impersonates needs roles/iam.serviceAccountTokenCreator on the "
+           "service account, or "
            "roles/iam.workloadIdentityUser for a workload identity pool";
   }
   return status == 404 ? "check the service account's e-mail address" : "";

@@ -130,7 +130,7 @@ Result<SecretString> read_output_file(const ExecutableSource& source, const Call
   if (!text || !json::parse(text->reveal())) return SecretString();
   Result<ExecutableReply> reply = parse_executable_reply(text->reveal(), call.clock.now());
   if (reply && reply->expires_at) return std::move(reply->token);
-  call.debug(in_quotes(source.output_file.native()) + " has no token that is still good" +
+  call.debug(in_quotes(source.output_file.native()) + " has no token that is still valid" +
              (reply ? std::string() : ": " + reply.error().message));
   return SecretString();
 }

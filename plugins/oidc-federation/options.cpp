@@ -213,7 +213,7 @@ void add_choices(OptionSet& set, Options& options) {
                       "Client ID that a ClusterProfile may choose")
       .example("fleet-*")
       .weakens("lets a ClusterProfile choose any client",
-               "name the clients, or what theirs begin with",
+               "list the client IDs, or a prefix of them",
                [](std::string_view pattern) { return pattern == "*"; });
 }
 

@@ -84,7 +84,7 @@ Status check_subject_count(const Options& options, const Settings& settings) {
   }
   if (options.needs_subject() || count == 0) return {};
   return wrong(flow + " has no use for a subject token",
-               "with --client-auth=federated it would prove who the client is");
+               "it is used only with --client-auth=federated, to authenticate the client");
 }
 
 bool is_fetched(SubjectSource source) {
@@ -133,7 +133,7 @@ Status check_refresh_token(const Options& options) {
                  "--subject-token-file or --subject-token-env gives it");
   }
   if (!options.cache.no_cache) return {};
-  return wrong("--flow=refresh-token cannot do without the cache",
+  return wrong("--flow=refresh-token needs the cache",
                "a server may replace the refresh token, and the new one is kept there");
 }
 

@@ -51,9 +51,8 @@ class OidcFederation final : public Provider {
   std::vector<Advice> advise(const GivenOptions& given) const override {
     if (!asks_the_cluster(given) || given.has("allow-server")) return {};
     return {{.severity = Advice::Severity::error,
-             .message =
-                 "lacks --allow-server, without which --flow=pinniped would send the subject "
-                 "token to whichever server is named",
+             .message = "lacks --allow-server, without which --flow=pinniped would send the "
+                        "subject token to whichever server is named",
              .hint = "add --allow-server=https://HOST[:PORT] for the clusters that may have it, or "
                      "--concierge-endpoint=URL"}};
   }

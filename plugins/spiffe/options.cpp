@@ -58,7 +58,7 @@ void add_options(OptionSet& set, Options& options) {
                  [](const std::string& text) { return parse_trust_domain(text); });
   set.add("allow-empty-cn", options.allow_empty_cn, "Give an X.509-SVID that has no common name")
       .no_environment()
-      .weakens("gives certificates that name nobody");
+      .weakens("gives certificates without a user name");
 }
 
 Status check_options(const Options& options, const Settings& settings) {

@@ -87,7 +87,7 @@ class Spiffe final : public Provider {
                             " has no common name, which the API server takes the user's name from",
                  .hint =
                      "SPIRE sets it to the first DNS name of the entry (-dns); "
-                     "--allow-empty-cn gives the certificate all the same"};
+                     "--allow-empty-cn gives the certificate anyway"};
   }
 
   Options options_;

@@ -191,8 +191,8 @@ Status check_verified(const StoredCredential& stored, const Options& options,
   const bool is_insecure = request.info.cluster && request.info.cluster->insecure_skip_tls_verify;
   if (!is_insecure || options.allow_insecure || stored.credential.token.empty()) return {};
   return refused(
-      "spec.cluster.insecure-skip-tls-verify is set, so anybody could take the token",
-      "give the ClusterProfile the cluster's CA; --allow-insecure allows it all the same");
+      "spec.cluster.insecure-skip-tls-verify is set, so another machine could receive the token",
+      "give the ClusterProfile the cluster's CA; --allow-insecure allows it anyway");
 }
 
 Status check_hub_token(const StoredCredential& stored, const std::vector<HubIdentity>& own,

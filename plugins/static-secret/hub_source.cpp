@@ -44,8 +44,9 @@ Status check_identity(const StoredSecret& secret, const Plan& plan, const std::s
 
 Status check_labels(const StoredSecret& secret, const Plan& plan, const Options& options) {
   if (!plan.selector.matches(secret.labels)) {
-    return rejected(called(secret) + " does not have the labels " + in_quotes(plan.selector.text()),
-                    "only a Secret with them is meant for this; label it if it is");
+    return rejected(
+        called(secret) + " does not have the labels " + in_quotes(plan.selector.text()),
+        "only a Secret with these labels is read; add them if the Secret is meant for this plugin");
   }
   for (const RequiredLabel& label : options.require_labels) {
     const auto found = secret.labels.find(label.key);
@@ -98,8 +99,8 @@ Result<StoredSecret> only_one(HubClient& hub, const Plan& plan, std::size_t page
     if (!plan.selector.matches(secret.labels) || !is_meant(secret)) return true;
     if (found) {
       return rejected(called(*found) + " and " + called(secret) + " both are " + what,
-                      "exactly one may be; remove one, or name labels that only one of them has "
-                      "with --selector");
+                      "exactly one may match; remove one, or use --selector with labels that only "
+                      "one of them has");
     }
     found = std::move(secret);
     return true;

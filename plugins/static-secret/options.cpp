@@ -126,9 +126,9 @@ void add_rules(OptionSet& set, Options& options) {
   set.add("allow-hub-token", options.allow_hub_token,
           "Also give tokens of the hub's own service accounts")
       .no_environment()
-      .weakens("lets the hub's own tokens be given away");
+      .weakens("lets the hub's own tokens be sent to other servers");
   set.add("allow-insecure", options.allow_insecure,
-          "Also where the server's certificate is not verified")
+          "Give a token also where the server's certificate is not verified")
       .no_environment()
       .weakens("gives tokens to servers whose certificate is not checked");
   set.add("allow-profile-ca", options.allow_profile_ca,

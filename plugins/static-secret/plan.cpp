@@ -24,8 +24,8 @@ std::string or_default(const std::string& given, std::string_view fallback) {
 Status check_expanded(const std::string& what, std::string_view text) {
   if (text.find("{{") == std::string_view::npos) return {};
   return wrong(what + " " + in_quotes(text) + " has a template that nobody expanded",
-               "what writes the ClusterProfile left '{{' in it; here {clusterName} and "
-               "{server.host} are filled in");
+               "the writer of the ClusterProfile left '{{' in it; execcred replaces {clusterName} "
+               "and {server.host}");
 }
 
 // The ClusterProfile's field that would set the option, but is "".
@@ -80,8 +80,7 @@ Status check_namespace(const Options& options, const std::string& name, const st
                .message = "namespace " + in_quotes(name) + " is not this side's own, " +
                           in_quotes(own) + ", and not allowed",
                .hint = "--allow-namespace=" + name +
-                       " allows it, if Secrets there are meant for "
-                       "those who write ClusterProfiles",
+                       " allows it, if writers of ClusterProfiles may use the Secrets there",
                .cause = cause::kConfigRefused};
 }
 

@@ -27,7 +27,8 @@ struct Refused {
 
 // Ways of logging in that are no credential: they make one, by running or calling something.
 constexpr std::array<Refused, 3> kRefused = {{
-    {"execProviderConfig", "it names a command, which the writer of the Secret would have run",
+    {"execProviderConfig",
+     "it names a command, which this plugin would run for the writer of the Secret",
      "let the mapping name the plugin that this command is"},
     {"awsAuthConfig", "it asks for an EKS token, which is made and not stored",
      "execcred-aws makes it"},
@@ -67,7 +68,7 @@ Status add_tls(const json::ObjectReader& tls, const Options& options, TimePoint 
   if (is_insecure && !options.allow_insecure) {
     return rejected(
         "tlsClientConfig.insecure is set: the server's certificate would not be verified",
-        "store the CA as caData; --allow-insecure allows it all the same");
+        "store the CA as caData; --allow-insecure allows it anyway");
   }
   const SecretString authority = TRY(bytes(tls, "caData"));
   const std::optional<std::string> name =

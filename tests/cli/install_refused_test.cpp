@@ -54,7 +54,7 @@ TEST_CASE("install: a directory that is missing, none, or two") {
   const std::string missing = release.sandbox().at("missing");
   check_refused(release.run({missing}),
                 "cannot open the directory '" + missing + "': No such file or directory",
-                "make it first (mkdir), or mount an emptyDir volume there\n");
+                "create it first (mkdir), or mount an emptyDir volume there\n");
   const std::string file = release.sandbox().write("file", "x");
   for (const std::string& path : {file, file + "/below"}) {
     check_refused(release.run({path}), "cannot open the directory '" + path + "': Not a directory",
@@ -160,7 +160,8 @@ TEST_CASE("install: the directory that the plugins are in already") {
   const std::string link = release.sandbox().at("link");
   fs::create_directory_symlink(source, link);
   for (const std::string& path : {source, link, source + "/../release/"}) {
-    check_refused(release.run({path}), "'" + path + "' is where the plugins are already",
+    check_refused(release.run({path}),
+                  "'" + path + "' is the directory that the plugins are copied from",
                   "name another directory");
   }
   CHECK((status_of(source + "/execcred-a").st_mode & 07777U) == 0755U);

@@ -162,7 +162,7 @@ TEST_CASE("lint: folders are entered to a depth, which is told where it is reach
   }
   const Outcome outcome = lint({sandbox.at("d")});
   check_numbers(outcome, 0, 1);
-  CHECK_MESSAGE(has(outcome.output, "lie too deep"), describe(outcome));
+  CHECK_MESSAGE(has(outcome.output, "nested too deeply"), describe(outcome));
   CHECK_MESSAGE(has(outcome.output, "in 8 files\n"), describe(outcome));
 }
 

@@ -209,9 +209,11 @@ TEST_CASE("folders: resolve and lint go through them alike") {
   resolved = resolve();
   CHECK(resolved.exit_code == 1);
   CHECK(json_at(resolved.output, "items.5") == "(missing)");
-  CHECK(says(resolved, "'" + deep + "' holds folders that lie too deep, and are not entered\n"));
-  CHECK(lint().output.find(deep + ": warning: holds folders that lie too deep, and are not "
-                                  "entered\n") != std::string::npos);
+  CHECK(says(resolved,
+             "'" + deep + "' holds folders that are nested too deeply, which are skipped\n"));
+  CHECK(lint().output.find(
+            deep + ": warning: holds folders that are nested too deeply, which are skipped\n") !=
+        std::string::npos);
   std::filesystem::remove_all(sandbox.at("folder/1"));
 
   if (geteuid() == 0) {

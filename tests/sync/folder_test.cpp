@@ -303,7 +303,7 @@ TEST_CASE("sync --log-format=json: every line is an object, errors too") {
       fleet.sync({"--once", "--log-format=json", "--to-dir=" + fleet.sandbox().at("absent")});
   CHECK(refused.exit_code == 2);
   CHECK(json_at(refused.error_output, "level") == "error");
-  CHECK(json_at(refused.error_output, "hint").starts_with("make it first"));
+  CHECK(json_at(refused.error_output, "hint").starts_with("create it first"));
 }
 
 TEST_CASE("sync --to-dir: killed at any time, it leaves folders that are whole") {

@@ -137,7 +137,7 @@ TEST_CASE("kubeconfig: a context that is not clear is an error with the names th
     check_fails(read("{}", "a", source), kind, "the kubeconfig has no contexts");
     check_fails(read(with_contexts({"a", "b"}), "", source), kind,
                 "the kubeconfig has 2 contexts and no current-context\n"
-                "hint: name the context that is meant; there are 'a', 'b'");
+                "hint: name the intended context; there are 'a', 'b'");
     check_fails(read(with_contexts({"a", "b"}, "c"), "", source), kind,
                 "the kubeconfig's current-context 'c' is not among the kubeconfig's contexts\n"
                 "hint: there are 'a', 'b'");

@@ -167,7 +167,7 @@ TEST_CASE("lint: an identity of a ClusterProfile's choice that the mapping would
                  {{kExec + "args[2]", "a role of any account", kWarning}});
   check_findings(mapping("aws", {"--cluster-id=x", "--allow-role=" + role + "*"}), {});
   check_findings(mapping("azure", {"--allow-client-id=aaaa*"}),
-                 {{kExec + "args[1]", "identities that nobody named", kWarning}});
+                 {{kExec + "args[1]", "identities that are not listed", kWarning}});
   check_findings(mapping("google", {"--allow-impersonation=fleet-*"}),
                  {{kExec + "args[1]", "an account of any project", kWarning}});
 }

@@ -279,13 +279,13 @@ TEST_CASE("lint: kubeconfigs") {
       kubeconfig("{exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: ./x}}"),
       {{exec + "apiVersion", "v1alpha1"},
        {exec + "command",
-        "is './x', no absolute path: clients differ in the folder that it starts from, and some "
+        "is './x', no absolute path: clients resolve it from different directories, and some "
         "look 'x' up in PATH"}});
   for (const std::string command : {"./bin/x", "bin/x", "../x"}) {
     const std::string text =
         kubeconfig("{exec: {" + v1 + "interactiveMode: Never, command: " + command + "}}");
     check_findings(text, {{exec + "command",
-                           "no absolute path: clients differ in the folder that it starts from"}});
+                           "no absolute path: clients resolve it from different directories"}});
     for (const lint::Finding& finding : test::lint_text(text)) {
       CHECK_FALSE(test::contains(finding.message + finding.hint, "in PATH"));
     }

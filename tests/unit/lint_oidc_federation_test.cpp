@@ -98,7 +98,7 @@ TEST_CASE("lint: combinations that oidc-federation would refuse") {
   refused(kExchange + R"(,"--client-certificate=/c")",
           "--client-certificate and --client-key go together");
   refused(R"("--flow=refresh-token","--subject-token-file=/t","--no-cache",)" + kIssuer,
-          "--flow=refresh-token cannot do without the cache");
+          "--flow=refresh-token needs the cache");
   refused(R"("--flow=pinniped","--subject-token-file=/t")",
           "--flow=pinniped needs --concierge-authenticator-type");
 }

@@ -97,7 +97,7 @@ TEST_CASE("migrate: AKS users keep their identity, and the environment that beat
              "--tenant-id=contoso.com", "--federated-token-file=/f",
              "--authority-host=https://h.example.com"},
             {},
-            "here the flags win"},
+            "here the flags override them"},
            {"execcred-azure",
             {"kubelogin", "get-token", "--login=workloadidentity", "--server-id=s",
              "--client-id=loses"},
@@ -130,7 +130,7 @@ TEST_CASE("migrate: AKS users keep their identity, and the environment that beat
             {"AZURE_TENANT_ID=contoso.com"},
             {"--server-id=s", "--identity=managed", "--client-id=" + kClient},
             {},
-            "--client-secret: this login method has no use for it"},
+            "--client-secret: this login method does not use it"},
            {"execcred-azure",
             {"kubelogin", "get-token", "-l", "msi", "--server-id=s",
              "--identity-resource-id=" + kResource},
@@ -139,7 +139,7 @@ TEST_CASE("migrate: AKS users keep their identity, and the environment that beat
             {"--server-id=s", "--identity=managed", "--identity-resource-id=" + kResource},
             {"AZURE_POD_IDENTITY_AUTHORITY_HOST=http://127.0.0.1:1", "IDENTITY_ENDPOINT=http://e",
              "IDENTITY_HEADER=S3CRET"},
-            "here the flag wins"},
+            "here the flag overrides it"},
            {"execcred-azure",
             {"kubelogin", "get-token", "-l", "msi", "--server-id=s", "--client-id", kClient,
              "--identity-resource-id=" + kResource},
@@ -153,7 +153,7 @@ TEST_CASE("migrate: AKS users keep their identity, and the environment that beat
             {"SSL_CERT_FILE=/ca", "MSI_ENDPOINT=http://e"},
             {"--server-id=s", "--identity=workload", "--ca-file=/ca"},
             {},
-            "--identity-resource-id: workload identity is by the client ID"},
+            "--identity-resource-id: workload identity uses the client ID"},
            {"execcred-azure",
             {"argocd-k8s-auth", "azure"},
             {"AAD_ENVIRONMENT_NAME=AzurePublicCloud", "AZURE_CLIENT_ID=" + kClient,
@@ -183,7 +183,7 @@ TEST_CASE("migrate: GKE users keep impersonation and application default credent
             {"GOOGLE_APPLICATION_CREDENTIALS=/adc.json", "HTTPS_PROXY=http://p:1"},
             {"--impersonate-service-account=a@p.iam.gserviceaccount.com"},
             {"GOOGLE_APPLICATION_CREDENTIALS=/adc.json", "HTTPS_PROXY=http://p:1"},
-            "--use_application_default_credentials: execcred-google always takes these"},
+            "--use_application_default_credentials: execcred-google always uses these"},
            {"execcred-google",
             {"gke-gcloud-auth-plugin"},
             {"CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT=a@p.iam.gserviceaccount.com",
@@ -293,7 +293,7 @@ TEST_CASE("migrate: each reader's notes say what ours refuses and the reader gav
             "a stored kubeconfig is given to its own server alone: where spec.cluster.server is "
             "another, add --allow-server-mismatch=PATTERN\n"
             "each CA in spec.cluster.certificate-authority-data must be in the stored kubeconfig; "
-            "where that has no CA, add --allow-profile-ca\n"
+            "if it has no CA, add --allow-profile-ca\n"
             "a stored kubeconfig needs --allow-proxy=PATTERN for a cluster with a proxy-url, and "
             "--allow-insecure for one with insecure-skip-tls-verify\n"
             "a stored kubeconfig is refused where any user has exec, an auth-provider other than "

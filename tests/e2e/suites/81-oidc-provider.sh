@@ -227,7 +227,7 @@ a_refresh_token_needs_the_cache() {
   refresh_token
   run "$FEDERATION_PLUGIN" --ca-file="$FEDERATION_CA" --no-cache --flow=refresh-token \
     "${DISCOVERED[@]}" "${BASIC[@]}" --subject-token-file="$PWD/refresh-token"
-  expect_refused 2 "--flow=refresh-token cannot do without the cache"
+  expect_refused 2 "--flow=refresh-token needs the cache"
 }
 
 # --- a token that the cluster refuses

@@ -134,7 +134,7 @@ TEST_CASE("send_with_retries: each verdict, for requests that may be sent again 
     CHECK(sent.result.error().message == c.error);
     const bool is_final = c.is_spent || c.error == kRefused.message;
     CHECK(sent.result.error().is_transient == !is_final);
-    CHECK(contains(sent.result.error().hint, "one run sends it once") ==
+    CHECK(contains(sent.result.error().hint, "it is not sent twice in one run") ==
           (c.is_spent && c.error == kBusy.message));
   }
 }

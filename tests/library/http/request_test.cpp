@@ -195,7 +195,7 @@ TEST_CASE("http: what is spent by being sent is never sent by libcurl again") {
   const Result<HttpResponse> reply = client->send(request);
   check_fails(reply, Kind::unavailable, "closed the connection without a reply");
   CHECK_FALSE(reply.error().is_transient);
-  CHECK(contains(reply.error().hint, "one run sends it once"));
+  CHECK(contains(reply.error().hint, "it is not sent twice in one run"));
   CHECK(requests == 1);
 }
 

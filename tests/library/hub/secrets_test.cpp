@@ -275,7 +275,7 @@ TEST_CASE("hub secrets: a list that expires between two pages begins again, and 
     return false;
   });
   check_fails(s.secrets.list("fleet", {}, HubContent::whole), Kind::unavailable,
-              "forgot what the list began with");
+              "dropped the list");
   s.api.before([](Stream& stream, const Received& request) {
     return contains(request.target, "continue=") &&
            stream.write(status_reply(403, "Forbidden", "no more"));

@@ -131,7 +131,7 @@ TEST_CASE("token request: what a server may take only once is sent once, and its
       const Result<TokenReply> reply = ask(provider, *request, authentication);
       check_fails(reply, Kind::unavailable, "https://127.0.0.1:");
       CHECK_FALSE(reply.error().is_transient);
-      CHECK(contains(reply.error().hint, "one run sends it once"));
+      CHECK(contains(reply.error().hint, "it is not sent twice in one run"));
       CHECK(provider.requests().size() == 1);
     }
   }

@@ -170,7 +170,7 @@ TEST_CASE("a platform with another protocol is refused by its name, and not take
   }
   CHECK_FAILURE(cloud.managed({}, {"IDENTITY_ENDPOINT=" + cloud.metadata.url(kAppService),
                                    "IDENTITY_HEADER=a\nb"}),
-                2, "IDENTITY_HEADER can be in no header");
+                2, "IDENTITY_HEADER is no value of a header");
   CHECK(cloud.calls() == 0);
 }
 

@@ -182,7 +182,8 @@ TEST_CASE("csr: a 404 without a name is one too, and without the API the making 
   const std::string path = std::string(kSigningPath) + "/" + rig.api.names().front();
   rig.api.vanish();
   rig.api.server.on(path, status_reply(404, "NotFound", "not found"));
-  CHECK_REFUSAL(rig.run(brief()), 3, "each name for a certificate signing request was another's");
+  CHECK_REFUSAL(rig.run(brief()), 3,
+                "each name for a certificate signing request was already in use");
   CHECK(rig.api.made() == 2);
   rig.api.server.on(kSigningPath, reply(404, "404 page not found"));
   std::filesystem::remove(cache_file(rig, ".failure"));
@@ -192,7 +193,7 @@ TEST_CASE("csr: a 404 without a name is one too, and without the API the making 
 TEST_CASE("csr: vanishing each time ends, in one run") {
   Bootstrap rig;
   rig.api.set_vanishing(true);
-  CHECK_REFUSAL(rig.run(csr()), 3, "vanished each time that it was made");
+  CHECK_REFUSAL(rig.run(csr()), 3, "was deleted each time that it was created");
   CHECK(rig.api.made() == 3);
 }
 
@@ -273,7 +274,7 @@ TEST_CASE("csr: another's request of our name is never used") {
   CHECK(rig.api.names().size() == 3);
   rig.api.set_taken(100);
   CHECK_REFUSAL(rig.run_cold(csr()), 3,
-                "each name for a certificate signing request was another's");
+                "each name for a certificate signing request was already in use");
 }
 
 TEST_CASE("csr: a lost answer makes no second request") {

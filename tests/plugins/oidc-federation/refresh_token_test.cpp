@@ -95,8 +95,7 @@ TEST_CASE("refresh-token: without the cache is a mistake, and nothing is sent") 
   CHECK_REFUSAL(rotation.fed.run(ask), 2, "cache");
   Ask by_variable = rotation.ask();
   by_variable.variables = {"EXECCRED_NO_CACHE=true"};
-  CHECK_FAILURE(rotation.fed.run(by_variable), 2,
-                "--flow=refresh-token cannot do without the cache");
+  CHECK_FAILURE(rotation.fed.run(by_variable), 2, "--flow=refresh-token needs the cache");
   CHECK(rotation.fed.idp.connections() == 0);
 }
 

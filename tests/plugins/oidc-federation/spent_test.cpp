@@ -12,7 +12,7 @@
 namespace execcred::test {
 namespace {
 
-constexpr const char* kHint = "the server may have taken what was sent, so one run sends it once";
+constexpr const char* kHint = "so it is not sent twice in one run";
 
 // How the request ends once its body has arrived.
 struct Ending {
