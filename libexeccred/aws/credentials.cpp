@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// STS bounds an id by 128; a session token has no bound of its own but the request's.
+// STS limits an id to 128 bytes; a session token is limited only by the size of the request.
 constexpr std::size_t kMaxKeyId = 128;
 constexpr std::size_t kMaxSecret = 1024;
 constexpr std::size_t kMaxSessionToken = 16 * 1024;
@@ -26,7 +26,7 @@ Error rejected(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
-// It stands in a header and in a scope, between slashes.
+// The id is part of a header and of a scope, between slashes.
 bool is_key_id(std::string_view text) {
   return !text.empty() && text.size() <= kMaxKeyId &&
          std::all_of(text.begin(), text.end(),
@@ -37,7 +37,7 @@ SecretString text_of(std::optional<std::string_view> text) {
   return SecretString(text.value_or(""));
 }
 
-// Null counts as absent.
+// A null member is treated as absent.
 Result<std::string> member_of(const json::Value& object, std::string_view name) {
   const json::Value* const value = object.find(name);
   if (value == nullptr || value->is_null()) return std::string();
@@ -122,7 +122,7 @@ Result<TimePoint> parse_aws_expiration(const json::Value& value) {
   }
   const json::Number* const number = value.number();
   if (number == nullptr) return rejected("a time is " + std::string(value.kind()));
-  // Beyond it a TimePoint ends; what ends in a century ends late enough.
+  // A TimePoint holds no later time; an end after a century makes no difference.
   constexpr double kLast = 9'000'000'000;
   const double exact = std::strtod(number->text.c_str(), nullptr);
   if (!(exact > 0)) return rejected("a time is before 1970");
@@ -139,7 +139,7 @@ Result<AwsCredentials> aws_credentials_of_json(const json::Value& object,
 
 SecretString write_aws_credentials(const AwsCredentials& credentials) {
   SecretString text(R"({"AccessKeyId":")");
-  // No part has a character that JSON would escape but the quote and the backslash.
+  // Of the characters that JSON escapes, a part can hold only the quote and the backslash.
   const auto append = [&text](std::string_view part) {
     for (const char c : part) {
       if (c == '"' || c == '\\') text.append("\\");

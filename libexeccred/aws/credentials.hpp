@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What requests to AWS are signed with: an access key, or a session that ends.
+// The credentials that sign requests to AWS: an access key, or a session that expires.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -22,7 +22,7 @@ struct AwsCredentials {
   std::optional<TimePoint> expires_at = std::nullopt;  // of a session, where it is known
 };
 
-// Fails (no_credential): a part that is missing, or has a byte that could not stand in a request.
+// Fails (no_credential): a part is missing, or has a byte that a request cannot hold.
 Status check_aws_credentials(const AwsCredentials& credentials);
 
 // AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN (or its older name
@@ -32,8 +32,8 @@ Result<std::optional<AwsCredentials>> aws_credentials_of_environment(
     const Environment& environment);
 
 // The members AccessKeyId, SecretAccessKey and Expiration of an object, and its session token,
-// which metadata servers call "Token" and all others "SessionToken". Unknown members are passed
-// over. Fails (no_credential), without showing a value.
+// which metadata servers call "Token" and all others "SessionToken". Unknown members are ignored.
+// Fails (no_credential), without showing a value.
 Result<AwsCredentials> aws_credentials_of_json(const json::Value& object,
                                                std::string_view token_member);
 

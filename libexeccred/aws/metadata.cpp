@@ -26,7 +26,7 @@ Error rejected(std::string message, std::string hint = {}) {
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// A role's name as IAM has it; it becomes a part of a path.
+// The name of a role, by IAM's rules; it becomes part of a path.
 bool is_role_name(std::string_view text) {
   constexpr std::size_t kMaxName = 64;
   constexpr std::string_view kMore = "+=,.@-_";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instance metadata service of EC2, version 2: each read shows a session token, which a PUT
-// gives. Version 1, which any request forged on the instance's behalf could read, is not spoken.
+// The instance metadata service of EC2, version 2: each read sends a session token that a PUT
+// returned. Version 1 is not used, because a forged request (SSRF) could read it.
 //
-// Plain http to a link-local address, never through a proxy, and each request ends after a second:
-// where nobody answers there is no instance, or the token's packets may not travel that far.
+// Plain http to a link-local address, never through a proxy. Each request ends after a second:
+// without an answer, this is no instance, or the hop limit of the token's packets is too low.
 #pragma once
 
 #include <execcred/aws/credentials.hpp>
@@ -30,10 +30,10 @@ class AwsMetadata {
   // All must outlive it.
   AwsMetadata(const AwsMetadataUrls& urls, CallContext& call) : urls_(urls), call_(call) {}
 
-  // Of the instance's role. Fails with no_credential where it has none, or for a reply that is
-  // not what it should be; with unavailable where nobody answers.
+  // The credentials of the instance's role. Fails with no_credential if it has no role or the reply
+  // is invalid, and with unavailable if there is no answer.
   Result<AwsCredentials> credentials();
-  // That of the instance's availability zone.
+  // The region of the instance's availability zone.
   Result<std::string> region();
 
  private:

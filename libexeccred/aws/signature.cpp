@@ -43,7 +43,7 @@ SecretString query_of(const std::vector<Field>& fields) {
   return query;
 }
 
-// Without white space around it, each run of it within as one space.
+// Trims white space, and replaces each run of white space by one space.
 SecretString canonical_value(std::string_view text) {
   SecretString value;
   bool is_gap = false;

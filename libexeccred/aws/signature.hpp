@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AWS Signature Version 4: a request that shows who sends it, by headers or within its URL.
+// AWS Signature Version 4: a request that proves its sender, by headers or in its URL.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 //
 // It needs no libcrypto (sha256.hpp), and makes no request.
@@ -35,8 +35,8 @@ struct AwsScope {
   std::string service = "sts";
 };
 
-// For an https URL, the text. Fails (configuration) as parse_url() does, and for a query that no
-// form encoder writes.
+// Parses an https URL. Fails (configuration) as parse_url() does, and for a query that is not
+// form-encoded.
 Result<AwsRequest> aws_request(std::string_view method, std::string_view text);
 
 // The headers to be sent with the request: X-Amz-Date, Authorization, and X-Amz-Security-Token
@@ -45,9 +45,9 @@ std::vector<HttpHeader> sign_aws_request(const AwsRequest& request,
                                          const AwsCredentials& credentials, const AwsScope& scope,
                                          TimePoint now);
 
-// The https URL that its holder can send, with the request's headers, until `lifetime` has passed
-// (which the receiver may bound): its query is sorted, the signature last. A session's token is in
-// it.
+// The presigned https URL. Its holder can send it, with the request's headers, for `lifetime`
+// (which the receiver may shorten). The query is sorted, the signature is last. It contains a
+// session's token.
 SecretString presign_aws_request(const AwsRequest& request, const AwsCredentials& credentials,
                                  const AwsScope& scope, TimePoint now,
                                  std::chrono::seconds lifetime);

@@ -30,13 +30,13 @@ inline const Environment& empty_environment() {
   return kEnvironment;
 }
 
-// What a run says of itself in the plugins' log (--log-file), beside its result.
+// What a run writes about itself in the plugins' log (--log-file), beside its result.
 struct RunNotes {
   std::string identity = {};                     // whose credential it is, for people
-  std::optional<bool> is_cached = std::nullopt;  // nobody had to be asked for it
+  std::optional<bool> is_cached = std::nullopt;  // the provider was not asked
 };
 
-// A credential that comes from a cache, or that somebody was asked for.
+// Whether a credential comes from a cache or from a provider.
 inline void note_delivery(RunNotes* notes, const std::string& identity, bool is_cached) {
   if (notes == nullptr) return;
   if (!identity.empty()) notes->identity = identity;
@@ -51,20 +51,21 @@ struct CallContext {
   std::function<void(std::string_view)> debug = [](std::string_view) {};
   // When all must have ended.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  // False: who began the call repeats it later, so a request is sent once.
+  // False: the caller repeats the call later, so a request is sent once.
   bool may_retry = true;
-  // False: there is a good credential if the call fails, so nothing is worth waiting for.
+  // False: if the call fails, there is still a valid credential, so it must not wait.
   bool is_needed = true;
 
-  // What was learnt on the way, for who began the call; set where a request is sent.
+  // Information for the caller about the call; set where a request is sent.
 
   // A failing server's Retry-After.
   std::optional<Duration> retry_after = std::nullopt;
-  // Something was sent that a server takes only once: if the call fails, this run makes no other.
+  // The call sent something that a server accepts only once: if it fails, this run makes no other
+  // call.
   bool is_spent = false;
   // Of the last reply; 0 where the last request got none.
   std::optional<int> last_status = std::nullopt;
-  RunNotes* notes = nullptr;  // null where nobody reads them
+  RunNotes* notes = nullptr;  // null: they are not needed
 };
 
 }  // namespace execcred

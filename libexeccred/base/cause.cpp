@@ -79,7 +79,7 @@ std::string_view cause_of(const Error& error) {
     case Error::Kind::configuration:
       return cause::kConfigRefused;
     case Error::Kind::unavailable:
-      // What a plugin lacks of its own machine says nothing of its source.
+      // A failure of the plugin's own machine says nothing about the source of the credential.
       return error.is_local ? cause::kProgramFailed : cause::kSourceUnavailable;
     case Error::Kind::internal:
       break;

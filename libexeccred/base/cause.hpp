@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The causes of a cluster that does not work, as `execcred doctor` names them. The ids are a
+// The causes that `execcred doctor` reports for a cluster that does not work. The ids are a
 // contract: scripts and alerts compare them (docs/causes.md has a section for each).
 //
-// A plugin's error carries one as Error::cause. Only what is known where the error is made is set
-// there; cause_of() gives the general id of the error's kind otherwise. A wrong cause is worse than
-// a general one.
+// A plugin's error has one as Error::cause. It is set only where the cause is certain; otherwise
+// cause_of() returns the general id of the error's kind. A wrong cause is worse than a general one.
 #pragma once
 
 #include <execcred/base/error.hpp>
@@ -16,7 +15,7 @@ namespace execcred {
 
 namespace cause {
 
-// What is written about the cluster, and who reads it.
+// The documents about the cluster, and their consumers.
 inline constexpr std::string_view kProfileInvalid = "profile-invalid";
 inline constexpr std::string_view kProfileUnhealthy = "profile-unhealthy";
 inline constexpr std::string_view kNoProvider = "no-provider";
@@ -33,7 +32,7 @@ inline constexpr std::string_view kProgramTimeout = "program-timeout";
 inline constexpr std::string_view kProgramOutputInvalid = "program-output-invalid";
 inline constexpr std::string_view kProgramFailed = "program-failed";
 
-// What a plugin of ours says of its settings and of its source.
+// Reported by execcred's plugins, about their settings and their source.
 inline constexpr std::string_view kConfigRefused = "config-refused";
 inline constexpr std::string_view kClusterInfoMissing = "cluster-info-missing";
 inline constexpr std::string_view kServerNotAllowed = "server-not-allowed";
@@ -85,10 +84,10 @@ inline constexpr std::string_view kServerThrottled = "server-throttled";
 
 }  // namespace cause
 
-// The id that is equal to the text, with static storage duration; nullopt for any other text.
+// The known id that equals the text, with static storage duration; nullopt for any other text.
 std::optional<std::string_view> known_cause(std::string_view text);
 
-// Of an error of a plugin: its own, else what its kind says in general.
+// The cause of a plugin's error: its own, or else the general one of its kind.
 std::string_view cause_of(const Error& error);
 
 }  // namespace execcred

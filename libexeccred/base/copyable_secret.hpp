@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A secret within a value that is copied as a whole. A SecretString alone is copied by copy() only.
+// A secret that is a member of a copyable value. A SecretString itself is copied only by copy().
 #pragma once
 
 #include <execcred/base/secret.hpp>
@@ -8,7 +8,7 @@
 
 namespace execcred {
 
-// Each copy has memory of its own, which is overwritten before it is given back.
+// Each copy has memory of its own, which is overwritten before it is freed.
 class CopyableSecret : public SecretString {
  public:
   CopyableSecret() = default;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SHA-256 (FIPS 180-4), for names of things and for signatures.
 //
-// Of our own because of what a start costs: an answer out of the cache must not start libcrypto,
-// which takes longer than all the rest of the run.
+// Own code because of the start-up time: a cached run must not initialise libcrypto, which takes
+// longer than the rest of the run.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace execcred {
 
 using Sha256Digest = std::array<std::uint8_t, 32>;
 
-// Of a message that comes in pieces. What it held of it is overwritten at the end.
+// The digest of a message that comes in pieces. Its buffer is overwritten at the end.
 class Sha256 {
  public:
   Sha256() = default;
@@ -42,14 +42,14 @@ class Sha256 {
 
 Sha256Digest sha256(std::string_view text);
 
-// RFC 2104, with SHA-256. A digest that serves as a key is the caller's to overwrite.
+// RFC 2104, with SHA-256. The caller overwrites a digest that is used as a key.
 Sha256Digest hmac_sha256(std::string_view key, std::string_view message);
 
 // In lower case.
 std::string to_hex(const Sha256Digest& digest);
 
-// What stands for a secret in a cache's key: 32 hexadecimal digits of SHA-256 over `what`, a NUL
-// and the secret. Two secrets differ in it, and two uses of one secret; it reveals nothing of a
+// Represents a secret in a cache key: 32 hexadecimal digits of SHA-256 over `what`, a NUL and the
+// secret. It differs for two secrets, and for two uses of one secret. It reveals nothing about a
 // secret that cannot be guessed.
 std::string fingerprint(std::string_view what, std::string_view secret);
 // Of several, each with a NUL behind it.

@@ -25,7 +25,7 @@ constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
                                          {"m", 60'000'000'000},
                                          {"h", 3'600'000'000'000}}};
 
-// One more than the longest; the negative one of this size exists.
+// The longest plus one; a negative duration of this size exists.
 constexpr std::uint64_t kTooLong = std::uint64_t{1} << 63U;
 
 Error malformed(std::string_view text) {

@@ -16,7 +16,7 @@ using Duration = std::chrono::nanoseconds;
 // Fails (configuration) where Go does, overflow of 64-bit nanoseconds (about 292 years) included.
 Result<Duration> parse_duration(std::string_view text);
 
-// The bound of a run: above 0, at most 60 s.
+// The time limit of a run: above 0, at most 60 s.
 Result<Duration> parse_timeout(std::string_view text);
 
 // The shortest form a person would type: "8s", "10m", "1h30m", "1.5s".

@@ -12,15 +12,15 @@
 
 namespace execcred {
 
-// Section 4, padded. CR and LF are passed over, as Go's encoding/base64 does; anything else that
-// is not in the alphabet, wrong padding and stray bits are nullopt.
+// Section 4, padded. CR and LF are ignored, as in Go's encoding/base64; anything else that is not
+// in the alphabet, wrong padding and stray bits are nullopt.
 std::optional<std::string> decode_base64(std::string_view text);
 
 // Section 5, unpadded (JWTs, RFC 7515). Strict: no white space, no padding, no stray bits.
 std::optional<std::string> decode_base64url(std::string_view text);
 
 // The bytes of section 4's digits at the front of a text, with white space between them, up to the
-// first other character. Less strict and faster: stray bits are passed over.
+// first other character. Less strict and faster: stray bits are ignored.
 std::string decode_base64_front(std::string_view front);
 
 std::string encode_base64(std::string_view bytes);
@@ -37,9 +37,9 @@ std::string hex_digits(std::uint64_t number);
 
 // RFC 3986, section 2.1: all but the unreserved characters (letters, digits, -._~) becomes %XX.
 std::string percent_encode(std::string_view text);
-// The same for what is secret; the characters of `kept` stay too.
+// The same for a secret; the characters of `kept` are not encoded either.
 SecretString percent_encode_secret(std::string_view text, std::string_view kept = {});
-// The byte that stands as %XX at `at`; -1 where none does.
+// The byte that is encoded as %XX at `at`; -1 if there is none.
 int percent_decoded_byte(std::string_view text, std::size_t at);
 // nullopt for a '%' that two digits do not follow.
 std::optional<SecretString> percent_decode(std::string_view text);

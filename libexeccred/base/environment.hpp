@@ -15,7 +15,7 @@ namespace execcred {
 class Environment {
  public:
   Environment() = default;
-  // Entries of the form NAME=VALUE; anything else is passed over.
+  // Entries of the form NAME=VALUE; others are ignored.
   explicit Environment(std::vector<std::string> entries);
 
   // Copies the process's environment.
@@ -23,8 +23,8 @@ class Environment {
   // Copies the process's environment, then empties the process's own.
   static Environment take();
 
-  // An empty variable counts as unset. Where a name stands twice, the last counts: a client appends
-  // KUBERNETES_EXEC_INFO and exec.env to its own environment.
+  // An empty variable counts as unset. If a name occurs twice, the last one is used: a client
+  // appends KUBERNETES_EXEC_INFO and exec.env to its own environment.
   std::optional<std::string_view> get(std::string_view name) const;
   // `prefix` holds no "=".
   bool has_names_with(std::string_view prefix) const;
@@ -36,7 +36,8 @@ class Environment {
   std::vector<std::string> entries_;
 };
 
-// The entries that count, where a name stands twice: getenv in another program finds the first.
+// The entries that are used, without earlier ones of the same name: getenv in another program would
+// find the first.
 std::vector<std::string> last_of_each_name(const std::vector<std::string>& entries);
 
 }  // namespace execcred

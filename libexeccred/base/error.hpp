@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why something could not be done, told so that the person who reads it can act.
+// Why something failed, in words that let the reader act.
 //
 // An error is one line (what went wrong), its context (what was being done, innermost first) and
 // its remedy. Its kind decides the exit code, which is an API: controllers act on it. An error
@@ -25,31 +25,30 @@ struct Error {
   std::vector<std::string> context = {};  // innermost first, each printed after "while "
   std::string hint = {};
   bool is_transient = false;  // the same attempt may succeed moments later
-  // The fault of this machine or process: nobody else was asked, or what they answered is unknown
-  // for it. No cache remembers it.
+  // A fault of this machine or process: the provider was not asked, or its answer was lost. No
+  // cache remembers it.
   bool is_local = false;
-  // An id of cause.hpp, which has static storage duration. Empty where cause_of() derives it from
-  // the kind.
+  // An id of cause.hpp, with static storage duration. Empty: cause_of() derives it from the kind.
   std::string_view cause = {};
 };
 
 int exit_code(Error::Kind kind);
 
-// The inverse of exit_code for the codes of ours; any other code means that the program, not of
-// ours perhaps, gave no credential.
+// The inverse of exit_code for execcred's codes; any other code, perhaps of another plugin, means
+// no credential.
 Error::Kind kind_of_exit_code(int code);
 
 // What the system calls an errno value: "No such file or directory".
 std::string system_message(int error_number);
 
-// Whether the errno value of a call on a socket is about the network or the other side, and not
-// about this machine, as a lack of memory or of descriptors is.
+// Whether the errno value of a call on a socket is about the network or the other side. False for a
+// fault of this machine, such as a lack of memory or of descriptors.
 bool is_network_failure(int error_number);
 
 // The text for stderr, "PROGRAM: error: …" with its context and hint, each on a line of its own,
-// ending in a newline. Control bytes are escaped and the whole is shorter than 4 KiB, because
-// some clients read stderr late or into a small buffer.
-// `severity` may be another word for what is no error here: "warning".
+// ending in a newline. Control bytes are escaped and the whole is shorter than 4 KiB, because some
+// clients read stderr late or into a small buffer. `severity` may be another word, such as
+// "warning".
 std::string format_error(std::string_view program, const Error& error,
                          std::string_view severity = "error");
 

@@ -17,7 +17,7 @@ class Form {
   struct Field {
     std::string name = {};
     SecretString value = {};
-    bool is_secret = false;  // must not be seen in a message, even if another side sends it back
+    bool is_secret = false;  // never shown in a message, even if the other side repeats it
   };
 
   void add(std::string_view name, std::string_view value);

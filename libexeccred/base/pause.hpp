@@ -8,11 +8,11 @@
 
 namespace execcred {
 
-// Return when the time has come, at once where it is past. A signal does not shorten the wait.
+// Return at the given time; at once if it has passed. A signal does not shorten the wait.
 void pause_until(std::chrono::steady_clock::time_point time);
 void pause_for(Duration pause);
 
-// A random part of `pause`, at least its half: processes that failed together do not come back
+// A random time of at least half of `pause`: processes that failed together do not try again
 // together.
 Duration jittered(Duration pause);
 

@@ -17,7 +17,7 @@ constexpr std::string_view kDashes = "-----";
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::size_t kLine = 64;
 
-// Of the line in which `at` stands, what is before it.
+// The part of its line before `at`.
 std::string_view line_before(std::string_view text, std::size_t at) {
   const std::size_t newline = text.substr(0, at).rfind('\n');
   const std::size_t start = newline == std::string_view::npos ? 0 : newline + 1;
@@ -84,7 +84,7 @@ Result<std::string> decode_strictly(std::string_view body) {
   lines.pop_back();  // the body ends where the END line begins
   for (const std::string_view raw : lines) {
     const std::string_view line = trim(raw);
-    // To OpenSSL it ends a header, and only what follows is the certificate.
+    // For OpenSSL it ends a header, and only the text behind it is the certificate.
     if (line.empty()) return not_strict("holds a certificate with an empty line in it");
     digits.append(line);
   }
@@ -131,7 +131,7 @@ Result<PemBlock> decode_tolerantly(const PemPart& part) {
       block.is_encrypted = true;
     }
   }
-  if (block.is_encrypted) return block;  // its bytes are of no use
+  if (block.is_encrypted) return block;  // its bytes are not used
   std::optional<std::string> der = decode_base64(digits.reveal());
   if (!der || der->empty()) {
     return malformed("whose " + in_quotes(block.label) + " is empty or no base64");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PEM (RFC 7468) as text: nothing looks inside a certificate or key. One scanner, and the two
-// readers that are made of it: a strict one for what other programs will read as it stands, and a
-// tolerant one for what is written anew.
+// PEM (RFC 7468) as text, without decoding certificates or keys. One scanner and two readers that
+// use it: a strict one for text that other programs will read unchanged, and a tolerant one for
+// text that is written again.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -14,7 +14,7 @@
 
 namespace execcred {
 
-// A block where it stands. The views are into the text that was scanned.
+// A block in its place. The views are into the text that was scanned.
 struct PemPart {
   enum class Problem {
     none,
@@ -23,12 +23,12 @@ struct PemPart {
     no_end,
   };
 
-  std::string_view before = {};  // what stands between the part before and this one
+  std::string_view before = {};  // the text between the previous part and this one
   std::string_view label = {};   // "CERTIFICATE"
   std::string_view body = {};    // between the BEGIN and the END line
   std::string_view text = {};    // from BEGIN to END; with a problem, to the next BEGIN
   Problem problem = Problem::none;
-  bool is_indented = false;  // white space stands before BEGIN in its line
+  bool is_indented = false;  // there is white space before BEGIN in its line
 };
 
 // Takes the next part off `rest`; nullopt where no BEGIN is left. After a problem, it goes on at

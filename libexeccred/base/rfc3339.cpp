@@ -108,7 +108,7 @@ std::string format_rfc3339(std::chrono::sys_seconds time) {
 
 Result<TimePoint> parse_rfc3339(std::string_view text) {
   Fields fields(text);
-  // A TimePoint ends in 2262; what lies behind it, some write for "never".
+  // A TimePoint ends in 2262; some programs write a later time for "never".
   constexpr std::chrono::year kLast(2261);
   const std::chrono::year year(fields.number(4, 1678, 9999));
   fields.expect('-');

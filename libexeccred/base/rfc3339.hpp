@@ -15,8 +15,8 @@ namespace execcred {
 // "2026-07-01T12:00:00Z". The year must have four digits (0 to 9999).
 std::string format_rfc3339(std::chrono::sys_seconds time);
 
-// Fractions of a second are read to the nanosecond. A time that a TimePoint cannot hold is the end
-// of 2261 if it is later, and else no time (configuration).
+// Fractions of a second are read to the nanosecond. A time later than a TimePoint can hold becomes
+// the end of 2261; an earlier one fails (configuration).
 Result<TimePoint> parse_rfc3339(std::string_view text);
 
 }  // namespace execcred

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text that must not be seen: tokens and private keys.
+// Secret text: tokens and private keys.
 //
-// Its memory is overwritten before it is given back, it cannot be printed or compared by
-// accident, and every place that reads the text says `.reveal()`. It makes no promise about
-// copies that others take (the kernel's pipe buffers, a library's parser).
+// Its memory is overwritten before it is freed. It cannot be printed or compared by accident, and
+// every place that reads the text calls `.reveal()`. It does not cover copies that others make (the
+// kernel's pipe buffers, a library's parser).
 #pragma once
 
 #include <cstddef>

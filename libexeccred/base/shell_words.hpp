@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command line as files of credentials have it, taken apart into its words without a shell: by
-// the rules of quoting of POSIX (Shell Command Language, section 2.2), and nothing of its
-// expansions, operators or comments.
+// Splits a command line of a credentials file into words without a shell: by the quoting rules of
+// POSIX (Shell Command Language, section 2.2), without expansions, operators or comments.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -13,7 +12,7 @@
 namespace execcred {
 
 // Fails (configuration) for a quote without its end, a final backslash, or a NUL byte. The message
-// goes on from the name of the field, and shows nothing of the text.
+// continues the name of the field, and shows none of the text.
 Result<std::vector<std::string>> split_shell_words(std::string_view text);
 
 }  // namespace execcred

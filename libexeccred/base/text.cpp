@@ -149,7 +149,7 @@ std::string environment_name(std::string_view dashed) {
 namespace {
 
 constexpr std::size_t kMaxJudged = 1024;  // of a text that is searched for secrets
-constexpr std::size_t kWindow = 12;       // so much of a secret gives it away
+constexpr std::size_t kWindow = 12;       // this many characters reveal a secret
 
 bool is_token_byte(char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; }
 
@@ -157,9 +157,10 @@ void mark(std::vector<bool>& marked, std::size_t begin, std::size_t size) {
   std::fill_n(marked.begin() + static_cast<std::ptrdiff_t>(begin), size, true);
 }
 
-// A part of a secret gives it away as well as the whole; a shorter one is found as a whole.
+// A part of this length reveals the secret as the whole does; a shorter secret is searched for as a
+// whole.
 void mark_secret(std::string_view text, std::string_view secret, std::vector<bool>& marked) {
-  constexpr std::size_t kShortest = 4;  // below it would blot out ordinary words
+  constexpr std::size_t kShortest = 4;  // a shorter part would also match ordinary words
   const std::size_t size = std::min(kWindow, secret.size());
   if (size < kShortest || text.size() < size) return;
   for (std::size_t i = 0; i + size <= text.size(); ++i) {
@@ -198,7 +199,7 @@ std::string shown_text(std::string_view text, const SecretTexts& secrets, std::s
   std::vector<bool> marked(text.size());
   for (const SecretString& secret : secrets) mark_secret(text, secret.reveal(), marked);
   mark_jwts(text, marked);
-  // What the cut leaves of a secret may be too short to be found.
+  // After the cut, the rest of a secret may be too short to be found.
   const std::string kept =
       without_marked(is_cut ? text.substr(0, kMaxJudged - kWindow) : text, marked);
   std::string shown = printable(kept);

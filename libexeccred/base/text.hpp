@@ -47,15 +47,15 @@ std::string camel_case(std::string_view dashed);
 // "allow-server" → "EXECCRED_ALLOW_SERVER".
 std::string environment_name(std::string_view dashed);
 
-// What must not be seen although a server repeats it.
+// Secrets that must not be shown, although a server may repeat them.
 using SecretTexts = std::vector<SecretString>;
 
 // The text, on one line and cut after `limit` bytes of what is shown, with "***" for whatever of it
 // also stands in a secret or looks like a JWT.
 std::string shown_text(std::string_view text, const SecretTexts& secrets, std::size_t limit);
 
-// How much of a text is plain, of eight bytes at once: certificates and tokens are kilobytes that
-// several checks go through in every run.
+// Finds plain text, eight bytes at once: several checks in every run read certificates and tokens
+// of kilobytes.
 
 using ByteWord = std::uint64_t;
 
@@ -75,8 +75,8 @@ constexpr ByteWord has_control(ByteWord word) {
   return has_below(word, 0x20) | has_byte(word, 0x7f);
 }
 
-// The length of the longest front of `text` without a byte that `is_other` tells of; `has_other`
-// returns 0 for a word without one.
+// The length of the longest front of `text` without a byte for which `is_other` is true;
+// `has_other` returns 0 for a word without one.
 template <class HasOther, class IsOther>
 std::size_t plain_length(std::string_view text, HasOther has_other, IsOther is_other) {
   std::size_t length = 0;
@@ -88,7 +88,7 @@ std::size_t plain_length(std::string_view text, HasOther has_other, IsOther is_o
   return length;
 }
 
-// What a JSON string holds as it is, but for characters that are not ASCII (RFC 8259 section 7).
+// The ASCII characters that a JSON string holds unescaped (RFC 8259 section 7).
 inline std::size_t plain_json_length(std::string_view text) {
   return plain_length(
       text,

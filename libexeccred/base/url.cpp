@@ -48,7 +48,7 @@ bool looks_numeric(std::string_view name) {
 
 Status check_host_name(std::string_view name) {
   if (name.size() > 253) return wrong("has a host name of more than 253 bytes");
-  if (name.ends_with('.')) name.remove_suffix(1);  // the DNS root; no pattern means it
+  if (name.ends_with('.')) name.remove_suffix(1);  // the DNS root; no pattern includes it
   for (const std::string_view label : split(name, '.')) {
     if (label.empty()) return wrong("has a host name with an empty label");
     if (label.size() > 63) return wrong("has a host name with a label of more than 63 bytes");
@@ -232,7 +232,7 @@ std::string redacted_url(std::string_view text) {
   }
   const std::size_t at = text.rfind('@');
   if (at == std::string_view::npos) return in_quotes(text);
-  // A "//" may stand in a password too: only what follows a scheme begins a host.
+  // A password may contain "//" too: only the one behind a scheme begins a host.
   const std::size_t scheme_end = std::min(text.find("://"), text.size());
   const std::string_view scheme = text.substr(0, scheme_end);
   const bool has_scheme =

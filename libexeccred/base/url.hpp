@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // URLs, parsed once into checked parts. Decisions are made on the parts, never on the text.
 //
-// Stricter than RFC 3986 on purpose: what two parsers could read differently is refused, because
-// the one that decides (this) is not the one that connects (the client). So: no backslash, no
-// white space or control characters, ASCII only, no user info, no numeric
-// host that is not a dotted quad, no percent-encoded dot or slash, no dot segments ("..;x" is one
-// too).
+// Stricter than RFC 3986 on purpose: a URL that two parsers could read differently is refused,
+// because this parser decides and the client's parser connects. So: no backslash, no white space or
+// control characters, ASCII only, no user info, no numeric host that is not a dotted quad, no
+// percent-encoded dot or slash, no dot segments ("..;x" is one too).
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -59,9 +58,9 @@ struct Url {
 // here (http 80, https 443, socks5 1080) needs one in the text. A fragment is always refused.
 Result<Url> parse_url(std::string_view text);
 
-// HOST or [IPv6] as in a URL. A name with the root's dot ("a.example.") is another than the one
-// without; an address with a zone ([fe80::1%25eth0]) is kept as a name, brackets included. Fails as
-// parse_url does.
+// HOST or [IPv6] as in a URL. A name with the root's dot ("a.example.") differs from the one
+// without it; an address with a zone ([fe80::1%25eth0]) is kept as a name, brackets included. Fails
+// as parse_url does.
 Result<Host> parse_host(std::string_view text);
 
 // A dotted quad or an IPv6 address, without brackets or zone.
@@ -79,8 +78,7 @@ std::string authority_of(const Host& host, std::uint16_t port);
 // "https://host:port", for messages and cache keys: a path or a query may be a secret.
 std::string origin_of(const Url& url);
 
-// For messages: quoted, with anything that could be user info replaced by "…@", and a query by
-// "?…".
+// For messages: quoted. Anything that could be user info becomes "…@", and a query becomes "?…".
 std::string redacted_url(std::string_view text);
 
 }  // namespace execcred

@@ -49,8 +49,8 @@ class UrlPattern {
   bool path_is_prefix_ = false;
 };
 
-// Patterns of other texts are exact, or a prefix that ends in "*". What is wrong with one, as "has
-// …": "*" alone, a "*" elsewhere, a control character; empty for a good one.
+// Patterns of other texts are exact, or a prefix that ends in "*". Returns the problem of one as
+// "has …" ("*" alone, a "*" elsewhere, a control character); empty for a valid one.
 std::string_view fault_of_text_pattern(std::string_view text);
 
 // --allow-audience: exact, a prefix that ends in "*", "server" (the audience must equal the

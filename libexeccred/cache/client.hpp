@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who runs us: the process that holds what we print until it ends, or until a server refuses it.
+// The client: the process that started this one, and uses the printed credential until it ends or a
+// server refuses it.
 #pragma once
 
 #include <optional>
@@ -8,8 +9,8 @@
 
 namespace execcred {
 
-// The parent's process id, its start time and its pid namespace, as one text: no other process
-// has had or will have the same before the machine starts again. nullopt where /proc does not tell.
+// The parent's process id, its start time and its pid namespace, as one text: no other process has
+// had or will have the same before the machine starts again. nullopt where /proc lacks it.
 std::optional<std::string> parent_identity();
 
 // The 22nd field of /proc/PID/stat. The second, the program's name, may hold anything.

@@ -3,15 +3,15 @@
 // provider one call. docs/cache.md is the protocol.
 //
 //   reading  one small file; no lock, and no cryptography
-//   asking   one process per key, behind a kernel lock; the others wait for what it brings, or are
-//            given the credential that is still good
-//   failing  is remembered too: a provider that is down gets one call per window
+//   asking   one process per key, behind a kernel lock; the others wait for its result, or are
+//            given the credential that is still valid
+//   failing  is stored too: a provider that is down gets one call per window
 //
-// What a client holds may be refused before its end. A client that asks again for what it was
-// given has perhaps met that, so its next run asks the provider; see is_suspect().
+// A server may refuse a credential before it ends. If a client asks again for the credential that
+// it has, this may be the reason, so its next run asks the provider; see is_suspect().
 //
-// The cache never is the reason for an error: without a safe directory, a free inode or a lock,
-// the provider is asked as if there were none.
+// The cache never causes an error: without a safe directory, a free inode or a lock, the provider
+// is asked as without a cache.
 #pragma once
 
 #include <execcred/base/call_context.hpp>
@@ -33,7 +33,7 @@ struct CacheOptions {
   bool no_cache = false;                        // --no-cache
   std::string directory = {};                   // --cache-dir
   std::optional<Duration> refresh_before = {};  // --refresh-before
-  // What tells clients within one process apart: the cluster that is asked for.
+  // Distinguishes the clients in one process: the cluster that is asked for.
   std::string client_detail = {};
   CacheTimes times = {};
   std::function<std::optional<std::string>()> client = parent_identity;
@@ -54,12 +54,12 @@ class CredentialCache {
   CredentialCache(CacheOptions options, CallContext run)
       : options_(std::move(options)), run_(std::move(run)) {}
 
-  // Each call of `ask` has a context of its own, with what is left to it of the run's time.
-  // Fails as `ask` does, or did a moment ago. `ask` may be called more than once, in turn, and is
-  // not called at all for a hit. A failure is told to others by its kind: unavailable is asked
-  // again soon (within this run only if it is transient). Internal ones, ones of configuration and
-  // local failures are not kept: after a file is corrected nobody must wait, and no provider
-  // answered.
+  // Each call of `ask` has its own context, with the remaining time of the run. Fails as `ask`
+  // does, or did a moment ago. `ask` may be called several times, one after the other, and is not
+  // called for a hit. Other processes get a failure by its kind: after `unavailable` the provider
+  // is asked again soon (within this run only if it is transient). Failures of the kinds internal
+  // and configuration, and local failures, are not stored: after a file is corrected no run must
+  // wait.
   Result<Credential> get(const CacheKey& key, const Ask& ask) const;
 
  private:

@@ -62,7 +62,7 @@ bool is_ours(const struct stat& status) {
          (status.st_mode & (S_IRWXG | S_IRWXO)) == 0 && status.st_nlink == 1;
 }
 
-// A directory cannot be renamed over; one in a file's place is nothing of ours.
+// A rename cannot replace a directory; one in a file's place is not execcred's.
 bool rename_over(int directory, const std::string& from, const std::string& to) {
   if (renameat(directory, from.c_str(), directory, to.c_str()) == 0) return true;
   if (errno != EISDIR && errno != ENOTEMPTY && errno != EEXIST) return false;
@@ -140,7 +140,7 @@ std::vector<std::string> CacheDirectory::names(std::size_t limit, long& position
   }
   const bool starts_behind = position != 0;
   if (starts_behind) seekdir(directory.get(), position);
-  bool is_over = !starts_behind;  // once there is no more name
+  bool is_over = !starts_behind;  // when there are no more names
   while (names.size() < limit) {
     const dirent* entry = readdir(directory.get());
     if (entry == nullptr && is_over) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the credential cache is, and its files.
 //
-// The directory belongs to this user, is closed to all others (0700), is no symbolic link, and
-// lies where nobody but root and this user could have put it (the rules of file.hpp). Everything
-// in it is reached through one descriptor of it. A file counts only if it is regular, this user's,
-// closed to others, has one name, and is of bounded size.
+// The directory belongs to this user, has mode 0700, is no symbolic link, and only root or this
+// user could have created it there (the rules of file.hpp). Everything in it is opened through one
+// descriptor of it. A file is used only if it is regular, belongs to this user, is closed to
+// others, has one name, and is not too large.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -26,22 +26,22 @@ class CacheDirectory {
   enum class IfMissing { create, leave };
 
   // `asked` (--cache-dir), else $EXECCRED_CACHE_DIR, else the first of $XDG_RUNTIME_DIR/execcred,
-  // $XDG_CACHE_HOME/execcred, $HOME/.cache/execcred and /dev/shm/execcred-<uid> that is there or
-  // can be made. Fails (configuration) where that one is not safe, or there is none.
+  // $XDG_CACHE_HOME/execcred, $HOME/.cache/execcred and /dev/shm/execcred-<uid> that exists or can
+  // be created. Fails (configuration) if that one is not safe, or there is none.
   static Result<CacheDirectory> open(std::string_view asked, const Environment& environment,
                                      IfMissing if_missing);
-  // The same without making one: nullopt where open() would have to. Fails where it is not safe.
+  // The same without creating one: nullopt where open() would create it. Fails if it is not safe.
   static Result<std::optional<CacheDirectory>> find(std::string_view asked,
                                                     const Environment& environment);
 
   const std::string& path() const { return path_; }
   int descriptor() const { return descriptor_.get(); }
 
-  // nullopt: there is none, or it does not count.
+  // nullopt: there is none, or it may not be used.
   std::optional<SecretString> read(const std::string& name, std::size_t max_bytes) const;
 
-  // Readers see the old content or the new. `ends_at` becomes the file's mtime: what
-  // remove_old() goes by. Fails (unavailable); nothing is left behind then.
+  // Readers see the old content or the new. `ends_at` becomes the file's mtime, which remove_old()
+  // reads. Fails (unavailable); nothing is left behind then.
   Status write(const std::string& name, std::string_view content, TimePoint ends_at) const;
 
   enum class Marked { now, before, failed };

@@ -63,9 +63,10 @@ class FieldReader {
 //   …
 //   end 0f1e2d3c4b5a6978
 //
-// Fields come in one order, each with its length, and the last line has a checksum of all before
-// it: any damage is seen, and each entry has one spelling. A format of its own because each run
-// waits for it: it reads in place, and the secret is in one piece of memory that is wiped.
+// Fields have a fixed order and each has its length. The last line has a checksum of all lines
+// before it, so any damage is detected, and each entry has exactly one form. The format is our own
+// because each run reads it: it is parsed in place, and the secret is in one piece of memory that
+// is wiped.
 
 inline constexpr std::size_t kMaxCacheFile = 512 * 1024;
 
@@ -73,10 +74,10 @@ struct CachedCredential {
   std::string key = {};  // CacheKey::text()
   TimePoint created = {};
   TimePoint expires = {};  // as an entry; the credential itself may have no end
-  // The entry's age from which a client that asks again is taken to have been refused with it.
+  // From this age of the entry, a client that asks again is assumed to have been refused with it.
   Duration reask_after = std::chrono::seconds(10);
-  std::string identity = {};  // whose it is, for people
-  std::string target = {};    // what it is for, for people
+  std::string identity = {};  // the identity, for people
+  std::string target = {};    // the target, for people
   Credential credential = {};
   std::uint64_t id = 0;  // the checksum; from parsing
 };
@@ -89,7 +90,7 @@ struct CachedFailure {
   Error error = {};
 };
 
-// The parsers give nullopt for anything that the writers would not write byte for byte.
+// The parsers return nullopt unless the writers would write exactly these bytes.
 SecretString write_cached_credential(const CachedCredential& entry);
 std::optional<CachedCredential> parse_cached_credential(std::string_view text);
 

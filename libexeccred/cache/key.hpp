@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose credential a cache entry holds: every input that decides it, as sorted name=value lines.
+// The key of a cache entry: every input that determines the credential, as sorted name=value lines.
 //
-// Two keys are one only if their texts are equal; the hash merely names the files. So a text must
-// hold all that tells two identities, two targets or two requests apart, and nothing secret: it
-// stands in the entry as it is, and `execcred cache list` shows it.
+// Two keys are equal only if their texts are equal; the hash only names the files. So a text must
+// contain everything in which two identities, targets or requests differ, and no secret: the entry
+// contains it unchanged, and `execcred cache list` shows it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace execcred {
 class CacheKey {
  public:
   // A name may come several times (a repeatable option): its values keep their order. An empty
-  // value is another input than none.
+  // value differs from none.
   CacheKey& add(std::string_view name, std::string_view value);
 
   // The same for the same inputs, whatever the order in which names were added. Its first line is
@@ -35,7 +35,7 @@ struct KeyHash {
   std::uint64_t low = 0;
 
   std::string hex() const;  // 32 digits
-  // All bits of it, mixed: evenly spread even for keys that differ in one letter.
+  // All bits mixed, so that keys with one different letter are evenly distributed too.
   std::uint64_t mixed() const;
   bool operator==(const KeyHash&) const = default;
 };

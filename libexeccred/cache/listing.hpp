@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache as people see it: what is in it, without the secrets.
+// The content of the cache for people, without the secrets.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -22,12 +22,12 @@ struct CacheItem {
   std::optional<Error> failure = std::nullopt;  // of a failure
 };
 
-// Credentials and failures by key, a credential before its failure. What has ended is listed while
-// it is there; files that do not count are not.
+// Credentials and failures by key, a credential before its failure. Expired ones are listed while
+// they exist; files that may not be used are not.
 std::vector<CacheItem> list_cache(const CacheDirectory& directory);
 
-// Removes all but the locks and the refresh tokens, which a server gave in place of others that are
-// spent. Tells how many credentials and failures that were.
+// Removes everything except the locks and the refresh tokens, whose predecessors the server no
+// longer accepts. Returns how many credentials and failures were removed.
 std::size_t clear_cache(const CacheDirectory& directory);
 
 }  // namespace execcred

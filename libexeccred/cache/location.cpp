@@ -15,13 +15,13 @@
 
 namespace execcred {
 
-// A place where the cache may be.
+// A possible place of the cache.
 class CacheCandidate {
  public:
   // `levels`: how many directories at the path's end may be made.
   CacheCandidate(std::string path, int levels) : path_(std::move(path)), levels_(levels) {}
 
-  // nullopt: it is not there, and cannot be made.
+  // nullopt: it does not exist and cannot be created.
   Result<std::optional<CacheDirectory>> open(CacheDirectory::IfMissing if_missing);
   const std::string& path() const { return path_; }
 
@@ -54,7 +54,7 @@ std::string without_slash(std::string_view path) {
   return std::string(path);
 }
 
-// Those that nobody asked for by name. XDG says to ignore a path that is not absolute.
+// The default places. XDG requires that relative paths are ignored.
 std::vector<CacheCandidate> usual_candidates(const Environment& environment) {
   std::vector<CacheCandidate> candidates;
   const auto add = [&](const char* variable, std::string_view below, int levels) {
@@ -76,7 +76,7 @@ std::vector<CacheCandidate> candidates_for(std::string_view asked, const Environ
   return {CacheCandidate(without_slash(named), 2)};
 }
 
-// A place that is not safe ends the search: what is in another one is not what is meant.
+// An unsafe place ends the search: another place would be another cache.
 Result<std::optional<CacheDirectory>> first_of(std::vector<CacheCandidate>& candidates,
                                                CacheDirectory::IfMissing if_missing) {
   for (CacheCandidate& candidate : candidates) {
@@ -105,7 +105,7 @@ Status CacheCandidate::check_part(const std::string& part, bool& is_link) const 
   return {};
 }
 
-// Each directory above it. What is not there yet fails when it is opened. The way of a symbolic
+// Checks each directory above it. A missing one fails when it is opened. The target of a symbolic
 // link (/var/run, a home on another disk) is checked in its place, once.
 Status CacheCandidate::check_way() {
   for (const bool may_have_link : {true, false}) {

@@ -38,7 +38,7 @@ void CacheLock::open() {
   file_.reset(open_lock(directory, name_));
   if (file_ && is_lock_file(file_.get())) return;
   if (!file_ && errno != ELOOP && errno != EISDIR && errno != ENXIO) return;
-  // No file that any process of ours would take for the lock, so nobody holds it.
+  // No execcred process would use this file as the lock, so it is not held.
   file_.reset();
   if (unlinkat(directory, name_.c_str(), 0) != 0) {
     unlinkat(directory, name_.c_str(), AT_REMOVEDIR);
@@ -56,7 +56,7 @@ bool CacheLock::has_name() const {
 }
 
 CacheLock::Attempt CacheLock::try_lock() {
-  constexpr int kMostRemoved = 100;  // while this looks
+  constexpr int kMostRemoved = 100;  // during this call
   for (int i = 0; i < kMostRemoved; ++i) {
     if (!file_) return Attempt::impossible;
     while (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {

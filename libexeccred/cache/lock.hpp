@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The right to ask the provider for one key: a kernel flock on a file of its own. The kernel gives
-// it back however its holder ends. Only its holder removes the file, and who gets the flock looks
-// whether the name still leads to that file: else two processes could each hold the lock of a file
-// that has the name for one of them only.
+// The right to ask the provider for one key: a kernel flock on a file of its own. The kernel
+// releases it when its holder ends for any reason. Only its holder removes the file. A process that
+// gets the flock checks that the name still refers to that file: otherwise two processes could each
+// hold a lock of the same name on different files.
 #pragma once
 
 #include <execcred/cache/directory.hpp>
@@ -19,9 +19,9 @@ class CacheLock {
   // `directory` must outlive the lock.
   CacheLock(const CacheDirectory& directory, std::string name);
 
-  // Does not wait. Makes the file again where its holder has removed it.
+  // Does not wait. Creates the file again if its holder has removed it.
   Attempt try_lock();
-  // Waits for its holders; busy where there is one at the deadline too.
+  // Waits for its holders; returns busy if it is still held at the deadline.
   Attempt lock_until(std::chrono::steady_clock::time_point deadline);
   void unlock() const;
   // Removes the file. Only while the lock is held.

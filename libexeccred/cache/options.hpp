@@ -15,12 +15,11 @@ namespace execcred {
 // --cache-dir, --no-cache and --refresh-before. `options` must outlive `set`.
 void add_cache_options(OptionSet& set, CacheOptions& options);
 
-// The same for one run: with the cluster that it is for, which tells the clients within one process
-// apart.
+// The same for one run, with its cluster, which distinguishes the clients in one process.
 CacheOptions cache_of_run(CacheOptions options, const CredentialRequest& request);
 
-// Where what the options mean is kept; nullopt for --no-cache, and where no directory is safe,
-// which the debug log reports. It is made where it is missing.
+// The directory that the options name, which is created if it is missing. nullopt for --no-cache,
+// and if no directory is safe, which the debug log reports.
 std::optional<CacheDirectory> open_cache(const CacheOptions& options, const CallContext& run);
 
 }  // namespace execcred

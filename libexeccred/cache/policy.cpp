@@ -7,12 +7,12 @@
 namespace execcred {
 namespace {
 
-// By so much may one process see another's entry in the future: clocks are slewed.
+// Another process's entry may be this much in the future: clocks are slewed.
 constexpr Duration kSlack = std::chrono::seconds(2);
 
 bool is_from_future(TimePoint created, TimePoint now) { return created > now + kSlack; }
 
-// Doubles while failures follow each other; one long after the last is a first one.
+// Doubles for each failure in a row; a failure long after the last one starts a new row.
 Duration window_after(const std::optional<CachedFailure>& before, TimePoint now,
                       const CacheTimes& times, std::int64_t& count) {
   count = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The times by which the credential cache decides, apart from files and processes.
+// The credential cache's rules about time, without files and processes.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -15,7 +15,7 @@ namespace execcred {
 struct CacheTimes {
   // How long a permanent error is remembered.
   Duration permanent_window = std::chrono::seconds(10);
-  // How long a provider that is unavailable is left alone: the first time, and at most.
+  // How long a provider that is unavailable is not asked: the first time, and at most.
   Duration first_window = std::chrono::seconds(2);
   Duration longest_window = std::chrono::seconds(64);
   Duration longest_retry_after = std::chrono::hours(1);
@@ -24,7 +24,7 @@ struct CacheTimes {
   Duration longest_lock_wait = std::chrono::seconds(10);
   // The age from which an entry is suspected to be revoked when a client asks again.
   Duration first_reask = std::chrono::seconds(10);
-  // No entry is believed longer, whatever the provider says.
+  // No entry is used longer, whatever the provider says.
   Duration longest_lifetime = std::chrono::hours(24);
   // Of the entry of a credential without an end.
   Duration endless_lifetime = std::chrono::minutes(10);
@@ -35,10 +35,10 @@ struct CacheTimes {
 // 90 % of the lifetime.
 Duration refresh_window(Duration lifetime, std::optional<Duration> before, const KeyHash& hash);
 
-// The clock has not been set such that the entry's times mean nothing, and it has not ended.
+// The entry has not ended, and no change of the clock makes its times invalid.
 bool is_valid(const CachedCredential& entry, TimePoint now, const CacheTimes& times);
 
-// The provider is not to be asked now.
+// The provider must not be asked now.
 bool is_pending(const CachedFailure& failure, TimePoint now, const CacheTimes& times);
 
 // The entry for a failure at `now`, after `before` if there was one.
@@ -49,9 +49,9 @@ CachedFailure next_failure(const std::optional<CachedFailure>& before, Error err
 // Not negative.
 Duration age_of(const CachedCredential& entry, TimePoint now);
 
-// A client that asks again was perhaps refused with this entry, so that the provider is asked. Not
-// for a young one; and if the provider could not be reached for that, the next time is not before
-// the entry is twice as old.
+// A client that asks again may have been refused with this entry, so the provider is asked. Not for
+// a young entry. If the provider could not be reached, it is asked again only when the entry is
+// twice as old.
 bool is_suspect(const CachedCredential& entry, const std::optional<CachedFailure>& failure,
                 TimePoint now, const CacheTimes& times);
 

@@ -18,7 +18,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::string_view kHeader = "execcred refresh-token 1";
-// Counted from its last use, after which no server known keeps one good.
+// Counted from its last use; no known server accepts an older one.
 constexpr Duration kLongestIdle = std::chrono::hours(24 * 90);
 
 std::string key_of(const RefreshTokenStore::Source& source) {
@@ -34,7 +34,7 @@ Error unavailable(std::string message, std::string hint = {}) {
       .kind = Error::Kind::unavailable, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// Of what this machine does not let us keep.
+// An error of this machine, which cannot store the token.
 Error local(Error error) {
   error.is_local = true;
   return error;
@@ -80,9 +80,9 @@ Result<RefreshTokenStore> RefreshTokenStore::open(const CacheDirectory& director
   return store;
 }
 
-// That the next token can be written is tried before the present one is spent; the file's new time
-// also tells that it is in use still. The original stays where its user has put it: what counts as
-// none is written in its place, with room for a longer one.
+// Checks that the next token can be written before the current one is spent; the new mtime also
+// shows that the file is in use. The user's original stays in its file: a placeholder is written
+// here, with space for a longer token.
 Status RefreshTokenStore::prepare(const SecretString& original) const {
   if (current_.reveal() != original.reveal()) return write(current_);
   constexpr std::size_t kMore = 1024;
@@ -113,7 +113,7 @@ Status RefreshTokenStore::write(const SecretString& token) const {
 Status RefreshTokenStore::keep(const SecretString& token) {
   if (token.empty() || token.reveal() == current_.reveal()) return {};
   Status written = write(token);
-  // Somebody who empties the directory may have taken the file that was not ready yet.
+  // A process that empties the directory may have removed the unfinished file.
   if (!written) written = write(token);
   TRY(std::move(written));
   current_ = token.copy();

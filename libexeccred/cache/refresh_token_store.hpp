@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The refresh token that is good now, where a server gives a new one for each that is used (RFC
-// 6749, section 6; RFC 9700, section 4.14.2): the user's secret has the first, and this the last.
+// The current refresh token of a server that gives a new one at each use (RFC 6749, section 6; RFC
+// 9700, section 4.14.2): the user's secret has the first one, and this store the last.
 //
 //   auto store = TRY(RefreshTokenStore::open(directory, source, deadline, clock));
 //   …the request, with store.current()…
 //   TRY(store.keep(reply.refresh_token));
 //
-// A token that was used is worth nothing, and a server that sees it twice may withdraw all of its
-// kind. So one process at a time has the store; that the next token can be written is tried before
-// the present one is spent; and the next one is on the disk before anything else is done with the
-// reply. A process that is killed between the server's answer and that write loses it all the same.
+// A used token is invalid, and a server that sees it twice may revoke all tokens of its family. So
+// one process at a time has the store; it checks that the next token can be written before it
+// spends the current one; and it writes the next one to the disk before it does anything else with
+// the reply. A process that is killed between the server's answer and that write still loses the
+// token.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -30,25 +31,25 @@ class RefreshTokenStore {
   struct Source {
     std::string token_server = {};  // its URL
     std::string client_id = {};
-    SecretString original = {};  // what the user gave; another one starts anew
+    SecretString original = {};  // the user's token; another one starts a new chain
   };
 
   // Waits for other processes until `deadline`. `directory` and `clock` must outlive the store.
-  // Fails with unavailable: another process has it all that time, or nothing can be written.
+  // Fails with unavailable: another process holds it until then, or nothing can be written.
   static Result<RefreshTokenStore> open(const CacheDirectory& directory, const Source& source,
                                         std::chrono::steady_clock::time_point deadline,
                                         const Clock& clock);
   RefreshTokenStore(RefreshTokenStore&&) noexcept;
   RefreshTokenStore& operator=(RefreshTokenStore&&) noexcept;
-  // Lets others have it.
+  // Releases the store.
   ~RefreshTokenStore();
 
-  // The one that was kept last, else the original. A file that is corrupt or says something else
-  // counts as none.
+  // The one that was stored last, or else the original. A file that is corrupt or for another
+  // source is ignored.
   const SecretString& current() const { return current_; }
 
-  // Returns when the token is on the disk; current() is this one then. Nothing to do for an empty
-  // one: the server leaves the current one good. Fails with unavailable.
+  // Returns when the token is on the disk; current() is then this one. Does nothing for an empty
+  // one: the current one stays valid. Fails with unavailable.
   Status keep(const SecretString& token);
 
  private:

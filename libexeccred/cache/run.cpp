@@ -101,7 +101,7 @@ Result<Credential> CacheRun::replace_suspect(CachedCredential entry) {
   if (!is_refused && fresh.error().kind != Error::Kind::configuration) {
     return deliver(std::move(entry), "cannot be replaced now: " + fresh.error().message);
   }
-  // The other side refuses this identity, so nobody else gets what it gave before.
+  // The provider refuses this identity, so no other process gets its earlier credential.
   if (is_refused) directory_.remove(name_ + std::string(kCredentialEnding));
   return std::move(fresh).error();
 }
@@ -156,7 +156,8 @@ CacheRun::Acquired CacheRun::acquire(CacheLock& lock) const {
   }
 }
 
-// The failure first: who has no lock may store an entry and then remove the failure meanwhile.
+// Reads the failure first: a process without the lock may store an entry and then remove the
+// failure.
 bool CacheRun::has_news() const {
   return pending_failure(TimePoint::min()).has_value() || is_good(read_entry());
 }
@@ -165,8 +166,8 @@ Result<FreshCredential> CacheRun::call(bool is_locked, Need need, Failure& remem
   CallContext call = run_;
   call.may_retry = false;
   call.is_needed = need == Need::nothing_else;
-  // The others wait for three quarters of what they have, and learn a failure before that; and a
-  // good entry is to be given out if this is in vain.
+  // The others wait for three quarters of their time, and must get a failure before that; and a
+  // valid entry must be given out if the request fails.
   const bool ends_sooner = is_locked || need == Need::something_fresher;
   if (ends_sooner && call.deadline != steady_clock::time_point::max()) {
     call.deadline = steady_clock::now() + time_left() / 3 * 2;
@@ -215,7 +216,7 @@ CachedCredential CacheRun::store(FreshCredential fresh, Duration reask_after,
     return entry;
   }
   entry.id = checksum_of(text.reveal());
-  // Without the lock it might be a newer one, and an older one counts no more anyway.
+  // Without the lock this could remove a newer one, and an older one has no effect anyway.
   if (is_locked) directory_.remove(name_ + std::string(kFailureEnding));
   tidy_cache(directory_, name_, entry.id, now());
   return entry;
@@ -273,7 +274,7 @@ bool CacheRun::is_fresh(const CachedCredential& entry) const {
   return now() < entry.expires - window;
 }
 
-// One who cannot be told from others is never taken to ask again.
+// A client that cannot be distinguished from others never counts as asking again.
 CacheDirectory::Marked CacheRun::mark(const CachedCredential& entry) const {
   const std::optional<std::string> client = options_.client();
   if (!client) return CacheDirectory::Marked::failed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One CredentialCache::get() in a directory that is there.
+// One CredentialCache::get() in an existing directory.
 #pragma once
 
 #include <execcred/base/call_context.hpp>
@@ -24,26 +24,26 @@ class CacheRun {
   using Entry = std::optional<CachedCredential>;
   using Failure = std::optional<CachedFailure>;
   enum class Acquired { locked, changed, gave_up };
-  // Whether there is no other credential, for which this call could be waited for.
+  // Whether this call must wait, because there is no other credential.
   enum class Need { nothing_else, something_fresher };
 
-  // For an entry that is soon to end, for one that its client asks again for, and for none.
+  // For an entry that ends soon, for one that its client asks for again, and for none.
   Result<Credential> refresh(CachedCredential entry);
   Result<Credential> replace_suspect(CachedCredential entry);
   Result<Credential> obtain();
 
-  // This key's, from the directory; an entry that has ended is one too.
+  // The entry of this key in the directory, also one that has ended.
   Entry read_entry() const;
   Failure read_failure() const;
-  // A failure after `since` that forbids to ask the provider now.
+  // A failure after `since` that forbids asking the provider now.
   Failure pending_failure(TimePoint since) const;
   bool is_good(const Entry& entry) const;
   bool is_fresh(const CachedCredential& entry) const;
 
   Acquired acquire(CacheLock& lock) const;
-  // There is an answer for one who has none.
+  // There is an answer for a client without a credential.
   bool has_news() const;
-  // `remembered` is the failure that others are told, if there is one.
+  // `remembered` is the failure for other processes, if there is one.
   Result<FreshCredential> call(bool is_locked, Need need, Failure& remembered) const;
   Failure record(Error error, std::optional<Duration> retry_after) const;
   CachedCredential store(FreshCredential fresh, Duration reask_after, bool is_locked) const;

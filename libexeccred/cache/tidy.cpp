@@ -15,7 +15,7 @@
 namespace execcred {
 namespace {
 
-constexpr std::size_t kMaxNames = 20'000;  // of one look at the directory
+constexpr std::size_t kMaxNames = 20'000;  // of one pass over the directory
 constexpr std::size_t kExamined = 64;      // at least; of many names, one in kShare
 constexpr std::size_t kShare = 50;
 constexpr std::size_t kManyMarks = 1'000;
@@ -43,15 +43,15 @@ bool has_file(const CacheDirectory& directory, std::string_view key, std::string
   return times_of(directory, std::string(key).append(ending)).has_value();
 }
 
-// Without them, nothing of the key's is written under its lock, or read.
+// Without them, no file of the key is read, or written under its lock.
 bool has_content(const CacheDirectory& directory, std::string_view key) {
   return has_file(directory, key, kCredentialEnding) || has_file(directory, key, kFailureEnding) ||
          has_file(directory, key, kRefreshTokenEnding) ||
          has_file(directory, key, kSigningRequestEnding);
 }
 
-// A directory of more names than are looked at is gone through by one run after the other: a file
-// has where the next one goes on. What it says need not be true; a position is a place to begin.
+// A directory with more names than one pass reads is read by several runs: a file has the position
+// at which the next run continues. The position may be wrong; it is only a place to begin.
 std::vector<std::string> names_in_turn(const CacheDirectory& directory, TimePoint now) {
   constexpr std::size_t kLongest = 32;
   const std::string file(kPositionName);
@@ -78,21 +78,21 @@ bool is_needless(const CacheDirectory& directory, const std::string& name, TimeP
   const bool ends = name.ends_with(kCredentialEnding) || name.ends_with(kDiscoveryEnding) ||
                     name.ends_with(kRefreshTokenEnding) || name.ends_with(kSigningRequestEnding);
   if (ends) return times->modified <= now;
-  // The next failure's window depends on it for a while.
+  // The window of the next failure depends on this one for some time.
   if (name.ends_with(kFailureEnding)) return times->modified + hours(1) <= now;
   if (name.ends_with(kMarkEnding)) {
     return times->changed + hours(25) <= now ||
            !has_file(directory, key_of(name), kCredentialEnding);
   }
-  // The process that made it a moment ago is about to take it, and must not wait for this look.
+  // The process that just created it is about to lock it, and must not wait for this check.
   if (name.ends_with(kLockEnding)) {
     return times->modified + minutes(10) <= now && !has_content(directory, key_of(name));
   }
   return name.ends_with(kNewEnding) && times->changed + minutes(10) <= now;
 }
 
-// What is written under a lock is removed under it, or a new one might go; and with a key's last
-// file, its lock. A discovery document that goes so is fetched again.
+// Files that are written under a lock are removed under it, so that no new one is removed; the lock
+// is removed with the key's last file. A discovery document that is removed is fetched again.
 void remove_needless(const CacheDirectory& directory, const std::string& name, TimePoint now) {
   if (name.ends_with(kMarkEnding) || name.ends_with(kNewEnding) ||
       name.ends_with(kDiscoveryEnding)) {
@@ -106,7 +106,7 @@ void remove_needless(const CacheDirectory& directory, const std::string& name, T
   remove_needless_lock(directory, std::string(key), lock);
 }
 
-// Some of the names, which differ from run to run.
+// Some of the names, other ones in each run.
 void sweep(const CacheDirectory& directory, const std::vector<std::string>& names,
            std::uint64_t seed, TimePoint now) {
   if (names.empty()) return;
@@ -118,7 +118,7 @@ void sweep(const CacheDirectory& directory, const std::vector<std::string>& name
   }
 }
 
-// All but the key's own, which its run looks after itself.
+// All except those of this key, which this run handles itself.
 bool is_of_key(std::string_view name, std::string_view key) {
   return key_of(name) == key && !name.ends_with(kNewEnding);
 }

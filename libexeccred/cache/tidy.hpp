@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the cache directory small. Called by those who have just written, so that a hit costs
-// nothing; each looks at a few files, and all together see every one, however many there are.
+// Keeps the cache directory small. Called after a write, so that a hit costs nothing. Each call
+// checks a few files, and all calls together check every one.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -20,16 +20,16 @@ inline constexpr std::string_view kSigningRequestEnding = ".request";
 inline constexpr std::string_view kLockEnding = ".lock";
 inline constexpr std::string_view kMarkEnding = ".seen";
 inline constexpr std::string_view kNewEnding = ".new";
-// Where the next look at a large directory begins.
+// Where the next pass over a large directory begins.
 inline constexpr std::string_view kPositionName = "tidy.position";
 
-// Removes the marks of former entries of `name`, whose entry is now `id`, and a few files of
-// others that nothing needs: what has ended, marks of a day ago or of an entry that is gone, files
-// whose writer was killed, locks older than ten minutes of keys that have nothing else.
+// Removes the marks of former entries of `name`, whose entry is now `id`, and a few unneeded files
+// of other keys: expired entries, marks that are a day old or whose entry is gone, files of killed
+// writers, and locks older than ten minutes of keys without other files.
 void tidy_cache(const CacheDirectory& directory, const std::string& name, std::uint64_t id,
                 TimePoint now);
 
-// The same for a run that brought nothing: the marks of `name` stay.
+// The same for a run without a new entry: the marks of `name` stay.
 void tidy_after_failure(const CacheDirectory& directory, const std::string& name, TimePoint now);
 
 // For the holder of the lock of `name`: removes the lock's file if the key has nothing else.

@@ -50,7 +50,7 @@ Status check_server(const AccessRules& rules, const Cluster& cluster) {
   constexpr std::string_view kField = "spec.cluster.server";
   Result<Url> url = parse_server(cluster.server, kField);
   if (!url) {
-    // Under a rule, a server that nobody can be sure about is one that is not allowed.
+    // With --allow-server, a server that cannot be identified for certain is not allowed.
     if (!rules.allow_server.empty()) {
       url.error().kind = Error::Kind::no_credential;
       url.error().cause = cause::kServerNotAllowed;

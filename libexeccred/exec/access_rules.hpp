@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may be given a credential: the controller's rules about a cluster that a ClusterProfile's
-// writer described.
+// Which cluster may get a credential: the controller's rules for a cluster that the writer of a
+// ClusterProfile describes.
 //
-// That writer chooses server, proxy, CA and audience. Without a rule a credential goes to any
-// https server, as with every other exec plugin. These rules close that, and they come from the
-// controller's side alone (flags of the mapping file, environment).
+// That writer chooses server, proxy, CA and audience. Without a rule a credential goes to any https
+// server, as with every other exec plugin. These rules restrict that. They come only from the
+// controller's side (flags of the mapping file, environment).
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -29,9 +29,9 @@ struct AccessRules {
 // needs cluster information that is missing or malformed, or the CA file cannot be read.
 Status check_cluster(const AccessRules& rules, const ExecInfo& info);
 
-// For a credential that is bound to its server: what would lead its bearer elsewhere. A proxy-url
-// must match --allow-proxy, and insecure-skip-tls-verify may not be set unless `allow_insecure`.
-// `who` demands it, for the message. Fails with no_credential.
+// For a credential that is bound to its server: refuses settings that would send it elsewhere. A
+// proxy-url must match --allow-proxy, and insecure-skip-tls-verify needs `allow_insecure`. `who`
+// names the reason in the message. Fails with no_credential.
 Status check_connection(const AccessRules& rules, const Cluster& cluster, std::string_view who,
                         bool allow_insecure);
 
@@ -39,8 +39,8 @@ Status check_connection(const AccessRules& rules, const Cluster& cluster, std::s
 // an empty one means the server's own host.
 bool is_same_verified_host(std::string_view server, std::string_view a, std::string_view b);
 
-// `field` names it in errors. Fails with configuration (no URL at all, or none that is sure to
-// mean one host), or no_credential (not https: no client runs a plugin for it).
+// `field` names it in errors. Fails with configuration (no URL, or one that may mean several
+// hosts), or no_credential (not https: no client runs a plugin for it).
 Status check_server_is_https(std::string_view server, std::string_view field);
 
 // For an audience that came from the ClusterProfile, and a plugin that mints tokens with it.

@@ -29,8 +29,8 @@ Error rejected(const std::string& message) {
                .hint = "it must hold one bearer token and nothing else"};
 }
 
-// The bytes of either alphabet's digits before any padding, without the last one or two where they
-// are no whole group. None if it is no base64.
+// The bytes of the digits (of either alphabet) before any padding, without an incomplete last
+// group. None if it is no base64.
 std::optional<std::string> decode_whole_groups(std::string_view text) {
   std::string digits(text.substr(0, text.find('=')));
   digits.resize(digits.size() / 4 * 4);
@@ -41,8 +41,8 @@ std::optional<std::string> decode_whole_groups(std::string_view text) {
   return bytes;
 }
 
-// A SEQUENCE that takes all of it, with a length of two bytes as keys and certificates have; the
-// end that makes no whole group of base64 may be missing.
+// A SEQUENCE that fills the whole text, with a length of two bytes as in keys and certificates; an
+// end that is no whole group of base64 may be missing.
 bool is_der(std::string_view bytes) {
   constexpr std::size_t kHead = 4;
   if (!bytes.starts_with("\x30\x82") || bytes.size() < kHead) return false;
@@ -52,7 +52,7 @@ bool is_der(std::string_view bytes) {
   return length >= there && length - there <= 2;
 }
 
-// What the text is as base64; empty for what may be a token.
+// What the text is if it is base64; empty if it may be a token.
 std::string_view encoded_file(std::string_view text) {
   if (text.find('.') != std::string_view::npos) return {};  // as in each JWT
   std::optional<std::string> bytes = decode_whole_groups(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a cluster is reached, in the two forms in which it comes: spec.cluster of an ExecCredential
+// How a cluster is reached, in its two forms: spec.cluster of an ExecCredential
 // (k8s.io/client-go/pkg/apis/clientauthentication), and the Cluster of a kubeconfig v1, which a
 // ClusterProfile's accessProviders hold (KEP-4322).
 #pragma once
@@ -29,12 +29,12 @@ struct Cluster {
   json::Value config = {};  // any JSON value, verbatim; null where there is none
 };
 
-// Of spec.cluster. The CA is not looked into: only --server-ca-file has a use for it. Unknown
-// members (certificate-authority, extensions, as some clients send them) are passed over.
+// Reads spec.cluster. The CA is not parsed: only --server-ca-file needs it. Unknown members
+// (certificate-authority, extensions, which some clients send) are ignored.
 Result<Cluster> parse_exec_cluster(const json::ObjectReader& object);
 
-// Of a kubeconfig or ClusterProfile. A certificate-authority path is refused, because the writer
-// of a ClusterProfile would choose a file of the reader's; so are malformed base64 and two
+// Of a kubeconfig or ClusterProfile. A certificate-authority path is refused, because the writer of
+// a ClusterProfile would choose a local file of the reader; so are malformed base64 and two
 // extensions of one name. The config comes from the extension named kExecExtension.
 Result<Cluster> parse_kubeconfig_cluster(const json::ObjectReader& object);
 

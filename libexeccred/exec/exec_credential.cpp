@@ -35,7 +35,7 @@ Result<ApiVersion> read_api_version(const ObjectReader& document, ApiVersion if_
   return version;
 }
 
-// The character at the front of UTF-8 text, cut off it; U+FFFD for a byte that begins none.
+// Removes and returns the first character of UTF-8 text; U+FFFD for a byte that begins none.
 char32_t take_character(std::string_view& text) {
   const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);

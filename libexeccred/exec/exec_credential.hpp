@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two documents of the exec protocol (KEP-541): what a client asks, and what it is answered.
+// The two documents of the exec protocol (KEP-541): the client's request and the answer.
 //
 //   KUBERNETES_EXEC_INFO  {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
 //                          "spec":{"cluster":{"server":"https://…",…},"interactive":false}}
 //   standard output       {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
 //                          "status":{"expirationTimestamp":"…","token":"…"}}
 //
-// v1 and v1beta1 differ in the name alone. The answer must carry the name that was asked.
+// v1 and v1beta1 differ only in the name. The answer must have the name of the request.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -34,9 +34,9 @@ struct ExecInfo {
   std::optional<Cluster> cluster = std::nullopt;
 };
 
-// Takes all that clients really send: kind, apiVersion, spec, cluster, config and interactive may
-// be missing or null, kind may be the misspelt ExecCredentials, unknown members are passed over.
-// Fails (configuration) with the path of the field at fault.
+// Accepts what real clients send: kind, apiVersion, spec, cluster, config and interactive may be
+// missing or null, kind may be the misspelt ExecCredentials, unknown members are ignored. Fails
+// (configuration) with the path of the wrong field.
 Result<ExecInfo> parse_exec_info(std::string_view text, ApiVersion version_if_absent);
 
 // Byte for byte what client-go sends, the final newline included.
@@ -47,7 +47,7 @@ struct Credential {
   SecretString token = {};
   std::string client_certificate = {};  // PEM, leaf first
   SecretString client_key = {};         // PEM
-  // From a provider: when it ends by itself, if ever. From parse_exec_credential: its
+  // From a provider: its own end, if it has one. From parse_exec_credential: its
   // expirationTimestamp, if it has one.
   std::optional<TimePoint> expires_at = std::nullopt;
 };

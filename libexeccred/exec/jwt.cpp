@@ -28,7 +28,7 @@ Error rejected(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
-// A number of seconds as it is nearly always written; the general way costs a tenth of a run.
+// A number of seconds in the usual form; the general parser costs a tenth of a run.
 std::optional<std::int64_t> plain_seconds(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The claims of a JSON Web Token (RFC 7519), NOT verified: only the API server, which has the
-// issuer's keys, can tell whether they are true. They say when to ask again, and show a
-// misconfiguration early; no decision that protects anything may rest on them.
+// issuer's keys, can verify them. They show when to ask again, and reveal a misconfiguration early;
+// no security decision may depend on them.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -26,10 +26,10 @@ struct UnverifiedClaims {
   bool has_id = false;                  // jti is there
 };
 
-// nullopt for an opaque token: one that is not three parts of which the first is base64url of
-// what starts like a JSON object. Fails (no_credential) for a JWT that is malformed: a header or
-// claims that are no JSON object, duplicate claims, an exp or nbf that is no number, an aud that
-// is neither string nor strings.
+// nullopt for an opaque token: one that is not three parts of which the first is base64url of what
+// starts like a JSON object. Fails (no_credential) for a JWT that is malformed: a header or claims
+// that are no JSON object, duplicate claims, an exp or nbf that is no number, an aud that is
+// neither a string nor an array of strings.
 Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& token);
 
 // Whether a server may take the assertion only once (RFC 7523, section 3): it has a jti, or cannot

@@ -5,7 +5,7 @@
 //   options.add("token-file", path_, "PATH", "File that holds the bearer token").required();
 //   options.add("audience", audiences_, "AUDIENCE", "…").from_profile();
 //
-// The type of the variable says how its text is read, and whether the option repeats.
+// The type of the variable determines how its text is read, and whether the option repeats.
 #pragma once
 
 #include <execcred/base/duration.hpp>
@@ -22,7 +22,7 @@
 
 namespace execcred {
 
-// Which texts of a ClusterProfile an option takes, for JSON Schemas. The program's own check
+// Which values from a ClusterProfile an option accepts, for JSON Schemas. The program's own check
 // decides.
 struct ValueForm {
   std::string_view pattern = {};  // a regular expression of ECMA-262, for the whole text
@@ -45,7 +45,7 @@ inline constexpr std::string_view kCommonGroup = "Common";
 
 struct Option {
   enum class Profile {
-    never,                 // the controller's alone
+    never,                 // only from the controller's side
     config,                // may come from spec.cluster.config
     config_and_arguments,  // and from behind --from-profile
   };
@@ -55,32 +55,33 @@ struct Option {
   std::string_view value_name = {};  // "PATH"; empty for a switch
   std::string_view help = {};
   std::string default_text = {};
-  std::string default_origin = "default";  // as --show-config tells it
+  std::string default_origin = "default";  // as --show-config prints it
   bool is_repeatable = false;
   bool is_required = false;
   bool has_environment = true;  // EXECCRED_<NAME>
   bool is_secret = false;       // --show-config says only that it is set
   Profile profile = Profile::never;
   std::vector<std::string> config_fields = {};  // its spellings in spec.cluster.config
-  std::string shared_field = {};  // another option's, which sets this one where no other field does
-  // Fields that set it in other runs of the program; in this one they are passed over.
+  std::string shared_field =
+      {};  // another option's field, which sets this one if no other field does
+  // Fields that set it in other runs of the program, and are ignored in this one.
   std::vector<std::string> unused_fields = {};
   std::string unused_because = {};  // "--flow=pinniped does not use it"
   std::vector<std::string_view> variables =
-      {};  // others' names for it; the first that is set counts
+      {};  // other programs' names for it; the first that is set is used
 
-  // Facts for those that judge or explain a configuration.
+  // Facts for lint, help and documentation.
   std::string_view group = {};    // the heading in --help
   std::string_view example = {};  // a value
   std::span<const std::string_view> choices = {};
   bool has_other_values = false;  // besides the choices
   const ValueForm* form = nullptr;
   std::string_view permission = {};  // the option that may have to allow a ClusterProfile's value
-  bool is_choice = false;            // an identity, so that nothing else may allow it
+  bool is_choice = false;            // an identity: only `permission` may allow it
   bool is_directory = false;         // its value is a path, of a directory
   bool is_template = false;          // {clusterName} and {server.host} are filled in
   bool is_command = false;           // a JSON array: a program and its arguments
-  std::string_view weakness = {};    // "gives …": what it permits, after ", which"
+  std::string_view weakness = {};    // "gives …": its effect, behind ", which"
   std::string_view weakness_hint = {};                // empty: leave it out
   bool (*is_weak)(std::string_view value) = nullptr;  // only these values; null: any
   bool is_minor_weakness = false;
@@ -101,7 +102,7 @@ struct Option {
   std::string flag() const { return "--" + std::string(name); }
 };
 
-// Says more about an option just added.
+// Adds properties to an option that was just added.
 class OptionBuilder {
  public:
   OptionBuilder(std::vector<Option>& options, std::size_t index)
@@ -113,14 +114,14 @@ class OptionBuilder {
   OptionBuilder& no_environment() {
     return set([](Option& o) { o.has_environment = false; });
   }
-  // A variable that others read for the same thing ("AZURE_CLIENT_ID"), so that a platform's word
-  // need not be repeated. It counts where nothing of ours is set: no flag, no EXECCRED_<NAME>, and
-  // no ClusterProfile that may set the option. Literals, and not copied; of several, the first goes
-  // before the others.
+  // A variable that other programs read for the same setting ("AZURE_CLIENT_ID"), so that a
+  // platform's setting need not be repeated. It is used if nothing else sets the option: no flag,
+  // no EXECCRED_<NAME>, and no ClusterProfile that may set it. A literal, and not copied; of
+  // several, the first one set is used.
   OptionBuilder& variable(std::string_view name) {
     return set([name](Option& o) { o.variables.push_back(name); });
   }
-  // For an option that has no use in this run, so that what others read is not judged.
+  // For an option that is not used in this run: its variables are not read or checked.
   OptionBuilder& no_variables() {
     return set([](Option& o) { o.variables.clear(); });
   }
@@ -139,26 +140,27 @@ class OptionBuilder {
   // May come from a ClusterProfile; its field is the name in camelCase unless given.
   OptionBuilder& from_profile(Option::Profile profile = Option::Profile::config_and_arguments,
                               std::vector<std::string> config_fields = {});
-  // In this run a ClusterProfile's choice has no use: its fields are passed over, and its argument
-  // behind the boundary is refused. Those that from_profile declares afterwards count again.
+  // In this run a ClusterProfile cannot set the option: its fields are ignored, and its argument
+  // behind the boundary is refused. A later from_profile() allows it again.
   OptionBuilder& unused_from_profile(std::string_view because);
-  // "allow-audience": what a ClusterProfile sets may need this option. A literal, and not copied.
+  // "allow-audience": a value from a ClusterProfile may need this option. A literal, and not
+  // copied.
   OptionBuilder& allowed_by(std::string_view option) {
     return set([option](Option& o) { o.permission = option; });
   }
-  // An identity that a ClusterProfile may choose, among those that the patterns of the option
-  // `permission` match, and nowhere else (profile_choice.hpp). A literal, and not copied.
+  // An identity that a ClusterProfile may choose, if it matches a pattern of the option
+  // `permission` (profile_choice.hpp). A literal, and not copied.
   OptionBuilder& chosen_among(std::string_view permission) {
     return from_profile().allowed_by(permission).set([](Option& o) { o.is_choice = true; });
   }
   OptionBuilder& or_from_field(std::string_view field) {
     return set([field](Option& o) { o.shared_field = field; });
   }
-  // Its values: `names` alone, which must have static storage.
+  // `names` are its only values; they must have static storage.
   OptionBuilder& choices(std::span<const std::string_view> names) {
     return set([names](Option& o) { o.choices = names; });
   }
-  // These words have a meaning of their own among its values.
+  // These words are special values among others.
   OptionBuilder& choices_besides_others(std::span<const std::string_view> names) {
     return choices(names).set([](Option& o) { o.has_other_values = true; });
   }
@@ -181,8 +183,8 @@ class OptionBuilder {
   OptionBuilder& command() {
     return set([](Option& o) { o.is_command = true; });
   }
-  // It permits what is refused else. `effect` follows "which": "gives tokens to …". All texts are
-  // literals, and not copied.
+  // It permits what is refused otherwise. `effect` follows "which": "gives tokens to …". All texts
+  // are literals, and not copied.
   OptionBuilder& weakens(std::string_view effect, std::string_view hint = {},
                          bool (*is_weak)(std::string_view value) = nullptr) {
     return set([=](Option& o) {
@@ -191,7 +193,7 @@ class OptionBuilder {
       o.is_weak = is_weak;
     });
   }
-  // The same where it is usual, and worth a word.
+  // The same for a usual setting, which deserves a note only.
   OptionBuilder& weakens_a_little(std::string_view effect, std::string_view hint) {
     return weakens(effect, hint).set([](Option& o) { o.is_minor_weakness = true; });
   }
@@ -261,7 +263,7 @@ class OptionSet {
                     std::string_view help);
   OptionBuilder add(std::string_view name, std::vector<std::string>& target,
                     std::string_view value_name, std::string_view help);
-  // Any type that `parse` makes of one text.
+  // Any type that `parse` makes from one text.
   template <class T, class Parse>
   OptionBuilder add_parsed(std::string_view name, T& target, std::string_view value_name,
                            std::string_view help, Parse parse);
@@ -270,12 +272,12 @@ class OptionSet {
                            std::string_view value_name, std::string_view help, Parse parse);
 
   const Option* find(std::string_view name) const;
-  // Says more about an option that was added earlier, and must be there.
+  // Adds properties to an option that was added earlier, and must exist.
   OptionBuilder change(std::string_view name);
   const Option* find_short(char short_name) const;
   const std::vector<Option>& all() const { return options_; }
 
-  // The headings in their order, that of the common options last.
+  // The headings in their order; that of the common options is last.
   std::vector<std::string_view> groups() const;
 
   // The text of --help, with `usage` as its first line. No line is longer than 100 columns, unless
@@ -284,7 +286,7 @@ class OptionSet {
                    std::span<const Example> examples = {}) const;
 
  private:
-  // One allocation for a plugin of the usual size: its pages are a part of what a start costs.
+  // One allocation for a plugin of the usual size, because touched pages make the start slower.
   static constexpr std::size_t kUsualSize = 64;
 
   OptionBuilder add(Option option);

@@ -81,7 +81,7 @@ std::string subject_of(const SecretString& token) {
   return claims && *claims ? (*claims)->subject : std::string();
 }
 
-// What the plugin is told alone, and the programs that it runs are not.
+// Removes the variable that is for this plugin only, and not for the programs that it runs.
 Environment without_report(const Environment& environment) {
   std::vector<std::string> entries;
   for (const std::string& entry : environment.entries()) {
@@ -150,18 +150,18 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
   return credential(debug);
 }
 
-// A fault of the mapping's args is one of the mapping; behind the boundary they are another's.
+// A wrong argument before the boundary is the mapping's fault; behind it, the ClusterProfile's.
 Status Run::read_arguments(const std::vector<std::string>& arguments) {
   Status read = settings_.read_arguments(arguments);
   if (read) read = settings_.store();
   if (read) return read;
-  // This failure is logged too, where flag or environment of the controller's side say so.
+  // This failure is logged too, if a flag or variable of the controller's side names the log.
   open_log(settings_.read_environment(environment_));
   if (settings_.is_behind_boundary()) return read;
   return std::move(read).cause(cause::kMappingInvalid);
 }
 
-// Without a log the run goes on: a client needs the credential, and not the log.
+// The run continues without a log: the client needs the credential.
 void Run::open_log(const Status& environment) {
   const Setting& setting = settings_.get("log-file");
   if (!setting.is_from_controller()) return;
@@ -174,7 +174,7 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
   CredentialRequest request;
   request.info = TRY(exec_info(request.document, debug));
   if (request.info.cluster) {
-    // As messages have it, without the quotes.
+    // In the form of messages, without the quotes.
     std::string server = redacted_url(request.info.cluster->server);
     record_.set_server(server.substr(1, server.size() - 2));
     record_.prepare(common_.timeout);
@@ -200,7 +200,8 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
                                      redacted_url(request.info.cluster->server));
 }
 
-// What would stop a run is told as well, and stops nothing here: who asks wants to find it.
+// Problems that would stop a run are printed, and do not stop --show-config, which helps to find
+// them.
 Result<SecretString> Run::show_config(const Status& environment, const DebugLog& debug) {
   const auto check = [this](const auto& result) {
     if (!result) deadline::write_to_stderr(format_error(plugin_.name, result.error()));
@@ -215,7 +216,7 @@ Result<SecretString> Run::show_config(const Status& environment, const DebugLog&
   check(info);
   if (info) check(read_config(*info, debug));
   check(settings_.read_variables(environment_));
-  // Each call goes on behind the setting at which the last one failed.
+  // Each call continues behind the setting at which the previous one failed.
   for (Status stored = settings_.store(); !stored; stored = settings_.store()) check(stored);
   check(settings_.check_required());
   return SecretString(settings_.show());
@@ -277,7 +278,7 @@ Status Run::read_config(const ExecInfo& info, const DebugLog& debug) {
   return status;
 }
 
-// Where an audience only narrows, the patterns count if there are any.
+// If an audience only restricts the token, the patterns are checked only if there are any.
 Status Run::check_profile_audiences(const ExecInfo& info) const {
   const Setting& audience = settings_.get("audience");
   const bool is_checked = provider_.mints_tokens() || !common_.rules.allow_audience.empty();
@@ -311,7 +312,7 @@ int run(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {
   }
   Run run(plugin, provider, std::move(environment), record);
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  // What is thrown here is logged as well.
+  // An exception is logged as well.
   const Result<SecretString> document = [&]() -> Result<SecretString> {
     try {
       return run.answer(arguments);

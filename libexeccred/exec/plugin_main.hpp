@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main of every plugin: it owns the protocol, so that a plugin is only its credential.
+// The main of every plugin: it does the protocol, and the plugin only gets the credential.
 //
 //   set up the process → options → deadline → input document → access rules → the provider
 //   → expiry → one write to standard output
@@ -23,18 +23,19 @@ struct PluginInfo {
   std::string_view name;     // of the binary: "execcred-token-file"
   std::string_view summary;  // one sentence
   std::array<Example, 2> examples = {};
-  // Asking again costs next to nothing, so --max-age bounds every claimed lifetime, and a
-  // rotation is seen soon.
+  // Asking again is cheap, so --max-age limits every claimed lifetime, and a rotation is noticed
+  // soon.
   bool is_cheap_to_ask = false;
 };
 
-// A plugin as a value: its binary runs it, and the command line judges and explains with it.
+// A plugin as a value: its binary runs it, and the command line checks and documents configurations
+// with it.
 struct PluginDefinition {
   PluginInfo info = {};
   std::unique_ptr<Provider> (*make)() = nullptr;
 };
 
-// What the options that every plugin has say.
+// The values of the options that every plugin has.
 struct CommonOptions {
   std::string exec_info = {};
   ApiVersion api_version = ApiVersion::v1;

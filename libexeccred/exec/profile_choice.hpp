@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Identities that a ClusterProfile chooses, within what the mapping allows: a role, a client ID, a
 // service account (OptionBuilder::chosen_among). So one mapping entry serves a fleet whose clusters
-// want different ones, and the writer of a ClusterProfile gets no identity that the controller's
-// side did not name.
+// need different identities, and the writer of a ClusterProfile gets only identities that the
+// controller's side allows.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -15,9 +15,9 @@
 
 namespace execcred {
 
-// Exact, or a prefix that ends in "*". Compared byte by byte. What a prefix leaves open may hold
-// letters, digits and -._~:/@+= alone, no empty or "." part of a path and no "..": no list,
-// wildcard or encoding that somebody else could read as more than one name.
+// Exact, or a prefix that ends in "*". Compared byte by byte. The rest behind a prefix may hold
+// only letters, digits and -._~:/@+=, no empty, "." or ".." path segment: no list, wildcard or
+// encoding that another program could read as more than one name.
 class ChoicePattern {
  public:
   // Fails (configuration) for "*" alone, a "*" elsewhere, a control character, and for "any",
@@ -37,8 +37,8 @@ class ChoicePattern {
 OptionBuilder add_choice_patterns(OptionSet& set, std::string_view name,
                                   std::vector<ChoicePattern>& patterns, std::string_view help);
 
-// Of every choice that came from the ClusterProfile. Without any pattern: configuration; with none
-// that matches: no_credential.
+// Checks every choice that came from the ClusterProfile. Without any pattern it fails with
+// configuration; if no pattern matches, with no_credential.
 Status check_choices(const OptionSet& options, const Settings& settings);
 
 }  // namespace execcred

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plugin is: its options, and how it comes by a credential.
+// The interface of a plugin: its options, and how it gets a credential.
 #pragma once
 
 #include <execcred/base/call_context.hpp>
@@ -17,7 +17,7 @@
 
 namespace execcred {
 
-// --debug: what happens, with the milliseconds since the start, on standard error. Callers give
+// --debug: writes each step, with the milliseconds since the start, to standard error. Callers pass
 // no secret.
 class DebugLog {
  public:
@@ -30,12 +30,12 @@ class DebugLog {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// What is asked for: the client's document, and what the common options say about it.
+// The request: the client's document, and the common options that belong to it.
 struct CredentialRequest {
   ExecInfo info;
-  std::string document;      // of the client, as it came; empty where there is none
+  std::string document;      // of the client, unchanged; empty if there is none
   std::string cluster_name;  // --cluster, or spec.cluster.config.clusterName; may be empty
-  AccessRules rules;         // which the cluster has passed
+  AccessRules rules;         // the cluster has passed them
   const Settings* settings = nullptr;  // for messages
 
   // See template.hpp; `option` is named in errors.
@@ -44,14 +44,14 @@ struct CredentialRequest {
   std::string as_typed(std::string_view option) const;
 };
 
-// What a configuration sets, for what can be said of it before a run.
+// The settings of a configuration, for checks before a run.
 class GivenOptions {
  public:
   virtual ~GivenOptions() = default;
-  // By flags, else by the environment; empty where the option is not set, or only a ClusterProfile
-  // could set it.
+  // From flags, or else from the environment; empty if the option is not set, or only a
+  // ClusterProfile could set it.
   virtual std::vector<std::string> values(std::string_view option) const = 0;
-  // A variable that is no option's; empty where it is not set.
+  // A variable of no option; empty if it is not set.
   virtual std::string variable(std::string_view name) const = 0;
 
   bool has(std::string_view option) const { return !values(option).empty(); }
@@ -62,7 +62,7 @@ class GivenOptions {
   }
 };
 
-// A judgement on a configuration, for `execcred lint`.
+// A finding about a configuration, for `execcred lint`.
 struct Advice {
   enum class Severity { error, warning, info };
 
@@ -79,7 +79,7 @@ inline Advice refused_field(const Error& error) {
           .hint = error.hint};
 }
 
-// A plugin. A program that only judges configurations has one too, and never asks it for a
+// A plugin. A program that only checks configurations makes one too, and never asks it for a
 // credential.
 class Provider {
  public:
@@ -94,18 +94,19 @@ class Provider {
   virtual Status change_options(OptionSet& /*options*/, const Settings& /*settings*/) { return {}; }
 
   // Called after change_options: whether the options can be used together. Fails (configuration).
-  // Asks nobody and reads no file.
+  // Makes no request and reads no file.
   virtual Status check(const Settings& /*settings*/) const { return {}; }
 
   // Called once, when the client's document was read, and before the access rules judge its
   // cluster: for what must be in it. Fails (configuration).
   virtual Status check_request(const CredentialRequest& /*request*/) const { return {}; }
 
-  // What `check` cannot refuse and a run may, or what makes a configuration weaker than it looks.
+  // Problems that `check` cannot refuse and a run may, and settings that make a configuration
+  // weaker than it looks.
   virtual std::vector<Advice> advise(const GivenOptions& /*given*/) const { return {}; }
 
-  // Why the credential may be of use to another server than the one it is given to, so that a
-  // mapping needs --allow-server; empty where it is good at one server alone.
+  // Why another server could use the credential, so that a mapping needs --allow-server; empty if
+  // it is valid at one server only.
   virtual std::string_view reach(const GivenOptions& /*given*/) const {
     return "such a token is good at more than one server";
   }
@@ -115,8 +116,8 @@ class Provider {
     return {};
   }
 
-  // Fields of spec.cluster.config that the plugin accepts by rules of its own, and what it would
-  // say of one of these; nullopt where it would accept it.
+  // Fields of spec.cluster.config that the plugin checks by its own rules, and its finding about
+  // one of them; nullopt if it would accept it.
   virtual std::vector<std::string_view> judged_fields() const { return {}; }
   virtual std::optional<Advice> judge_field(std::string_view /*field*/,
                                             const std::string& /*value*/,
@@ -124,12 +125,12 @@ class Provider {
     return std::nullopt;
   }
 
-  // It makes tokens for an audience, so one of a ClusterProfile's choice needs --allow-audience.
+  // It issues tokens for an audience, so an audience from a ClusterProfile needs --allow-audience.
   // Asked after change_options.
   virtual bool mints_tokens() const { return false; }
 
-  // Called once, after the options were read and the cluster was checked against the access
-  // rules. Returns the credential with its own end; the runner sets the claimed one.
+  // Called once, after the options were read and the cluster was checked against the access rules.
+  // Returns the credential with its own end; plugin_main sets the claimed one.
   virtual Result<Credential> get_credential(const CredentialRequest& request,
                                             const CallContext& run) = 0;
 };

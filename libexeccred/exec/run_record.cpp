@@ -61,14 +61,14 @@ void add_story(json::Value& object, const Error& error, std::size_t longest) {
   add(object, "hint", error.hint, longest);
 }
 
-// What one of the two writes is worth is not known: a full disk must not fail a run.
+// A failed write is ignored: a full disk must not fail a run.
 void write_once(int descriptor, std::string_view text) {
   const ssize_t written = write(descriptor, text.data(), text.size());
   static_cast<void>(written);
 }
 
-// Read by the signal handler: static storage, no locks, and a text that stays as it is once it is
-// published. The texts end where the handler has to fill something in.
+// Read by the signal handler: static storage, no locks, and a text that does not change after it is
+// published. The texts end where the handler inserts something.
 struct Prepared {
   std::string before_cause;
   std::string after_cause;
@@ -158,13 +158,13 @@ void RunRecord::prepare(Duration limit) {
   const std::string message = "timed out after " + format_duration(limit);
   const Prepared* const published = current.load(std::memory_order_relaxed);
   Prepared& next = published == prepared.data() ? prepared[1] : prepared[0];
-  // CAUSE, PHASE and the duration stand for what the handler knows.
+  // CAUSE, PHASE and the duration are what the handler inserts.
   const Error error{.kind = Error::Kind::unavailable,
                     .message = message,
                     .context = {"PHASE"},
                     .hint = std::string(deadline::kTimeoutHint)};
   const std::string text = line(exit_code(error.kind), "CAUSE", &error, "0", kLongestText / 2);
-  // A text from elsewhere has its quotes escaped, so none looks like these members.
+  // Quotes in foreign texts are escaped, so none looks like these members.
   constexpr std::string_view kCauseMember = "\"cause\":\"";
   constexpr std::string_view kContextMember = "\"context\":[\"";
   constexpr std::string_view kDurationMember = "\"duration_ms\":";

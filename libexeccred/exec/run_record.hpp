@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plugin leaves behind of a run, beside its answer: a line in the log that --log-file names,
-// and for `execcred doctor` and `execcred sync` the cause of a failure, in the file that they name
-// in EXECCRED_REPORT_FILE.
+// What a plugin writes about a run, beside its answer: a line in the log that --log-file names, and
+// for `execcred doctor` and `execcred sync` the cause of a failure, in the file that they name in
+// EXECCRED_REPORT_FILE.
 //
-// Both are opened early and written last, also by the handler of the deadline. Neither ever holds a
+// Both are opened early and written last, also by the deadline's handler. Neither ever contains a
 // secret, and neither ever fails a run.
 #pragma once
 
@@ -30,18 +30,19 @@ class RunRecord {
   RunRecord& operator=(const RunRecord&) = delete;
   ~RunRecord();
 
-  // A new file in a folder that its maker keeps private; one that is there already is left alone.
+  // A new file in a private folder of the caller; an existing file is not touched.
   void open_report(const std::string& path);
   // Fails as open_log_file() does.
   Status open_log(const std::filesystem::path& path);
-  // Before the deadline starts, and again when more is known: what its handler would write.
+  // Prepares what the deadline's handler would write. Called before the deadline starts, and again
+  // when more is known.
   void prepare(Duration limit);
 
   void set_server(std::string server) { server_ = std::move(server); }
   bool has_log() const { return static_cast<bool>(log_); }
   RunNotes& notes() { return notes_; }
 
-  // `error` is null for a run that gave a credential. The deadline's handler does not run any more.
+  // `error` is null for a run that gave a credential. The deadline's handler can no longer run.
   void end(int exit_code, const Error* error);
 
  private:

@@ -36,8 +36,8 @@ bool contains(const std::vector<std::string>& texts, std::string_view text) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
-// The option that this member of spec.cluster.config would set, in any of its spellings. One that
-// declares the spelling goes before one whose name it happens to be.
+// The option that this member of spec.cluster.config would set, in any of its spellings. An option
+// that declares the spelling takes precedence over one whose name is equal to it.
 const Option* option_of_field(const OptionSet& options, std::string_view field) {
   for (const Option& option : options.all()) {
     if (contains(option.config_fields, field)) return &option;
@@ -54,7 +54,7 @@ Error not_from_arguments(const Option& option) {
       "set it in the mapping's args, before --from-profile");
 }
 
-// Of a field that names an option, but may not set it.
+// The error of a field that names an option, but may not set it.
 Error not_from_field(const Option& option, const std::string& path) {
   if (!option.config_fields.empty()) {
     return wrong(path + " is not the field of " + option.flag(),
@@ -78,7 +78,7 @@ Result<std::vector<std::string>> read_field(const Option& option, const json::Va
   return texts;
 }
 
-// Of a choice that the controller has made already, otherwise.
+// The error of a choice that the controller has made already, with another value.
 Error not_its_choice(const std::string& chosen_by, const std::string& set_by) {
   return Error{.kind = Error::Kind::no_credential,
                .message = chosen_by + " differs from " + set_by,
@@ -88,7 +88,7 @@ Error not_its_choice(const std::string& chosen_by, const std::string& set_by) {
                .cause = cause::kConfigRefused};
 }
 
-// One that is there already is left out, as far as looking for it is cheap: it would do no harm.
+// Known texts are left out while the search is cheap; a duplicate would do no harm.
 void add_text(std::vector<std::string>& texts, std::string text) {
   constexpr std::size_t kMany = 1'000;
   if (texts.size() < kMany && contains(texts, text)) return;
@@ -118,7 +118,7 @@ const Setting& unset() {
   return kUnset;
 }
 
-// A mapping whose last option lacks its value must not lose the boundary to it.
+// If the mapping's last option lacks its value, the boundary must not become that value.
 bool may_be_value(std::string_view argument) {
   return !argument.starts_with("--") && argument != "-" + std::string(kBoundaryFlag);
 }
@@ -130,7 +130,7 @@ Status Settings::read_arguments(const std::vector<std::string>& arguments) {
   return {};
 }
 
-// `--name=value`, `--name value`, a switch; one dash does for two, as Go's flag package has it.
+// `--name=value`, `--name value`, a switch; one dash is accepted for two, as in Go's flag package.
 Status Settings::take_argument(const std::vector<std::string>& arguments, std::size_t& index) {
   const std::string_view argument = arguments[index];
   const std::size_t dashes = argument.starts_with("--") ? 2 : argument.starts_with('-') ? 1 : 0;
@@ -259,7 +259,8 @@ Status Settings::take_field(const json::Member& member) {
     return {};
   }
   const bool is_set = setting.origin != Setting::Origin::unset;
-  // Of a choice, a ClusterProfile says the same wherever it says it, and so does the controller.
+  // For a choice, all sources of a ClusterProfile must have the same value, and so must those of
+  // the controller.
   const bool is_compared =
       setting.origin == Setting::Origin::profile_config || (is_set && option->is_choice);
   if (is_set && !is_compared) return {};

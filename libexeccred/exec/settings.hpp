@@ -3,14 +3,14 @@
 //
 //   flag  >  environment (EXECCRED_<FLAG>)  >  spec.cluster.config  >  others' variables  > default
 //
-// Others' variables (OptionBuilder::variable) are what a platform says to all that run there. They
-// come last, so that a ClusterProfile's region counts although each Pod has AWS_REGION; where an
-// option may not come from a ClusterProfile, that is no difference.
+// Others' variables (OptionBuilder::variable) are set by a platform for every program. They come
+// last, so that a ClusterProfile's region is used although each Pod has AWS_REGION; for an option
+// that may not come from a ClusterProfile, this makes no difference.
 //
 // Two sources belong to the writer of a ClusterProfile: spec.cluster.config, and the arguments
 // behind --from-profile, which a controller's library appends. Both may set only options that are
-// declared for it. Upstream's library repeats appended arguments and lets one profile's reach
-// the next, so behind the boundary an option may be repeated, but only with an equal value.
+// declared for it. Upstream's library repeats appended arguments, and passes those of one profile
+// on to the next, so behind the boundary an option may be repeated, but only with an equal value.
 #pragma once
 
 #include <execcred/base/environment.hpp>
@@ -25,7 +25,7 @@
 namespace execcred {
 
 inline constexpr std::string_view kBoundaryFlag = "from-profile";
-// Where a client's document has what a ClusterProfile's writer sets.
+// The field of a client's document that the writer of a ClusterProfile sets.
 inline constexpr std::string_view kConfigPath = "spec.cluster.config";
 
 struct Setting {
@@ -37,7 +37,7 @@ struct Setting {
   std::string_view variable = {};  // of variable: its name
   bool is_stored = false;          // in the program's variable
 
-  // Somebody on the controller's side chose it for this plugin.
+  // The controller's side chose it for this plugin.
   bool is_from_controller() const {
     return origin == Origin::flag || origin == Origin::environment;
   }
@@ -52,23 +52,23 @@ class Settings {
   // `options` must outlive the settings.
   explicit Settings(const OptionSet& options) : options_(options) {}
 
-  // `arguments` are argv without its first. Each failure is one of configuration, spells the
-  // option as it is typed, and never shows an argument that is no option's value: it may be a
-  // secret that lost its flag.
+  // `arguments` are argv without its first. Each failure is one of configuration, spells the option
+  // as it is typed, and never shows an argument that is no value of an option: it may be a secret
+  // without its flag.
   Status read_arguments(const std::vector<std::string>& arguments);
   // Whether the arguments that were read last stand behind the boundary.
   bool is_behind_boundary() const { return is_behind_boundary_; }
-  // Like read_config(), goes on after the first failure, which it returns, so that --show-config
+  // Like read_config(), continues after the first failure, which it returns, so that --show-config
   // shows every other setting.
   Status read_environment(const Environment& environment);
-  // Fails where an argument behind the boundary set an option that no longer may come from there,
-  // because what the controller set decides about it (OptionSet::change).
+  // Fails if an argument behind the boundary set an option that may no longer come from there,
+  // because a setting of the controller decides about it (OptionSet::change).
   Status check_profile_arguments() const;
   // Values that the flags or the environment did not set. `config` may be of any kind; only an
   // object holds settings. A field that may be set there and is null or "" counts as absent:
   // upstream's struct writes "" for a field that is not set.
   Status read_config(const json::Value& config);
-  // What --debug reports of the fields that set nothing because this run has no use for them.
+  // What --debug reports about fields that set nothing, because this run does not use them.
   const std::vector<std::string>& passed_over() const { return passed_over_; }
   // Others' variables, for options that nothing above has set.
   Status read_variables(const Environment& environment);

@@ -4,7 +4,7 @@
 //   {clusterName}  --cluster, else spec.cluster.config.clusterName
 //   {server.host}  the host of spec.cluster.server
 //
-// What is put in must be an RFC 1123 subdomain, so it cannot leave its path segment, or add one.
+// An inserted value must be an RFC 1123 subdomain, so it cannot leave its path segment, or add one.
 #pragma once
 
 #include <execcred/base/result.hpp>

@@ -27,7 +27,7 @@ using CurlOwner = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
 using MultiOwner = std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)>;
 
 constexpr std::chrono::seconds kConnectTimeout(10);
-constexpr long kUploadBuffer = 16 * 1024;  // the least that libcurl takes; it clears all of it
+constexpr long kUploadBuffer = 16 * 1024;  // libcurl's minimum; it clears all of it
 
 Error unusable(std::string message) {
   return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
@@ -37,7 +37,7 @@ Error broken(std::string message) {
   return Error{.kind = Error::Kind::internal, .message = std::move(message)};
 }
 
-// Before libcurl does it, which would have libssl fill its table of error texts.
+// Before libcurl does it: libcurl would also make libssl load its error texts.
 Status start_libraries() {
   TRY(start_openssl());
   static const bool kIsReady = [] {
@@ -168,7 +168,7 @@ Status CurlClient::start_tls() {
 }
 
 void CurlClient::set_transfer(CurlOptions& options, const HttpRequest& request, HttpReply& reply) {
-  // libcurl takes none for no limit.
+  // For libcurl, 0 means no limit.
   const auto deadline = std::min(settings_.deadline, request.deadline);
   limit_ = std::max<Duration>(std::min<Duration>(request.timeout.value_or(settings_.timeout),
                                                  deadline - std::chrono::steady_clock::now()),
@@ -190,7 +190,7 @@ void CurlClient::set_transfer(CurlOptions& options, const HttpRequest& request, 
   options.set(CURLOPT_WRITEDATA, &reply);
 }
 
-// Such a reply may be silent for long, while the other side is gone.
+// Such a reply may be silent for a long time although the other side is gone.
 void CurlClient::set_stream(CurlOptions& options, StreamedReply& stream) {
   constexpr int kIdle = 20;  // s, as the next
   constexpr int kInterval = 5;
@@ -204,7 +204,7 @@ void CurlClient::set_stream(CurlOptions& options, StreamedReply& stream) {
 }
 
 void CurlClient::set_route(CurlOptions& options, const Url& url) {
-  // Plain http is for metadata servers, which a proxy would answer in place of.
+  // Plain http is for metadata servers, and a proxy would answer instead of them.
   uses_proxy_ = proxy_ && uses_tls_ && !is_proxy_exception(settings_.proxy.exceptions, url);
   const Host& host = uses_tls_ && server_name_ ? *server_name_ : url.host;
   options.set(CURLOPT_URL, text_of_url(url, host));
@@ -215,7 +215,7 @@ void CurlClient::set_route(CurlOptions& options, const Url& url) {
     options.set(CURLOPT_PROXY, "");  // not what the environment says
     return;
   }
-  // socks5h: the proxy resolves the name, as Go has it do.
+  // socks5h: the proxy resolves the name, as in Go.
   const std::string scheme = proxy_->url.scheme == "socks5" ? "socks5h" : proxy_->url.scheme;
   options.set(CURLOPT_PROXY, scheme + "://" + authority_of(proxy_->url.host, proxy_->url.port));
   options.set(CURLOPT_HTTPPROXYTUNNEL, 1);
@@ -275,7 +275,7 @@ void CurlClient::set_message(CurlOptions& options, const HttpRequest& request,
   options.set(CURLOPT_HEADEROPT, long{CURLHEADER_SEPARATE});
 }
 
-// As curl_easy_perform does, which calls a wait that failed an argument that is wrong.
+// As curl_easy_perform does, which reports a failed wait as a wrong argument.
 void CurlClient::transfer(const StopEvent* stop) {
   constexpr int kLongestWait = 1000;  // ms; libcurl ends it sooner where it has a timer
   curl_waitfd stop_socket = {
@@ -300,8 +300,8 @@ void CurlClient::transfer(const StopEvent* stop) {
   curl_multi_remove_handle(multi_.get(), curl_.get());
 }
 
-// What libcurl lets pass: an end within the headers, and one without close_notify where the end of
-// the connection is the end of the body, which anybody on the way could have brought about.
+// Cases that libcurl accepts: an end within the headers, and an end without close_notify if the end
+// of the connection is the end of the body. An attacker on the network could cause these.
 bool CurlClient::is_cut(const HttpRequest& request, const HttpReply& reply) const {
   if (!reply.has_head()) return true;
   return uses_tls_ && reply.ends_with_connection(request.method) &&
@@ -389,7 +389,7 @@ Result<HttpResponse> CurlClient::send(const HttpRequest& request) {
   reply.response().retry_after = retry_after();
   Result<HttpResponse> result = is_good ? Result<HttpResponse>(std::move(reply.response()))
                                         : Result<HttpResponse>(failure(request, url, reply));
-  curl_easy_reset(curl_.get());  // nothing of this call is left to refer to
+  curl_easy_reset(curl_.get());  // nothing may refer to this call any more
   return result;
 }
 

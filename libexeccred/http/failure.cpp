@@ -65,7 +65,7 @@ Error refused_by_proxy(const HttpFailure& failure) {
   return error;
 }
 
-// After which another attempt is the next run's.
+// After these, only the next run tries again.
 Error sent(const HttpFailure& failure, Error error) {
   return failure.is_spent_by_sending ? spent(std::move(error)) : error;
 }
@@ -118,7 +118,7 @@ Error refused_reply(const HttpFailure& failure) {
                     size_text(failure.max_reply_bytes));
 }
 
-// Of a libcurl that has a code of its own for what is too large.
+// For a libcurl that has a code for "too large".
 bool has_code_for_too_large() {
   constexpr unsigned kSince = 0x080600;
   return curl_version_info(CURLVERSION_NOW)->version_num >= kSince;
@@ -133,7 +133,7 @@ bool is_out_of_memory(const HttpFailure& failure) {
 // The errno value of the call that failed for a reason on this machine; 0 if none did.
 int local_errno(const HttpFailure& failure) {
   if (failure.wait_code != CURLM_OK) return failure.last_errno;
-  // Whatever libcurl and OpenSSL made of it.
+  // Whatever libcurl and OpenSSL report for it.
   if (failure.last_errno == ENOMEM) return ENOMEM;
   const bool was_connecting = failure.code == CURLE_COULDNT_CONNECT;
   const bool is_of_socket = was_connecting || failure.code == CURLE_SSL_CONNECT_ERROR ||
@@ -146,7 +146,7 @@ int local_errno(const HttpFailure& failure) {
   return is_network_failure(problem) || (!is_kept && is_progress) ? 0 : problem;
 }
 
-// Whether libcurl stopped for something that the other side has no part in.
+// Whether libcurl stopped for a reason other than the other side.
 bool is_local(const HttpFailure& failure) {
   return failure.wait_code != CURLM_OK || is_out_of_memory(failure) || local_errno(failure) != 0 ||
          failure.detail.starts_with(kPollFailed) ||
@@ -173,7 +173,7 @@ Error local(const HttpFailure& failure) {
   return failure.was_sent ? sent(failure, std::move(error)) : error;
 }
 
-// What no server brings about.
+// Failures that no server can cause.
 Error other(const HttpFailure& failure) {
   Error error = unavailable("cannot talk to " + origin_of(failure.url) + ": " +
                                 printable(curl_easy_strerror(failure.code)),
@@ -344,7 +344,7 @@ bool is_trust_problem(int problem) {
   }
 }
 
-// Known only now where there are files that hold no certificate.
+// Detected only now if there are files without a certificate.
 bool has_no_roots(const HttpFailure& failure) {
   return failure.tls->uses_system_roots() && is_trust_problem(failure.tls->events().verify_error) &&
          survey_roots(system_root_paths()).certificates == 0;

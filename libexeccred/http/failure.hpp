@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libcurl and OpenSSL say about a failed request, in words that tell what to do.
+// Translates libcurl's and OpenSSL's errors of a request into messages with a remedy.
 #pragma once
 
 #include <execcred/base/duration.hpp>
@@ -40,7 +40,7 @@ Error describe(const HttpFailure& failure);
 // The part of it that is about TLS, in http_tls_failure.cpp.
 Error describe_tls(const HttpFailure& failure);
 
-// OpenSSL failed for want of memory or random bytes, or within itself.
+// OpenSSL failed for lack of memory or random bytes, or by an internal error.
 bool is_local_tls_failure(const HttpFailure& failure);
 
 // Whether OpenSSL's callbacks or libcurl saw TLS fail.

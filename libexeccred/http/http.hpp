@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/1.1 requests (RFC 9110), one at a time, for credentials: what a browser or a download tool
-// would do to be helpful is left out.
+// HTTP/1.1 requests (RFC 9110), one at a time, for credentials: without the convenience functions
+// of a browser or a download tool.
 //
 // TLS 1.2 or newer, the server always verified, by its subject alternative names alone. No
 // redirect is followed, no .netrc, cookie or configuration file read, no content decoded; proxies
@@ -41,34 +41,34 @@ struct HttpRequest {
   std::vector<HttpHeader> headers = {};
   SecretString body = {};
   bool allow_plain_http = false;
-  // Holds what a server may take only once, like a refresh token: not sent again, whatever the
-  // answer to it.
+  // Contains something that a server accepts only once, like a refresh token: never sent again,
+  // whatever the answer is.
   bool is_spent_by_sending = false;
   std::size_t max_reply_bytes = 1024 * 1024;
   std::optional<Duration> timeout = std::nullopt;  // of this request; else HttpSettings::timeout
   // When it must have ended, whatever its timeout.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  // Gets the body of a 200, part by part as it arrives and without a bound, in the place of
-  // HttpResponse::body: for a reply that has no end, like a watch. The first part is empty, and
-  // comes as soon as the headers are complete. False ends the request, which is no failure then.
+  // Gets the body of a 200 in parts as it arrives, without a size limit, instead of
+  // HttpResponse::body: for a reply without an end, like a watch. The first part is empty, and
+  // comes as soon as the headers are complete. Returning false ends the request without a failure.
   std::function<bool(std::string_view)> receive = {};
-  // Ends the request at once where it is requested, as a failure (unavailable, is_local, not
-  // transient). Must outlive the request; null: nothing does.
+  // When requested, ends the request at once as a failure (unavailable, is_local, not transient).
+  // Must outlive the request; null: nothing does.
   const StopEvent* stop = nullptr;
 
   // Appends a header. Neither part may hold control characters; send() refuses them.
   void add_header(std::string_view name, std::string_view value);
 };
 
-// For the failure of a request that was spent: no attempt follows, and the hint says so.
+// For the failure of a spent request: no attempt follows, and the hint says so.
 Error spent(Error error);
 
 struct HttpResponse {
   int status = 0;
   std::vector<std::pair<std::string, std::string>> headers = {};  // names in lower case
   SecretString body = {};
-  // How long the server wants to be left alone (Retry-After, RFC 9110 section 10.2.3), at most a
-  // day; 0 where it says nothing of it, or nothing that libcurl understands.
+  // The pause that the server asks for (Retry-After, RFC 9110 section 10.2.3), at most a day; 0 if
+  // there is none, or libcurl does not understand it.
   std::chrono::seconds retry_after = {};
 
   // The first header of that name (lower case).
@@ -86,7 +86,7 @@ struct TlsSettings {
 // certificate is in it: an empty ca_certificates means the system's.
 Result<std::string> read_ca_file(const std::filesystem::path& path);
 
-// For https only: plain http is for metadata servers, which a proxy would answer in place of.
+// For https only: plain http is for metadata servers, and a proxy would answer instead of them.
 struct ProxySettings {
   std::string url = {};         // http://, https:// or socks5://, with user info; empty: none
   std::string exceptions = {};  // as NO_PROXY has them: names, addresses, networks, "*"
@@ -109,17 +109,17 @@ class HttpClient {
 
   // A reply of any status is a response. Fails with unavailable (no connection, TLS, cut reply,
   // time-out), with no_credential (a reply larger than asked for, or no HTTP), or with
-  // configuration (a URL, header or PEM that cannot be used). Error::is_transient tells failures
-  // after which the same request may be sent again: those which surely came before the server
-  // acted on it, and for GET also a connection that was cut. That of a request which is spent by
-  // being sent is transient only where nothing of it was sent. Error::is_local tells failures of
-  // this machine's. Messages name host and port, never a path, header or body.
+  // configuration (a URL, header or PEM that cannot be used). Error::is_transient marks failures
+  // after which the same request may be sent again: those that certainly happened before the server
+  // acted on it, and for GET also a cut connection. The failure of a request that is spent by being
+  // sent is transient only if nothing of it was sent. Error::is_local marks failures of this
+  // machine. Messages name host and port, never a path, header or body.
   virtual Result<HttpResponse> send(const HttpRequest& request) = 0;
 };
 
 // By libcurl, which is started by the first request. Connections are kept for the next GET or HEAD
-// to the same server; what may change something gets a new one, because libcurl would send it twice
-// where a kept one turns out to be dead. The program must ignore SIGPIPE (set_up_process does).
+// to the same server; other methods get a new one, because libcurl would send the request twice if
+// a kept connection is dead. The program must ignore SIGPIPE (set_up_process does).
 std::unique_ptr<HttpClient> make_http_client(HttpSettings settings);
 // The same, whose requests end with the call.
 std::unique_ptr<HttpClient> make_http_client(HttpSettings settings, const CallContext& call);

@@ -20,7 +20,7 @@ Error unusable(std::string message) {
   return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
 }
 
-// What decides where one message ends and the next begins is libcurl's to send.
+// Headers that determine where a message ends are set by libcurl only.
 bool is_reserved_header(const std::string& name) {
   constexpr std::array<std::string_view, 8> kReserved = {
       "connection", "content-length", "expect",  "host",

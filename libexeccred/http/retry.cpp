@@ -32,7 +32,7 @@ Attempt failed(Error error) {
   return attempt;
 }
 
-// The status, or where that does not explain what follows, what the judge has found.
+// The status, or the judge's finding if the status does not explain the next step.
 std::string outcome_of(const HttpResponse& reply, const Verdict& verdict) {
   const bool is_retried = verdict.next == Verdict::Next::retry;
   const bool is_explained = is_retried == is_passing_status(reply.status);
@@ -75,8 +75,8 @@ Attempt try_once(HttpClient& client, HttpRequest& request, CallContext& call,
   return attempt;
 }
 
-// What fails on this machine before anything is sent costs nobody a call, so that also those who
-// may make only one try again.
+// A failure on this machine before anything is sent costs no call, so even a call with a single
+// attempt tries again.
 int attempts_after(const Result<HttpResponse>& result, const CallContext& call,
                    const RetryPolicy& policy) {
   constexpr int kLocalAttempts = 4;
@@ -85,7 +85,7 @@ int attempts_after(const Result<HttpResponse>& result, const CallContext& call,
   return is_local ? std::max(attempts, kLocalAttempts) : attempts;
 }
 
-// False: an attempt after it is not wanted.
+// False: no attempt must follow.
 bool pause_unless_stopped(Duration pause, const StopEvent* stop) {
   if (stop != nullptr) return !stop->wait_until(steady_clock::now() + pause);
   pause_for(pause);

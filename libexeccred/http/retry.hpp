@@ -5,19 +5,17 @@
 // moment later, or why it is a failure. The loop decides whether there is another attempt, and
 // when.
 //
-// Sent again: after a failure that is transient (http.hpp), and after a reply that may be another
-// one later. Pauses double and are jittered; one that the server wishes for is waited in their
-// place where it fits into the time that is left, and otherwise ends the attempts. What the last
-// attempt brought is the result, so that a refused connection is reported as one and not as a
-// time-out. No attempt starts after the call's deadline, where also each request ends, and there is
-// one alone where the call may not be tried again here. After a transient failure of this machine's
-// there may be four attempts all the same.
+// A request is sent again after a transient failure (http.hpp), and after a reply that may change
+// later. Pauses double and are jittered. A pause that the server asks for replaces them if it fits
+// into the remaining time; otherwise it ends the attempts. The result is that of the last attempt,
+// so a refused connection is reported as such and not as a time-out. No attempt starts after the
+// call's deadline, at which each request ends too. If the call may not be retried here, there is
+// one attempt, or up to four after transient failures of this machine.
 //
-// Never sent again: a request that is spent by being sent and was answered, whatever the judge
+// A request that is spent by being sent and was answered is never sent again, whatever the judge
 // says.
 //
-// What the beginner of the call must know of the replies is recorded in the call
-// (call_context.hpp).
+// Facts about the replies for the caller are recorded in the call (call_context.hpp).
 #pragma once
 
 #include <execcred/base/call_context.hpp>
@@ -32,7 +30,7 @@
 
 namespace execcred {
 
-// What a judge makes of a reply.
+// A judge's verdict on a reply.
 struct Verdict {
   enum class Next {
     accept,  // the reply is the result
@@ -41,8 +39,8 @@ struct Verdict {
   };
 
   Next next = Next::accept;
-  Duration after = {};  // of retry: the pause that the server wishes for; 0: the policy's
-  // Of fail; and of retry, where no attempt follows. A retry without one ends with the reply.
+  Duration after = {};  // of retry: the pause that the server asks for; 0: the policy's
+  // For fail; and for retry, if no attempt follows. A retry without an error ends with the reply.
   std::optional<Error> error = std::nullopt;
 
   static Verdict accept() { return {}; }
@@ -55,10 +53,10 @@ struct Verdict {
 using Judge = std::function<Verdict(const HttpRequest&, const HttpResponse&)>;
 
 // By the status alone: 429, 500, 502, 503 and 504 may pass, after their Retry-After. All others are
-// accepted, for the caller to say what they mean.
+// accepted; the caller interprets them.
 Verdict judge_status(const HttpRequest& request, const HttpResponse& reply);
 
-// For one who has read from the reply what failed: retry where that is transient, else fail. A
+// For a caller that has read the failure from the reply: retry if it is transient, or else fail. A
 // Retry-After counts with the statuses that judge_status() takes it from.
 Verdict judge_failure(Error failure, const HttpResponse& reply);
 
@@ -67,9 +65,10 @@ struct RetryPolicy {
   Duration first_pause = std::chrono::milliseconds(100);
   Duration longest_pause = std::chrono::seconds(2);
   Judge judge = judge_status;
-  // Makes anew, before each attempt, what may be sent once only. Its failure is this machine's.
+  // Makes the parts that may be sent only once, before each attempt. Its failure is one of this
+  // machine.
   std::function<Status(HttpRequest&)> renew = {};
-  // Ends the pauses where it is requested: no attempt follows. Null: nothing does.
+  // When requested, ends the pauses, and no attempt follows. Null: nothing does.
   const StopEvent* stop = nullptr;
 };
 

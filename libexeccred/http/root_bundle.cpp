@@ -57,14 +57,14 @@ std::optional<Element> take_element(Bytes& rest) {
   return element;
 }
 
-// The same, empty where the tag is another.
+// The same; empty if the tag differs.
 Bytes take(Bytes& rest, unsigned char tag) {
   if (rest.empty() || static_cast<unsigned char>(rest.front()) != tag) return {};
   const std::optional<Element> element = take_element(rest);
   return element ? element->content : Bytes();
 }
 
-// The contents of an element of which perhaps only the front is there.
+// The contents of an element that may be cut at its end.
 Bytes enter(Bytes rest, unsigned char tag) {
   if (rest.size() < 2 || static_cast<unsigned char>(rest[0]) != tag) return {};
   const std::size_t size = static_cast<unsigned char>(rest[1]);
@@ -127,9 +127,10 @@ bool have_equal_letters(Bytes left, Bytes right) {
   }
 }
 
-// Names are equal to OpenSSL also where case, white space or the type of string differ, but finding
-// that out means decoding both. In equal names, types of attributes are equal, and letters and
-// digits of values but for their case. Also true where that cannot be said.
+// For OpenSSL, names are also equal if case, white space or the type of string differ, but to find
+// that out both must be decoded. In equal names, the types of attributes are equal, and the letters
+// and digits of the values are equal without regard to case. Also returns true if this cannot be
+// decided.
 bool may_be_equal(Bytes left, Bytes right) {
   left = take(left, kSequence);
   right = take(right, kSequence);

@@ -12,8 +12,8 @@ namespace execcred {
 
 class RootBundle {
  public:
-  // As OpenSSL reads bundles: text may stand around the blocks, line ends may be LF or CRLF. What
-  // is malformed is passed over; OpenSSL would refuse the whole bundle for it.
+  // As OpenSSL reads bundles: text may stand around the blocks, line ends may be LF or CRLF.
+  // Malformed blocks are skipped; OpenSSL would refuse the whole bundle.
   explicit RootBundle(std::string pem);
 
   RootBundle(const RootBundle&) = delete;

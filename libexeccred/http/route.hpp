@@ -27,7 +27,7 @@ Result<Proxy> parse_proxy(std::string_view url);
 // notation, and "*" for all.
 bool is_proxy_exception(std::string_view exceptions, const Url& url);
 
-// The URL, rebuilt from its parts; `host` stands in it instead of the URL's own.
+// The URL, rebuilt from its parts, with `host` instead of its own host.
 std::string text_of_url(const Url& url, const Host& host);
 
 }  // namespace execcred

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CA certificates of the system, read only as far as a handshake needs them: decoding a whole
-// bundle costs more than all the rest of a request.
+// The CA certificates of the system. Only those that a handshake needs are decoded: decoding a
+// whole bundle costs more than the rest of a request.
 #pragma once
 
 #include <execcred/base/error.hpp>
@@ -36,17 +36,17 @@ Status add_roots(X509_STORE& store, const RootPaths& paths);
 // Reads the bundle now, where the first lookup is sure to need it: no directory has hash links.
 void read_roots_ahead(const X509_STORE& store);
 
-// What there is where the system's CA certificates should be, to tell it when none was of use. It
-// reads and decodes all of it, as nothing does that has to be fast.
+// What was found in the places of the system's CA certificates, for the message when none could be
+// used. It reads and decodes everything, so it is slow.
 
 struct RootSurvey {
-  std::size_t certificates = 0;  // in the bundle that counts, and hash links that can be followed
+  std::size_t certificates = 0;  // in the bundle that is used, and hash links that can be followed
   std::string text = {};         // "'/etc/ssl/cert.pem' (2 certificates, 1 malformed)", ...
 };
 
 RootSurvey survey_roots(const RootPaths& paths);
 
-// Where nothing can be looked into, or all that is there holds no certificate (configuration).
+// Fails (configuration) if nothing can be read, or nothing contains a certificate.
 Error no_roots(const RootPaths& paths);
 
 }  // namespace execcred

@@ -19,8 +19,8 @@ namespace execcred {
 namespace {
 
 constexpr std::size_t kMaxPem = 1024 * 1024;
-// As browsers and Go order them: AES-128 with SHA-256 is what processors do best, and the exchange
-// of keys is as strong with it.
+// The order of browsers and Go: processors are fastest with AES-128 and SHA-256, and the key
+// exchange is as strong with it.
 constexpr const char* kTls13Suites =
     "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 // Keys of the first two are sent unasked. Every server of TLS 1.3 has P-256 (RFC 8446 section 9.1),
@@ -258,7 +258,7 @@ bool Tls::set_up(SSL_CTX& context) {
   if (SSL_CTX_set1_groups_list(&context, groups.data()) != 1) return false;
   if (SSL_CTX_set_ciphersuites(&context, kTls13Suites) != 1) return false;
   SSL_CTX_set_security_level(&context, kSecurityLevel);
-  // An end without close_notify may be an attacker's, and is none.
+  // An end without close_notify may be an attack, and does not count as an end.
   SSL_CTX_clear_options(&context, SSL_OP_IGNORE_UNEXPECTED_EOF);
   // libcurl's writes the keys to the file that SSLKEYLOGFILE names.
   SSL_CTX_set_keylog_callback(&context, nullptr);
@@ -298,7 +298,7 @@ int Tls::on_client_certificate(SSL* ssl, X509** /*certificate*/, EVP_PKEY** /*ke
 void Tls::on_info(const SSL* ssl, int where, int value) {
   constexpr int kFatal = 2;
   constexpr int kCloseNotify = 0;
-  // The ClientHello is sent, and the server's part takes it as long as ours.
+  // The ClientHello is sent, and the server now works as long as we do.
   if (where == SSL_CB_CONNECT_LOOP && SSL_get_state(ssl) == TLS_ST_CW_CLNT_HELLO) {
     of(*ssl).use_waiting_time();
   }

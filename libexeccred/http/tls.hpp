@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TLS for libcurl, which verifies more loosely than Go (a common name counts for it where a
-// certificate has no alternative names) and tells less about a failure. So OpenSSL verifies by the
-// rules of ours; libcurl's own check stays on behind it.
+// certificate has no alternative names) and reports less about a failure. So OpenSSL verifies by
+// our rules; libcurl's own check stays enabled after it.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -50,13 +50,13 @@ class Tls {
   // Sets up the SSL_CTX of the next handshake. It keeps a reference to this.
   bool set_up(SSL_CTX& context);
 
-  // Decodes the CA certificates that were given, unless that is done, which it is with the first
-  // handshake: it takes a tenth of a request, so it waits for a moment when nothing else is to do.
-  // Fails (configuration) where one is malformed; no server has been believed then.
+  // Decodes the CA certificates that were given, unless that is done; the first handshake does it.
+  // It takes a tenth of a request, so it is delayed until there is nothing else to do. Fails
+  // (configuration) if one is malformed; no server has been trusted before that.
   Status load_roots();
 
   const TlsEvents& events() const { return events_; }
-  // How many of the peers a handshake was begun with.
+  // The number of peers with which a handshake was started.
   std::size_t handshakes() const { return handshakes_; }
   bool has_client_certificate() const { return key_ != nullptr; }
   bool uses_system_roots() const { return uses_system_roots_; }

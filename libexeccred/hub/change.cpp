@@ -18,8 +18,8 @@ constexpr int kConflict = 409;
 constexpr int kTooManyRequests = 429;
 constexpr int kUnavailable = 503;
 
-// The hub has not acted on it. A proxy's 503 without a Retry-After may come of a connection that
-// broke after the request was passed on.
+// The hub has not acted on the request. A proxy's 503 without a Retry-After may be caused by a
+// connection that broke after the request was forwarded.
 bool is_put_off(const HttpResponse& reply) {
   if (reply.status == kTooManyRequests) return true;
   return reply.status == kUnavailable &&
@@ -40,7 +40,7 @@ std::string doing(const HubChange& change, const Hub& hub) {
 Kind kind_of(const HttpResponse& reply, const HubChange& change) {
   if (reply.status >= 200 && reply.status < 300) return Kind::done;
   if (reply.status == kConflict) {
-    // An admission plugin's own update, of a quota for one, may be what conflicts with another.
+    // The conflict may be that of an admission plugin's own update, for example of a quota.
     const bool is_elsewhere = change.verb == "create" && reason_of(reply) == "Conflict";
     return is_elsewhere ? Kind::unavailable : Kind::conflict;
   }
@@ -50,7 +50,7 @@ Kind kind_of(const HttpResponse& reply, const HubChange& change) {
   return reply.status >= 500 ? Kind::unknown : Kind::refused;
 }
 
-// A reply that says "done" and has not the object is as good as lost.
+// A reply that says "done" without the object counts as lost.
 ChangeOutcome done(const HttpResponse& reply, const HubChange& change, const Hub& hub) {
   if (change.method == "DELETE") return {};
   Result<json::Value> object = json::parse(reply.body.reveal(), {.bytes = kMaxReply});
@@ -60,7 +60,7 @@ ChangeOutcome done(const HttpResponse& reply, const HubChange& change, const Hub
                     .message = std::string(hub.noun) + "'s reply is no JSON object"}};
 }
 
-// What is refused and asked for once more is refused again; what passes, by its kind.
+// The kind of the error: a refusal is final, other failures may pass.
 Error::Kind error_kind(Kind kind) {
   const bool may_pass = kind == Kind::unavailable || kind == Kind::unknown;
   return may_pass ? Error::Kind::unavailable : Error::Kind::no_credential;

@@ -42,8 +42,8 @@ Result<json::Value> parse_reply(const HttpResponse& response, std::size_t max_by
   return document;
 }
 
-// Where a list took so long that the server forgot the state it began with, its refusal has a token
-// to go on with that of now.
+// If a list took so long that the server dropped its snapshot, the refusal has a token to continue
+// with the current state.
 std::string continued(const HttpResponse& response) {
   constexpr int kGone = 410;
   if (response.status != kGone) return {};
@@ -75,7 +75,7 @@ std::vector<std::string> members_of(const json::Value& object, std::string_view 
   return texts;
 }
 
-// In the place of the header of that name, if there is one.
+// Replaces the header of that name, if there is one.
 void set_header(HttpRequest& request, std::string_view name, SecretString value) {
   for (HttpHeader& header : request.headers) {
     if (header.name != name) continue;
@@ -132,7 +132,7 @@ HubClient::HubClient(Hub hub, std::unique_ptr<HttpClient> http, CallContext call
       call_(std::move(call)),
       retries_(std::move(retries)) {}
 
-// A file that cannot be read now, or holds no token, leaves the old one: it may do still.
+// If the file cannot be read now, or holds no token, the old one stays: it may still be valid.
 void HubClient::read_token_again() {
   token_read_ = std::chrono::steady_clock::now();
   const Result<SecretString> content = read_secret_file(hub_.token_file);
@@ -266,7 +266,8 @@ struct HubClient::Page {
   std::string next = {};  // for the page after it; empty on the last
   std::string resource_version = {};
   std::size_t bytes = 0;
-  // The state that the list began with is forgotten: no items, and `next` goes on with that of now.
+  // The server dropped the snapshot of the list: no items, and `next` continues with the current
+  // state.
   bool is_expired = false;
 };
 

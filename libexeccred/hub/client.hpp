@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Kubernetes API of the hub, where ClusterProfiles and stored credentials are: reading, and
-// asking for tokens, with an identity that needs to be allowed no more than that.
+// The Kubernetes API of the hub, where ClusterProfiles and stored credentials are: for reading, and
+// for requesting tokens, with an identity that needs no other rights.
 //
-// Who we are there comes from a kubeconfig (token, token file or client certificate; one whose
-// user needs another program is refused) or from the Pod's service account.
+// The identity comes from a kubeconfig (token, token file or client certificate; one whose user
+// needs another program is refused) or from the Pod's service account.
 #pragma once
 
 #include <execcred/base/call_context.hpp>
@@ -31,16 +31,16 @@ struct Hub {
   std::string server = {};      // https://HOST[:PORT][/PATH], without a final slash
   std::string name_space = {};  // this identity's own; empty where it has none
   SecretString token = {};      // empty for a client certificate
-  // Where the token stands, whose file is written anew while a process lives (a Pod's service
-  // account); empty for one that stands in the kubeconfig itself.
+  // The file of the token, which is rewritten while the process runs (a Pod's service account);
+  // empty for a token in the kubeconfig itself.
   std::filesystem::path token_file = {};
   // After which the file is read again, as client-go does.
   Duration token_age = std::chrono::minutes(1);
   HttpSettings http = {};
   std::string origin = {};            // "--kubeconfig '/x'", for messages
-  std::string_view noun = "the hub";  // what messages call it; a literal, and not copied
+  std::string_view noun = "the hub";  // its name in messages; a literal, and not copied
 
-  // For another client of the same hub: one serves one thread.
+  // For another client of the same hub: each client serves one thread.
   Hub copy() const;
 };
 
@@ -61,7 +61,7 @@ Result<SecretString> in_cluster_token(const Environment& environment);
 // The URL of the API server; empty where this is no Pod.
 std::string in_cluster_server(const Environment& environment);
 
-// What is asked of the API, for its path and for the RBAC rule that a refusal lacks.
+// The requested resource, for its path and for the RBAC rule that a refusal names.
 struct HubResource {
   std::string group = {};  // "" is core
   std::string version = {};
@@ -71,7 +71,7 @@ struct HubResource {
   std::string subresource = {};  // "token", of the object of that name
 };
 
-// What of the objects a list or a watch sends.
+// Which parts of the objects a list or a watch sends.
 enum class HubContent {
   whole,
   metadata,  // apiVersion, kind and metadata alone (meta.k8s.io/v1 PartialObjectMetadata)
@@ -89,23 +89,23 @@ class HubClient {
  public:
   // What the call refers to must outlive this. The call itself is copied, and records nothing.
   HubClient(Hub hub, CallContext call, RetryPolicy retries = {});
-  // For tests: by another client than libcurl's.
+  // For tests: with another HTTP client.
   HubClient(Hub hub, std::unique_ptr<HttpClient> http, CallContext call, RetryPolicy retries = {});
 
   const Hub& hub() const { return hub_; }
-  // In the place of the call's: a client that lives long gets one for each operation. What was
-  // learnt of the one before is forgotten.
+  // Replaces the call's deadline: a long-lived client gets one for each operation. The facts about
+  // the previous operation are dropped.
   void begin(std::chrono::steady_clock::time_point deadline) {
     call_.deadline = deadline;
     call_.retry_after.reset();
   }
-  // A stop ends a reading that is on its way, and all pauses between attempts; a change that is on
-  // its way goes on, unless it says otherwise. Must outlive the client's use.
+  // A stop ends a running read, and all pauses between attempts; a running change continues, unless
+  // it says otherwise. Must outlive the client's use.
   void stop_with(const StopEvent* stop) {
     stop_ = stop;
     retries_.stop = stop;
   }
-  // Of the last failing reply: how long the hub wants to be left alone.
+  // Of the last failing reply: the pause that the hub asks for.
   std::optional<Duration> retry_after() const { return call_.retry_after; }
   // Of the last reply; 0 where the last request got none.
   std::optional<int> last_status() const { return call_.last_status; }
@@ -120,8 +120,8 @@ class HubClient {
   // system:discovery). Fails as find() does.
   Result<std::optional<std::vector<std::string>>> versions(const std::string& group);
 
-  // Whether the hub serves the resource at its version, which may be there for other resources of
-  // the group alone. Fails as versions() does.
+  // Whether the hub serves the resource at its version; the version may exist for other resources
+  // of the group only. Fails as versions() does.
   Result<bool> serves(const HubResource& resource);
 
   // POSTs `body`, and returns the object that the hub made of it. Fails as find() does, and where
@@ -129,8 +129,8 @@ class HubClient {
   // reviews and tokens, of which it stores nothing.
   Result<json::Value> create(const HubResource& resource, const json::Value& body);
 
-  // The same for an object that the hub keeps, under the name that `body` has; without the object.
-  // False where there is one of that name, as after an answer that was lost.
+  // The same for an object that the hub stores, by the name in `body`; the object is not returned.
+  // False if the name exists, for example after a lost answer.
   Result<bool> create_named(const HubResource& resource, const json::Value& body);
 
   // What matches the label selector (may be empty), a page of `page_size` at a time, never two
@@ -139,10 +139,9 @@ class HubClient {
   Status list(const HubResource& resource, std::string_view label_selector, std::size_t page_size,
               const Receive& receive);
 
-  // The same as of one moment, whose resourceVersion is the result: a watch goes on from there.
-  // Where the hub has forgotten that moment before the last page, the list begins again, which
-  // restart() says: it is called before the first page, and then. Fails also with no_credential for
-  // more than max_bytes.
+  // The same as one snapshot, whose resourceVersion is the result: a watch continues from there. If
+  // the hub drops the snapshot before the last page, the list begins again. restart() is called
+  // before each first page. Fails also with no_credential for more than max_bytes.
   Result<std::string> list_at_once(const HubResource& resource, const HubListQuery& query,
                                    const std::function<void()>& restart, const Receive& receive);
 

@@ -84,7 +84,7 @@ std::string hint_of(int status, const HubResource& resource, std::string_view ve
   return {};
 }
 
-// Empty for what says no more than the kind of the error.
+// Empty if it says no more than the kind of the error.
 std::string_view cause_of_status(int code, const HubStatus& status, const HubResource& resource) {
   constexpr int kForbidden = 403;
   if (code == kForbidden) return cause::kSourceForbidden;

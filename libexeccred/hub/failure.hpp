@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the hub says when it does not do what it was asked for, and what would help.
+// Errors for the hub's refusals and failures, with a remedy.
 #pragma once
 
 #include <execcred/base/text.hpp>
@@ -19,7 +19,7 @@ std::string subject_of(const HubResource& resource);
 // "the hub 'https://hub.example.com'".
 std::string shown(const Hub& hub);
 
-// What the hub says, for people: without the token that we sent, and without other secrets.
+// The hub's message for people, without the token that was sent, and without other secrets.
 std::string shown_text_of(std::string_view text, const Hub& hub, const SecretTexts& others = {});
 
 // `verb` is RBAC's: "get", "list", "create". What is in `secrets` is not shown.

@@ -24,7 +24,7 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// What a kubeconfig is at fault with is configuration here: this side wrote it.
+// A fault of the kubeconfig is one of configuration here: this side wrote it.
 template <class T>
 Result<T> of_hub(Result<T> result, const std::string& origin) {
   if (!result) result.error().kind = Error::Kind::configuration;
@@ -42,7 +42,7 @@ Result<Kubeconfig> read_kubeconfig(const fs::path& path) {
   return config;
 }
 
-// Whether clientcmd passes over the file: it is missing, or empty.
+// Whether clientcmd ignores the file: it is missing, or empty.
 bool is_passed_over(const fs::path& path) {
   std::error_code problem;
   const fs::file_type type = fs::status(path, problem).type();
@@ -102,7 +102,7 @@ Result<std::string> data_or_file(std::string_view data, const std::string& path,
 
 Status take_user(const KubeconfigUser& user, Hub& hub) {
   TRY(check_user(user));
-  // client-go reads the file again and again, and so prefers it to the text.
+  // client-go rereads the file, and so prefers it to the text.
   if (!user.token_file.empty()) {
     const SecretString content = TRY(read_secret_file(user.token_file));
     hub.token = TRY(bearer_token(content));

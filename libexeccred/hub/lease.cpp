@@ -154,7 +154,7 @@ json::Value new_lease(const LeaseSettings& settings) {
 
 }  // namespace
 
-// What run() does, with what it alone needs to know.
+// The work of run(), and the state that only it needs.
 class Lease::Session {
  public:
   Session(Lease& lease, const StopEvent& stop)
@@ -179,7 +179,7 @@ class Lease::Session {
   const LeaseSettings& settings_;
   const LeaseTimings& timings_;
   const StopEvent& stop_;
-  bool is_unsure_ = false;               // the last write may have been done, or not
+  bool is_unsure_ = false;               // it is unknown whether the last write was done
   std::optional<json::Value> observed_;  // as last read or written; nullopt: not there, not known
   Record record_;                        // of it
   steady_clock::time_point observed_at_ = {};
@@ -257,7 +257,7 @@ Result<bool> Lease::Session::try_once() {
   const auto now = steady_clock::now();
   const auto held_until = lease_.held_until();
   const auto end = now + timings_.renew_deadline / 2;
-  // So that it is known in time that the lease is lost.
+  // So that the loss of the lease is noticed in time.
   hub.begin(now < held_until ? std::min(end, held_until) : end);
   if (lease_.holds() && observed_ && record_.holder == settings_.identity) {
     const bool is_renewed = TRY(write(record_));
@@ -270,7 +270,7 @@ Result<bool> Lease::Session::try_once() {
     observed_.reset();
     record_ = {};
   }
-  // The process that writes first now has it.
+  // The first process to write now gets it.
   if (record_.holder != settings_.identity) set_held_until({});
   if (is_another_s()) return false;
   return write(record_);
@@ -295,7 +295,7 @@ void Lease::Session::note(Result<bool> tried) {
   lease_.on_change_();
 }
 
-// For want of a renewal; `failure` is why the last attempt failed.
+// Because no renewal succeeded; `failure` is why the last attempt failed.
 Error Lease::Session::lost(std::optional<Error> failure) const {
   Error error = std::move(failure).value_or(
       Error{.kind = Error::Kind::unavailable, .message = "it was not renewed in time"});
@@ -314,7 +314,7 @@ void Lease::Session::run() {
     std::optional<Error> failure;
     if (!tried) failure = tried.error();
     note(std::move(tried));
-    // Who holds it renews it regularly; those who wait do not all ask at once.
+    // The holder renews it regularly; the waiting processes do not all ask at once.
     const auto next = is_ours ? start + timings_.retry_period
                               : start + lengthened(timings_.retry_period, timings_.jitter);
     const auto end = lease_.held_until();
@@ -335,7 +335,7 @@ void Lease::Session::release() {
   HubClient& hub = lease_.hub_;
   hub.stop_with(nullptr);
   const auto end = steady_clock::now() + kReleaseTime;
-  // A renewal that the stop cut short may have been written all the same.
+  // A renewal that was interrupted by the stop may still have been written.
   bool is_read = !is_unsure_;
   for (int attempt = 0; (was_held || is_unsure_) && attempt < 2; ++attempt) {
     hub.begin(end);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One of many: a Lease (coordination.k8s.io/v1) of the hub, held as client-go's leaderelection
-// holds it (k8s.io/client-go/tools/leaderelection), so that both can take turns at one.
+// Leader election with a Lease (coordination.k8s.io/v1) of the hub, by the rules of client-go's
+// leaderelection (k8s.io/client-go/tools/leaderelection), so that both can use the same Lease.
 //
 // A waiting process takes it when its record has not changed for the record's own lease duration,
-// by the waiting side's monotonic clock; clocks are never compared. The holder stops believing so a
-// renew deadline after the request of the last renewal began, which is earlier than anybody else
-// can take it by the lease duration less the renew deadline (5 s).
+// by the waiting side's monotonic clock; clocks are never compared. The holder gives up one renew
+// deadline after the request of its last renewal began. Another process can take the lease only
+// later, by the lease duration less the renew deadline (5 s).
 #pragma once
 
 #include <execcred/base/duration.hpp>
@@ -29,13 +29,13 @@ struct LeaseTimings {
   Duration lease_duration = std::chrono::seconds(15);  // whole seconds
   Duration renew_deadline = std::chrono::seconds(10);
   Duration retry_period = std::chrono::seconds(2);
-  double jitter = 1.2;  // of the pause of those who wait: up to 1 + this times retry_period
+  double jitter = 1.2;  // the pause of waiting processes is up to (1 + this) times retry_period
 };
 
 struct LeaseSettings {
   std::string name_space = {};
   std::string name = {};
-  // Of this process, and of no other that lives: two with one identity both hold it.
+  // Unique to this process: two processes with one identity would both hold it.
   std::string identity = {};
   LeaseTimings timings = {};
 };
@@ -43,15 +43,15 @@ struct LeaseSettings {
 struct LeaseView {
   std::uint64_t generation = 0;  // grows with each change
   bool is_held = false;          // when the view was made
-  std::string holder = {};       // as last read; empty: nobody, or not known
-  // Why the last attempt failed; nullopt after one that did not.
+  std::string holder = {};       // as last read; empty: none, or not known
+  // Why the last attempt failed; nullopt if it succeeded.
   std::optional<Error> error = std::nullopt;
 };
 
 class Lease {
  public:
-  // Fails (configuration) for what is no name or identity, and for timings of which one does not
-  // outlast the other: lease duration > renew deadline > (1 + jitter) * retry period.
+  // Fails (configuration) for an invalid name or identity, and for timings that do not satisfy
+  // lease duration > renew deadline > (1 + jitter) * retry period.
   static Result<std::unique_ptr<Lease>> make(HubClient hub, LeaseSettings settings);
 
   // Waits for the lease, renews it, and waits again where it is lost; a lease that is not there is
@@ -59,7 +59,7 @@ class Lease {
   // two seconds, so all writing must have ended before. Once, by a thread of the caller's.
   void run(const StopEvent& stop);
 
-  // By any thread, without waiting. True ends by itself, before another can take the lease.
+  // Callable by any thread; does not wait. Becomes false before another process can take the lease.
   bool holds() const { return std::chrono::steady_clock::now() < held_until(); }
   // When holds() turns false unless the lease is renewed; in the past where it is not held. A
   // request that changes something must have ended within lease duration less renew deadline

@@ -27,7 +27,7 @@ std::string metadata_of(const json::Value& object, std::string_view field) {
   return metadata == nullptr ? std::string() : json::text_or_empty(metadata->find(field));
 }
 
-// What is read goes into a URL.
+// The value becomes part of a URL.
 Result<Wanted> parse_name(std::string_view text, const std::string& name_space) {
   const std::size_t slash = text.find('/');
   const bool has_namespace = slash != std::string_view::npos;
@@ -48,7 +48,7 @@ Result<Wanted> parse_name(std::string_view text, const std::string& name_space) 
   return wanted;
 }
 
-// What a hub calls its versions, for a message.
+// The hub's versions, for a message.
 std::string shown(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 8;
   std::vector<std::string> texts;
@@ -117,7 +117,7 @@ Status find_one(HubClient& hub, const Wanted& wanted, HubResource resource,
 
 Status list_all(HubClient& hub, const Wanted& wanted, const HubResource& resource,
                 const LabelSelector& selector, const ReceiveDocument& receive) {
-  // An error that the receiver returned has its context already.
+  // An error of the receiver already has its context.
   std::optional<Error> received_error;
   Status listed =
       hub.list(resource, selector.text(), kPageSize, [&](json::Value item) -> Result<bool> {
@@ -132,8 +132,8 @@ Status list_all(HubClient& hub, const Wanted& wanted, const HubResource& resourc
   return listed;
 }
 
-// The group may have a version for the sake of other kinds than ClusterProfile: then the hub does
-// not find the resource, and the next older version counts.
+// A version of the group may exist for other kinds than ClusterProfile: then the hub does not find
+// the resource, and the next older version is tried.
 Status read_newest(HubClient& hub, const Wanted& wanted, const LabelSelector& selector,
                    const ReceiveDocument& receive) {
   const std::vector<ProfileVersion> versions = TRY(served_versions(hub));
@@ -168,7 +168,7 @@ Result<HubResource> newest_profiles(HubClient& hub, const std::string& name_spac
   const std::vector<ProfileVersion> versions = TRY(served_versions(hub));
   for (const ProfileVersion version : versions) {
     HubResource resource = resource_of({.name_space = name_space}, version);
-    // As above; the last is asked for whatever the hub says, for its refusal.
+    // As above; the last version is requested in any case, to get the hub's refusal.
     const bool is_served = version == versions.back() || TRY(hub.serves(resource));
     if (is_served) return resource;
   }

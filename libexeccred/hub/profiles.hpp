@@ -18,7 +18,7 @@ struct ProfileQuery {
   std::string name = {};  // [NAMESPACE/]NAME; empty: all
 };
 
-// An error of its own ends the reading, and is the result.
+// An error of the receiver ends the reading, and is the result.
 using ReceiveDocument = std::function<Status(json::Value)>;
 
 // In the newest version that the hub serves and cluster_profile.hpp knows, in the hub's order, a
@@ -34,7 +34,7 @@ Result<HubResource> newest_profiles(HubClient& hub, const std::string& name_spac
 // With the object's name in the error's context.
 Result<ClusterProfile> parse_profile_of_hub(const json::Value& document);
 
-// "NAMESPACE/NAME", for messages; what is no name is left out.
+// "NAMESPACE/NAME", for messages; an invalid part is left out.
 std::string full_name_of(const json::Value& object);
 
 }  // namespace execcred

@@ -19,7 +19,7 @@ HubResource resource_of(const std::string& name_space, const std::string& name =
   return {.version = "v1", .resource = "secrets", .name_space = name_space, .name = name};
 }
 
-// What goes into a path.
+// The part of a path.
 Status check_names(const std::string& name_space, const std::string* name) {
   if (!is_dns1123_label(name_space)) {
     return Error{.kind = Error::Kind::configuration,
@@ -32,8 +32,8 @@ Status check_names(const std::string& name_space, const std::string* name) {
   return {};
 }
 
-// The values of the object, as it has them and decoded. What is shorter is no credential, and may
-// be a word of the hub's message.
+// The values of the object, encoded and decoded. A shorter value is no credential, and may be a
+// word of the hub's message.
 SecretTexts values_of(const json::Value& object) {
   constexpr std::size_t kShortest = 20;
   SecretTexts values;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Secrets of the hub, read and written whole.
 //
-// A Secret is its JSON object as the hub has it, so that what others wrote to it (labels,
-// annotations, fields of later versions) is sent back with a change. Nothing is overwritten that
-// was not read: a replace and a remove name the uid and the resourceVersion.
+// A Secret is the hub's JSON object, so that a change keeps what others wrote to it (labels,
+// annotations, fields of later versions). Only what was read is overwritten: a replace and a remove
+// send the uid and the resourceVersion.
 #pragma once
 
 #include <execcred/base/duration.hpp>
@@ -34,10 +34,10 @@ class HubSecrets {
   // The client must outlive this, and is used by one thread at a time.
   explicit HubSecrets(HubClient& hub, HubSecretsSettings settings = {});
 
-  // All that match, as of one moment; of an empty namespace: of all namespaces. Never a part of
-  // them: fails as HubClient::find() does, and with no_credential for more than max_list_bytes.
-  // A resourceVersion that expires between two pages begins the list again. The caller wipes
-  // whole objects (json::wipe).
+  // All that match, as one snapshot; an empty namespace means all namespaces. Never only a part of
+  // them: fails as HubClient::find() does, and with no_credential for more than max_list_bytes. A
+  // resourceVersion that expires between two pages begins the list again. The caller wipes whole
+  // objects (json::wipe).
   Result<std::vector<json::Value>> list(const std::string& name_space,
                                         const LabelSelector& selector, HubContent content);
 
@@ -48,13 +48,13 @@ class HubSecrets {
   // POST. The name stands in the object. After `unknown` and `conflict`, read it: it may be ours.
   ChangeOutcome create(const std::string& name_space, const json::Value& object);
 
-  // PUT, where the hub's object still has the uid and resourceVersion that `object` has; one that
-  // lacks either is not sent (configuration).
+  // PUT, if the hub's object still has the uid and resourceVersion of `object`; an object without
+  // them is not sent (configuration).
   ChangeOutcome replace(const std::string& name_space, const std::string& name,
                         const json::Value& object);
 
-  // DELETE with these preconditions. `done` may be a mark alone: one with finalizers stays until
-  // they are gone.
+  // DELETE with these preconditions. `done` may mean only that it is marked: an object with
+  // finalizers stays until they are removed.
   ChangeOutcome remove(const std::string& name_space, const std::string& name,
                        const std::string& uid, const std::string& resource_version);
 

@@ -107,7 +107,7 @@ Result<ServiceAccountToken> request_service_account_token(
                                      body_of(request)));
   Result<ServiceAccountToken> token = read_token(reply, request.audiences, noun);
   json::wipe(reply);
-  // What is wrong with a reply is the hub's doing, and nobody's here.
+  // A wrong reply is the hub's fault, and not one of this side.
   if (!token) token.error().kind = Error::Kind::no_credential;
   return std::move(token).context("reading " + noun + "'s reply to a TokenRequest for " +
                                   in_quotes(request.name_space + "/" + request.name));

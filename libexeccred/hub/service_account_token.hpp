@@ -20,7 +20,7 @@ struct ServiceAccountTokenRequest {
   std::string name_space = {};
   std::string name = {};
   std::vector<std::string> audiences = {};  // none: that of the API server
-  // Whole seconds count; the API allows no less than ten minutes.
+  // In whole seconds; the API's minimum is ten minutes.
   Duration lifetime = std::chrono::hours(1);
 };
 
@@ -34,7 +34,7 @@ struct ServiceAccountToken {
 // The hub may give a token of another lifetime. Fails with configuration for names that Kubernetes
 // does not allow or an audience that is empty or has control characters, as HubClient::create()
 // does, and with no_credential for a reply that is not such a token: several words, no JWT, or one
-// whose `aud` lacks an audience. Whose the token is, is the caller's to compare.
+// whose `aud` lacks an audience. The caller compares the token's subject.
 Result<ServiceAccountToken> request_service_account_token(
     HubClient& hub, const ServiceAccountTokenRequest& request);
 

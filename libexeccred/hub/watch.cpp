@@ -23,7 +23,7 @@ using std::chrono::steady_clock;
 // A ClusterProfile may have as much as etcd stores in one value, and the event around it.
 constexpr std::size_t kMaxEvent = 4 * 1024 * 1024;
 constexpr int kGone = 410;
-// A hub that closes watches at once is not asked again at once.
+// If the hub closes a watch at once, the next one is delayed.
 constexpr Duration kShortWatch = std::chrono::seconds(1);
 constexpr Duration kLongestRetryAfter = std::chrono::minutes(5);
 
@@ -37,7 +37,7 @@ WatchedObjects::const_iterator lower_bound(const WatchedObjects& objects, const 
                              const Place& wanted) { return place_of(*object) < wanted; });
 }
 
-// Who wrote which field, which may be as long as all the rest.
+// managedFields, which may be as long as the rest of the object.
 void drop_managed_fields(json::Value& object) {
   for (json::Member& member : *object.object()) {
     if (member.name != "metadata" || member.value.object() == nullptr) continue;
@@ -66,7 +66,7 @@ class Lines {
     begin_ = searched_ = end + 1;
     return line;
   }
-  // What has come of a line that is not complete.
+  // The received part of an incomplete line.
   std::size_t rest() const { return text_.size() - begin_; }
 
  private:
@@ -77,7 +77,7 @@ class Lines {
 
 }  // namespace
 
-// What run() does, with what it alone needs to know.
+// The work of run(), and the state that only it needs.
 class HubWatch::Session {
  public:
   Session(HubWatch& watch, const StopEvent& stop) : watch_(watch), stop_(stop) {}
@@ -95,7 +95,7 @@ class HubWatch::Session {
   };
 
   Result<End> follow();
-  // What a watch without an event that cannot be read came to.
+  // The result of a watch in which every event could be read.
   Result<End> end_of(Result<HttpResponse> reply, Followed watch, const std::string& doing);
   Status take_event(std::string_view line);
   std::string watch_target(std::chrono::seconds timeout) const;
@@ -116,7 +116,7 @@ class HubWatch::Session {
   HubResource resource_ = {};
   std::string version_ = {};  // to watch from; empty: to be listed
   Duration pause_ = {};
-  bool is_expired_ = false;  // the hub has forgotten version_
+  bool is_expired_ = false;  // the hub no longer has version_
   int events_ = 0;           // of this watch
 };
 
@@ -234,7 +234,7 @@ std::shared_ptr<const WatchedObject> HubWatch::Session::keep(json::Value object)
   return kept;
 }
 
-// The one that is there, where it is this one: only run() changes objects_, so it need not lock.
+// The known object if it is equal to this one. Only run() changes objects_, so no lock is needed.
 std::shared_ptr<const WatchedObject> HubWatch::Session::same_or(
     std::shared_ptr<const WatchedObject> object) const {
   const auto found = lower_bound(watch_.objects_, place_of(*object));
@@ -337,8 +337,7 @@ Result<HubWatch::Session::End> HubWatch::Session::end_of(Result<HttpResponse> re
     return events_ > 0 ? End::at_once_again : End::after_a_pause;
   }
   if (!reply) {
-    // A hub that was away may come back with the state of a backup, in which our version is to
-    // come.
+    // A hub may come back with the state of a backup, which is older than our version.
     if (!watch.is_accepted) version_.clear();
     return std::move(reply).context(doing).error();
   }

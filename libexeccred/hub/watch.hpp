@@ -7,10 +7,10 @@
 //   WatchView view = watch.wait_for_change(0, deadline);
 //   while (...) view = watch.wait_for_change(view.generation, deadline);
 //
-// It never gives up. What fails is tried again with a growing, jittered pause, or after the
-// Retry-After; the objects stay as they were last seen, and the view says since when. A version
-// that the hub has forgotten (410) is listed anew; only a list that is whole replaces what was
-// there. A connection on which nothing comes is renewed.
+// It never gives up. A failed request is repeated after a growing, jittered pause, or after the
+// Retry-After; the objects stay as last seen, and the view has the time of the failure. If the hub
+// no longer has the version (410), the objects are listed again; only a complete list replaces
+// them. A connection without data is renewed.
 #pragma once
 
 #include <execcred/base/duration.hpp>
@@ -40,10 +40,10 @@ struct WatchedObject {
   std::string name = {};
   std::string uid = {};
   std::string resource_version = {};  // another one: the object has changed
-  // JSON in one line, without metadata.managedFields. Parsed by who needs it: a tree of every
-  // object would take several times the memory.
+  // JSON in one line, without metadata.managedFields. The user parses it: a tree of every object
+  // would take several times the memory.
   std::string text = {};
-  // Why it cannot be read, by WatchQuery::check. It harms no other object.
+  // Why it cannot be read, by WatchQuery::check. Other objects are not affected.
   std::optional<Error> problem = std::nullopt;
 };
 
@@ -54,14 +54,15 @@ using WatchedObjects = std::vector<std::shared_ptr<const WatchedObject>>;
 const WatchedObject* find_object(const WatchedObjects& objects, std::string_view name_space,
                                  std::string_view name);
 
-// One moment of a watch, which stays as it is. To ask for one costs a pointer for each object.
+// A snapshot of a watch, which does not change. It costs a pointer for each object.
 struct WatchView {
   std::shared_ptr<const WatchedObjects> objects = std::make_shared<WatchedObjects>();
   // Grows with each change of anything here. 0 before the first.
   std::uint64_t generation = 0;
-  // A whole list was read since the start. Before that `objects` is empty, and means nothing.
+  // A complete list was read since the start. Before that, `objects` is empty and has no meaning.
   bool is_complete = false;
-  // The last list or watch was accepted. If not: since when, and why. Objects may be older then.
+  // The last list or watch was accepted. If not: since when, and why. The objects may then be
+  // outdated.
   bool is_in_sync = false;
   std::chrono::steady_clock::time_point out_of_sync_since = {};
   std::optional<Error> error = std::nullopt;
@@ -71,7 +72,7 @@ struct WatchQuery {
   // Asked before each list, because what the hub serves may change.
   std::function<Result<HubResource>(HubClient&)> resource = {};
   LabelSelector selector = {};
-  // Of each object as it arrives; what it returns becomes WatchedObject::problem. None: no check.
+  // Checks each object when it arrives; an error becomes WatchedObject::problem. Empty: no check.
   std::function<Status(const json::Value&)> check = {};
   // metadata alone, without what the object holds: for Secrets.
   bool is_metadata_only = false;
@@ -110,7 +111,7 @@ class HubWatch {
   WatchView wait_for_change(std::uint64_t seen,
                             std::chrono::steady_clock::time_point deadline) const;
   // Called after each change by the thread of run(), without a lock held; it must not wait. To be
-  // set before run(), for those who wait for other things too.
+  // set before run(), for threads that wait for other events too.
   void on_change(std::function<void()> action) { on_change_ = std::move(action); }
 
  private:
@@ -124,7 +125,7 @@ class HubWatch {
   std::function<void()> on_change_ = [] {};
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
-  WatchedObjects objects_;  // those of now; view_ has those that were last asked for
+  WatchedObjects objects_;  // the current ones; view_ has those of the last request
   mutable WatchView view_;
   mutable bool is_copied_ = true;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One table of readers an object, for those who want its first problem and those who want all.
+// A table of field readers for an object, which reports its first problem or all of them.
 #pragma once
 
 #include <execcred/base/text.hpp>
@@ -18,7 +18,7 @@ namespace execcred {
 using json::ObjectReader;
 using Problems = std::vector<Error>;
 
-// A field of T: reads it from the object it stands in, and tells what is wrong with it.
+// A field of T: reads it from its object, and returns its problem.
 template <class T>
 struct Field {
   std::string_view name;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON (RFC 8259) as a tree that loses nothing: members keep their order, numbers their digits.
 //
-// Parsing refuses what hostile inputs are made of: texts over a size, nesting over a depth (both
-// checked before memory is spent on them), and duplicate keys, which two readers would read
-// differently. Messages give a position, never the text, which may be secret.
+// Parsing refuses hostile inputs: texts over a size, nesting over a depth (both checked before
+// memory is allocated), and duplicate keys, which two readers would read differently. Messages give
+// a position, never the text, which may be secret.
 #pragma once
 
 #include <execcred/base/result.hpp>

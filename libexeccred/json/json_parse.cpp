@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parser of json.hpp: nlohmann/json reads the text, and its events become our tree. The handler
-// has the rules that are ours: the depth, keys that stand twice, numbers that keep their digits.
+// adds our rules: the depth, duplicate keys, numbers that keep their digits.
 #include <execcred/base/text.hpp>
 #include <execcred/json/json.hpp>
 
@@ -18,8 +18,8 @@
 namespace execcred::json {
 namespace {
 
-// The parser's floating-point type. A number's text is kept and its value is not wanted, so that
-// none may be too large: the parser stores the value, and reads 0.
+// The parser's floating-point type. Only a number's text is kept, so that no value is too large:
+// this type discards the value, and reads 0.
 class AnyFloat {
  public:
   AnyFloat() = default;

@@ -2,9 +2,8 @@
 // Typed reading of a json::Value, with the field's path in every error: "spec.cluster.server
 // must be a string, not a number".
 //
-// A member that is null counts as absent, as in Go. Strings may not hold control characters:
-// none of the fields read here has a use for them, and they end up in headers, arguments and
-// terminals.
+// A member that is null counts as absent, as in Go. Strings may not hold control characters: no
+// field that is read here needs them, and the values go to headers, arguments and terminals.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -18,8 +17,8 @@
 
 namespace execcred::json {
 
-// The text of `value`; empty where it is null or no string. For what is shown or compared, and may
-// be anything.
+// The text of `value`; empty if it is null or no string. For values that are only shown or
+// compared.
 std::string text_or_empty(const Value* value);
 // That of a member.
 std::string text_or_empty(const Value& object, std::string_view name);

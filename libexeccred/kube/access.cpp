@@ -148,7 +148,7 @@ Result<std::vector<EnvironmentVariable>> read_variables(const ObjectReader& clus
 
 void apply_variables(const std::vector<EnvironmentVariable>& given, bool replaces,
                      std::vector<EnvironmentVariable>& variables) {
-  // Of those given twice, the last replaces, and the first is appended.
+  // If a name occurs twice, Replace uses the last one, and AppendIfNotExists the first.
   std::unordered_map<std::string_view, std::string_view> values;
   for (const EnvironmentVariable& variable : given) {
     if (replaces) {
@@ -283,7 +283,7 @@ Error unusable(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
-// One that can be read; clients pass over what else is there (Go's tls.X509KeyPair).
+// A certificate that can be parsed; clients ignore other blocks (Go's tls.X509KeyPair).
 bool has_certificate(std::string_view pem) {
   while (const std::optional<PemPart> part = next_pem_part(pem)) {
     if (part->label == "CERTIFICATE") return parse_pem_certificates(part->text).has_value();
@@ -291,7 +291,7 @@ bool has_certificate(std::string_view pem) {
   return false;
 }
 
-// What every client would refuse, though the document is one.
+// Faults for which every client would refuse the document.
 Status check_usable(const Credential& credential) {
   if (credential.expires_at && *credential.expires_at <= SystemClock().now()) {
     return unusable("status.expirationTimestamp is over");

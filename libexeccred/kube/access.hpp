@@ -39,8 +39,8 @@ struct Access {
 };
 
 // The first provider of the mapping that the ClusterProfile lists, or the one named `provider`.
-// Fails with configuration (no such provider, a malformed cluster or extension, a policy that a
-// plugin of ours must not be run with), or no_credential (the server is not https).
+// Fails with configuration (no such provider, a malformed cluster or extension, a policy that is
+// not allowed for execcred's plugins), or no_credential (the server is not https).
 Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfile& profile,
                               std::string_view provider = {});
 
@@ -49,37 +49,36 @@ Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfi
 const MappedProvider* find_provider(const ProviderMapping& mapping, const ClusterProfile& profile,
                                     std::string_view name = {});
 
-// The policies under which a plugin of ours (execcred-*) would take settings from a
-// ClusterProfile unchecked: variables at all, and arguments without --from-profile before them.
+// Policies with which a plugin of execcred (execcred-*) would accept unchecked settings of a
+// ClusterProfile: any variables, and arguments without --from-profile before them.
 Status check_policies(const MappedProvider& provider);
 
-// How the program runs, where the defaults are not what the caller wants.
+// How the program runs; the defaults can be changed.
 struct PluginRun {
   Duration limit = kPluginLimit;
-  // Gets what the program writes to its standard error, as it comes, at most 64 KiB of it: as raw
-  // as the program wrote it, for a caller that shows or logs it. Without it, only the error has its
-  // first line.
+  // Gets the program's standard error as it arrives, unchanged, at most 64 KiB, for a caller that
+  // shows or logs it. Without it, only the error contains the first line.
   std::function<void(std::string_view)> on_error_output = {};
   // Gets how it ended: an exit code, or a signal that is not 0.
   std::function<void(int exit_code, int signal)> on_end = {};
   // A signal that ends this process ends the program and all that it started before. For a process
   // of one thread only.
   bool ends_with_signals = false;
-  // When it can be read from, the program is ended as at the limit; -1: none. For a process of many
-  // threads.
+  // When this descriptor becomes readable, the program is ended as at the limit; -1: none. For a
+  // process with threads.
   int stop = -1;
 };
 
 // Runs the program as client-go does: the caller's variables, then the mapping's, then
-// KUBERNETES_EXEC_INFO; the last of a name counts. Its exit code becomes the error's kind, its
+// KUBERNETES_EXEC_INFO; the last one of a name is used. Its exit code becomes the error's kind, its
 // error line the message; a credential without expirationTimestamp has no expires_at.
 Result<Credential> get_credential(const Access& access, const Environment& environment,
                                   const PluginRun& run);
 // What the program finds in its environment, NAME=VALUE.
 std::vector<std::string> environment_of_plugin(const Access& access,
                                                const Environment& environment);
-// What an error output of the program says of a failure: "NAME: error: …" with its context and
-// hint, as plugins of ours print them.
+// Reads a failure from the program's error output: "NAME: error: …" with its context and hint, as
+// execcred's plugins print them.
 void take_error_output(std::string_view error_output, Error& error);
 Result<Credential> get_credential(const Access& access, const Environment& environment,
                                   Duration limit = kPluginLimit);

@@ -151,7 +151,7 @@ Status read_items(const ObjectReader& list, const Kind& kind, const ReceiveNamed
   return {};
 }
 
-// Of a version that is not read; an object of another kind is nobody's cluster.
+// Of an unsupported version; an object of another kind is not a cluster.
 ProfileName name_of_profile_like(const Value& document) {
   const Value* const kind = document.find("kind");
   const bool is_profile =
@@ -183,8 +183,8 @@ Status read_document(const Value& document, const ReceiveNamedProfile& receive) 
   return read_items(*reader, *kind, receive);
 }
 
-// The CRD's rule is isURL(self) && url(self).getHost() != ''. What parse_url() refuses beyond that,
-// no client of ours connects to. An empty field counts as absent.
+// The CRD's rule is isURL(self) && url(self).getHost() != ''. execcred's clients do not connect to
+// a URL that only parse_url() refuses. An empty field counts as absent.
 Result<std::optional<Url>> read_url(const ObjectReader& cluster, std::string_view field) {
   const std::optional<std::string> text = TRY(cluster.optional_string(field));
   if (!text || text->empty()) return std::optional<Url>();

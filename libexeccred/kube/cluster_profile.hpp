@@ -2,7 +2,7 @@
 // ClusterProfile (multicluster.x-k8s.io, KEP-4322): a cluster of the inventory, and the ways to
 // reach it that its manager offers.
 //
-// A writer of a ClusterProfile's status chooses all that is in it. Nothing here is trusted.
+// The writer of a ClusterProfile's status chooses its whole content. Nothing in it is trusted.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -49,7 +49,7 @@ Result<ProfileVersion> parse_profile_version(std::string_view api_version);
 struct AccessProvider {
   std::string name;
   std::string path;  // "status.accessProviders[0]"
-  // A kubeconfig v1 Cluster, not looked into: one that is malformed harms no other.
+  // A kubeconfig v1 Cluster, not parsed yet: a malformed one does not affect others.
   json::Value cluster;
 };
 
@@ -61,7 +61,7 @@ struct ClusterProfile {
   // is not among them.
   std::vector<AccessProvider> access_providers;
   bool is_healthy = false;  // its condition ControlPlaneHealthy is True
-  // The property cluster.clusterset.k8s.io (KEP-2149): who the cluster is. No credential.
+  // The property cluster.clusterset.k8s.io (KEP-2149): the cluster's ID. Not a credential.
   std::string cluster_id;
   std::string inventory_member_id;  // of kInventoryMemberLabel; empty without it
   // Its providers stand in status.credentialProviders, which its version does not have.
@@ -82,14 +82,14 @@ Result<ClusterProfile> parse_cluster_profile(const json::Value& document,
 // server and proxy-url are URLs with a host. Fails (configuration) with the field's path.
 Status check_profile_cluster(const json::ObjectReader& cluster, ProfileVersion version);
 
-// Gets each ClusterProfile, or why one could not be read; an error of its own ends the reading, and
-// is the result.
+// Gets each ClusterProfile, or why one could not be read. Its own error ends the reading, and is
+// the result.
 using ReceiveClusterProfile = std::function<Status(Result<ClusterProfile>)>;
-// A document that cannot be read keeps no other, as far as they can be told apart.
+// A document that cannot be read does not prevent others from being read, if they can be separated.
 Status for_each_cluster_profile(std::string_view text, const ReceiveClusterProfile& receive);
 
-// The same, with the name and labels that the document gives the object, or what of them is there:
-// also of one that cannot be read.
+// The same, with the object's name and labels as far as the document has them, also if it cannot be
+// read.
 struct ProfileName {
   std::string name_space = {};
   std::string name = {};
@@ -99,16 +99,16 @@ struct ProfileName {
 };
 using ReceiveNamedProfile = std::function<Status(Result<ClusterProfile>, const ProfileName&)>;
 Status for_each_named_profile(std::string_view text, const ReceiveNamedProfile& receive);
-// What stands in metadata, also where it can be no name: it may hold anything.
+// The text in metadata, even if it is no valid name: it may contain anything.
 ProfileName profile_name_of(const json::Value& document);
 
-// All ClusterProfiles of a text: YAML or JSON, one or many documents, each a ClusterProfile, a
-// List or a ClusterProfileList. Documents of other kinds are passed over. Fails with the first
-// that cannot be read.
+// All ClusterProfiles of a text: YAML or JSON, one or many documents, each a ClusterProfile, a List
+// or a ClusterProfileList. Documents of other kinds are ignored. Fails with the first one that
+// cannot be read.
 Result<std::vector<ClusterProfile>> parse_cluster_profiles(std::string_view text);
 
-// What could be read of an inventory, and why the rest could not: one bad document never keeps the
-// others.
+// The readable part of an inventory, and the problems of the rest: a bad document does not prevent
+// others from being read.
 struct LoadedProfiles {
   std::vector<ClusterProfile> profiles = {};
   std::vector<Error> problems = {};

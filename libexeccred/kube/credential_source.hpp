@@ -5,10 +5,10 @@
 //   const auto credential = EXECCRED_TRY(source.get());   // before each request, from any thread
 //   source.reject(credential);                         // the server answered 401
 //
-// The plugin runs where there is no good credential, and again in the refresh window before the end
-// of the one that there is. The rules are those of client-go's exec authenticator
-// (k8s.io/client-go/plugin/pkg/client/auth/exec), which has no window: there a request waits for
-// the plugin each time that a credential has ended.
+// The plugin runs if there is no valid credential, and again in the refresh window before its end.
+// The rules are those of client-go's exec authenticator
+// (k8s.io/client-go/plugin/pkg/client/auth/exec), which has no window: there, a request waits for
+// the plugin whenever a credential has ended.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -27,8 +27,8 @@ struct CredentialSourceOptions {
   PluginRun run = {};
   // The refresh window: this long before a credential's end, and at most a fifth of its lifetime.
   Duration refresh_before = std::chrono::minutes(5);
-  // After a failure the plugin rests, first for the one, then twice as long each time, up to the
-  // other.
+  // After a failure the plugin is not run for a pause: first for the one, then twice as long each
+  // time, up to the other.
   Duration first_pause = std::chrono::seconds(1);
   Duration longest_pause = std::chrono::seconds(30);
   std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>();
@@ -44,14 +44,14 @@ class CredentialSource {
   // No thread may be within get().
   ~CredentialSource();
 
-  // A credential that has not ended. One thread at a time runs the plugin: where a good credential
-  // is there, all others get that at once, and else they wait for what the run brings. A failure
-  // in the refresh window is passed over. Fails as get_credential() does; until the plugin's rest
-  // is over, with the last failure and without a run.
+  // A credential that has not ended. One thread at a time runs the plugin; the others get a valid
+  // credential at once if there is one, and otherwise wait for the run's result. A failure in the
+  // refresh window is ignored. Fails as get_credential() does; until the pause is over, with the
+  // last failure and without a run.
   Result<std::shared_ptr<const Credential>> get();
 
   // The server refused this credential: if it is still the one that get() gives, the next get()
-  // runs the plugin. A failure's rest is kept.
+  // runs the plugin. The pause after a failure still applies.
   void reject(const std::shared_ptr<const Credential>& credential);
 
   const Access& access() const;

@@ -131,7 +131,7 @@ namespace {
 using json::ObjectReader;
 using json::Value;
 
-// Kubeconfigs repeat little: a tenth of what inventories may.
+// Kubeconfigs have few aliases: a tenth of the limit for inventories.
 constexpr std::size_t kAliasNodes = 1'000;
 
 // AuthInfo, in its own order.
@@ -163,7 +163,7 @@ void wipe_strings(Value& value) {
   }
 }
 
-// The tree of a text that holds secrets; overwritten at its end, however that comes.
+// The tree of a text with secrets; overwritten in the destructor.
 class SecretTree {
  public:
   SecretTree() = default;
@@ -198,8 +198,8 @@ class SecretTree {
   std::vector<Value> documents_;
 };
 
-// A field that holds a string, or is absent. What YAML takes for something else is told so,
-// because people write names like 123 and yes without quotes.
+// A field that holds a string, or is absent. A value that YAML reads as another type gets its own
+// message, because people write names like 123 and yes without quotes.
 Result<const std::string*> find_text(const ObjectReader& object, std::string_view name) {
   const Value* value = object.find(name);
   const std::string* text = value == nullptr ? nullptr : value->string();
@@ -226,7 +226,7 @@ Result<SecretString> read_secret_text(const ObjectReader& object, std::string_vi
   return text == nullptr ? SecretString() : SecretString(*text);
 }
 
-// A []byte of Go's: standard base64, in which line breaks are passed over.
+// A []byte of Go's: standard base64, in which line breaks are ignored.
 Status check_base64(const ObjectReader& object, std::string_view name, std::string_view text) {
   std::optional<std::string> bytes = decode_base64(text);
   if (!bytes) return json::field_error(object.path_of(name), "is no base64");
@@ -241,7 +241,7 @@ Result<std::string> read_base64(const ObjectReader& object, std::string_view nam
   return *text;
 }
 
-// Not what Go would leave out again: null, "", [] and {}.
+// Without values that Go omits: null, "", [] and {}.
 bool is_set(const ObjectReader& object, std::string_view name) {
   const Value* value = object.find(name);
   if (value == nullptr) return false;
@@ -388,8 +388,8 @@ Error refused(std::string message, std::string hint) {
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// A field whose value is a path: the file of the reader's that it names would be sent to a server
-// that the writer names.
+// A field whose value is a path: a local file of the reader would be sent to a server that the
+// writer chooses.
 struct PathField {
   std::string KubeconfigUser::*path;
   std::string_view name;

@@ -2,9 +2,9 @@
 // Reading kubeconfigs (k8s.io/client-go/tools/clientcmd/api/v1): the hub's, which this user wrote,
 // and those stored in Secrets, which others did.
 //
-// A stored kubeconfig may not make its reader run code, or send the reader's own files to a
-// server of the writer's choice, or act as somebody else than its user: such fields are refused in
-// every user of the file, never ignored, as Istio and Kueue do.
+// A stored kubeconfig may not make its reader run code, or send the reader's own files to a server
+// of the writer's choice, or act as another user: such fields are refused in every user of the
+// file, and never ignored, as in Istio and Kueue.
 #pragma once
 
 #include <execcred/base/copyable_secret.hpp>
@@ -45,7 +45,7 @@ struct KubeconfigUser {
   std::vector<std::string> unknown_fields = {};
 };
 
-// What one context names.
+// The cluster and user of one context.
 struct KubeconfigContext {
   std::string name = {};
   std::string name_space = {};  // empty where it has none
@@ -63,20 +63,20 @@ class Kubeconfig {
   // or context, and where two clusters, users or contexts have one name.
   static Result<Kubeconfig> parse(std::string_view text, Source source = Source::stored);
 
-  // Relative paths in it are meant from the folder of its file, as in clientcmd.
+  // Resolves relative paths from the folder of its file, as clientcmd does.
   void resolve_paths(const std::filesystem::path& folder);
 
-  // As clientcmd merges the files of KUBECONFIG: what is here already stays, whole.
+  // Merges as clientcmd merges the files of KUBECONFIG: existing entries stay unchanged.
   void merge(Kubeconfig other);
 
   // The context of that name; for an empty name the current one, or the only one where none is
-  // current. Fails: there is no such context, it is not clear which, its cluster or user is
-  // missing, its cluster has no server.
+  // current. Fails: there is no such context, it is ambiguous, its cluster or user is missing, its
+  // cluster has no server.
   Result<KubeconfigContext> context(std::string_view name) const;
 
   std::vector<std::string> context_names() const;  // in the file's order
 
-  // What the writer of a stored kubeconfig may not have. `allowed_fields`: "clientKey",
+  // Refuses fields that a stored kubeconfig may not have. `allowed_fields`: "clientKey",
   // "clientCertificate", "tokenFile". `allow_insecure` permits insecure-skip-tls-verify. Names the
   // user or cluster, the field, and what would allow it. Fails (no_credential).
   Status check_stored(const std::set<std::string, std::less<>>& allowed_fields,

@@ -21,8 +21,8 @@ class KubeconfigWriter {
   Status add(const Access& access);
   std::size_t size() const { return names_.size(); }
 
-  // YAML. With one cluster its context is the current one, with more none is. Leaves the writer
-  // empty.
+  // Returns YAML. The context of a single cluster is the current one; with more clusters there is
+  // none. Leaves the writer empty.
   std::string take_text();
 
  private:
@@ -31,7 +31,7 @@ class KubeconfigWriter {
   std::set<std::string> names_;
   std::map<std::string, std::string> users_;  // the exec config's text → the user's name
   std::set<std::string> user_names_;
-  // The three lists as YAML text: thousands of clusters fit better so than as trees.
+  // The three lists as YAML text, which takes less memory than trees for thousands of clusters.
   std::string clusters_;
   std::string contexts_;
   std::string users_text_;

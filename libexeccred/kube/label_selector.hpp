@@ -3,7 +3,7 @@
 //
 //   app=web   app==web   tier!=db   region   !legacy   env in (a,b)   env notin (c)
 //
-// joined by commas. They are sent to the API server, and what it answers is matched again here.
+// joined by commas. They are sent to the API server, and its answer is matched again here.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -24,7 +24,7 @@ class LabelSelector {
 
   bool matches(const Labels& labels) const;
 
-  // These requirements, and those of `defaults` about keys that none of these names.
+  // These requirements, and those of `defaults` for other keys.
   LabelSelector with_defaults(const LabelSelector& defaults) const;
 
   bool empty() const { return requirements_.empty(); }

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Those of a folder may be anything; a file that is named is meant.
+// Files of a folder may be of any kind; a file that is named must be an inventory.
 bool is_of_others(const std::string& text) {
   const std::vector<Result<json::Value>> documents = parse_each_document(text, kMaxInventory);
   return std::all_of(documents.begin(), documents.end(), [](const Result<json::Value>& one) {

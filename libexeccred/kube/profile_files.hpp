@@ -11,7 +11,7 @@
 
 namespace execcred {
 
-// Gets each ClusterProfile, or why one could not be read: none keeps the others.
+// Gets each ClusterProfile, or why one could not be read, which does not affect the others.
 using ReceiveProfileOrError = std::function<void(Result<ClusterProfile>, const ProfileName&)>;
 
 // `source` is for messages: "'profiles.yaml'".
@@ -19,7 +19,7 @@ void read_profiles(std::string_view text, const std::string& source,
                    const ReceiveProfileOrError& receive);
 
 // A file, or the manifests of a folder (manifest_walk.hpp), of which those that are no Kubernetes
-// objects are passed over. Fails (configuration) where the path itself cannot be read.
+// objects are ignored. Fails (configuration) where the path itself cannot be read.
 Status read_profiles_in(const std::filesystem::path& path, const ReceiveProfileOrError& receive);
 
 }  // namespace execcred

@@ -81,7 +81,7 @@ MappingInspection inspect_provider_mapping(std::string_view text) {
       json::parse(text, {.bytes = kMaxMapping, .keys = json::Keys::ignore_case});
   if (!value) {
     inspection.problems.push_back(json::field_error("", value.error().message));
-    // Keys that differ only in case hide no other problem.
+    // Keys that differ only in case must not hide another problem.
     value = json::parse(text, {.bytes = kMaxMapping});
     if (!value) return inspection;
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mapping file (--clusterprofile-provider-file): which program stands for an access
-// provider's name. The controller's own, and the only thing that decides what runs.
+// The mapping file (--clusterprofile-provider-file): which program runs for the name of an access
+// provider. It belongs to the controller, and alone decides what runs.
 //
-// The format is that of sigs.k8s.io/cluster-inventory-api pkg/access, keys in any case as Go's
-// encoding/json takes them, unknown ones passed over. Unlike there, a mistake is found when the
-// file is read, not when a cluster happens to need the entry.
+// The format is that of sigs.k8s.io/cluster-inventory-api pkg/access, keys in any case as in Go's
+// encoding/json, unknown ones ignored. Unlike there, a mistake is found when the file is read, and
+// not when a cluster needs the entry.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -58,7 +58,7 @@ struct ProviderMapping {
 // twice, an empty or relative command, an unknown version, policy or interactiveMode.
 Result<ProviderMapping> parse_provider_mapping(std::string_view text);
 
-// The same of a file, at most 1 MiB. Fails (configuration) also where it cannot be read.
+// The same for a file of at most 1 MiB. Fails (configuration) also where it cannot be read.
 Result<ProviderMapping> load_mapping(const std::filesystem::path& path);
 
 // The same, with all problems at once. `mapping` holds every entry that is an object,
@@ -69,8 +69,9 @@ struct MappingInspection {
 };
 MappingInspection inspect_provider_mapping(std::string_view text);
 
-// Whether a command may be relative, as in a kubeconfig and for consumers that put a folder before
-// it. A bare name is looked up in PATH; one with a slash is a path from the caller's folder.
+// Whether a command may be relative: in a kubeconfig, and for consumers that put a folder before
+// it. A bare name is looked up in PATH; one with a slash is relative to the caller's working
+// directory.
 enum class CommandRule { absolute, any };
 
 // The name that clients may look up in PATH: that of a bare name, and of "./x", because client-go
@@ -86,7 +87,7 @@ struct ExecInspection {
 };
 ExecInspection inspect_exec_config(const json::ObjectReader& object, CommandRule rule);
 
-// The fields that are read, as they are spelled: of an entry of "providers", and of execConfig.
+// The names of the fields that are read: of an entry of "providers", and of execConfig.
 std::vector<std::string_view> mapped_provider_fields();
 std::vector<std::string_view> exec_config_fields();
 

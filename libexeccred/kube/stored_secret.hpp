@@ -20,8 +20,8 @@ struct StoredSecret {
   std::string type = {};
   Labels labels = {};
   Labels annotations = {};
-  // In base64, as the API has them, unless is_decoded: a value that is none harms only who asks
-  // for it.
+  // In base64, as in the API, unless is_decoded. Malformed base64 affects only the reader of that
+  // value.
   std::map<std::string, SecretString, std::less<>> data = {};
   bool is_decoded = false;
 
@@ -31,8 +31,8 @@ struct StoredSecret {
   Result<std::optional<SecretString>> value(std::string_view key) const;
 };
 
-// Takes the values out of the document and wipes what is left of it. `is_item` of a list: those
-// carry no kind. Fails (no_credential) for what is no Secret.
+// Moves the values out of the document and wipes the rest. `is_item`: an item of a list, which has
+// no kind. Fails (no_credential) if it is no Secret.
 Result<StoredSecret> take_secret(json::Value document, bool is_item = false);
 
 // [-._a-zA-Z0-9]+, at most 253.

@@ -97,7 +97,7 @@ Result<SecretString> make_assertion(const ClientAuthentication& client, TimePoin
   json::Value claims;
   claims.add("iss", json::Value(client.client_id));
   claims.add("sub", json::Value(client.client_id));
-  // One string: there are servers that refuse an array of several.
+  // One string, because some servers refuse an array.
   claims.add("aud", json::Value(client.assertion_audience));
   claims.add("jti", json::Value(id));
   claims.add("iat", numeric_date(now));
@@ -184,7 +184,7 @@ Status authenticate_client(const ClientAuthentication& client, TimePoint now, Ht
   if (has_control_character(client.client_id)) {
     return unusable("the client id has a control character");
   }
-  // In the header it would stand a second time.
+  // The header would contain it a second time.
   if (!client.client_id.empty() && client.method != ClientAuthMethod::client_secret_basic) {
     form.add("client_id", client.client_id);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a client proves to an OAuth 2.0 server who it is (RFC 6749 section 2.3, RFC 7521, RFC 7523,
-// RFC 8705): by exactly one mechanism in each request.
+// How a client authenticates to an OAuth 2.0 server (RFC 6749 section 2.3, RFC 7521, RFC 7523, RFC
+// 8705): by exactly one mechanism in each request.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -23,13 +23,13 @@ enum class ClientAuthMethod {
   client_secret_post,   // in the body
   private_key_jwt,      // an assertion signed for this request
   tls_client_auth,      // the certificate of the TLS connection
-  federated,            // an assertion that somebody else issued
+  federated,            // an assertion that another issuer made
 };
 
 std::string_view name_of(ClientAuthMethod method);
 std::optional<ClientAuthMethod> client_auth_method(std::string_view name);
 
-// What there is to authenticate with, and what the server says that it takes.
+// What the client can authenticate with, and what the server says it accepts.
 struct ClientAuthChoice {
   bool has_private_key = false;
   bool has_secret = false;
@@ -37,8 +37,8 @@ struct ClientAuthChoice {
   std::vector<std::string> supported = {};  // token_endpoint_auth_methods_supported; empty: unknown
 };
 
-// The key before the secret before the certificate. A secret goes into the header, unless the
-// server takes it in the body alone.
+// The key takes precedence over the secret, and the secret over the certificate. A secret goes into
+// the header, unless the server accepts it only in the body.
 ClientAuthMethod default_client_auth(const ClientAuthChoice& choice);
 
 // "urn:ietf:params:oauth:client-assertion-type:" before a name that has no colon.
@@ -55,11 +55,10 @@ struct ClientAuthentication {
   std::string assertion_type = "jwt-bearer";   // federated
 };
 
-// Adds what the mechanism needs to the request's headers and to its form. An assertion is made
-// anew by each call, because servers refuse one that they have seen; it is good for three minutes.
+// Adds what the mechanism needs to the request's headers and to its form. Each call makes a new
+// assertion, because servers refuse one that they have seen; it is valid for three minutes.
 // tls_client_auth adds the client's id: its certificate belongs into the HttpSettings. Fails
-// (configuration) where something is missing, or where the form or the request authenticates
-// already.
+// (configuration) if something is missing, or if the form or the request authenticates already.
 Status authenticate_client(const ClientAuthentication& client, TimePoint now, HttpRequest& request,
                            Form& form);
 

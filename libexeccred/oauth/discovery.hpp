@@ -37,30 +37,30 @@ Result<DiscoveryDocument> parse_discovery(std::string_view document, std::string
 Result<DiscoveryDocument> discover(HttpClient& client, std::string_view issuer, CallContext& call,
                                    const RetryPolicy& policy = {});
 
-// Where a client that authenticates so asks for tokens.
+// The token endpoint for a client that authenticates in this way.
 const std::string& token_endpoint_for(const DiscoveryDocument& document, ClientAuthMethod method);
 
-// An issuer's discovery document, kept in the cache directory for an hour: a token endpoint rarely
-// moves, and finding it costs as much as asking it.
+// An issuer's discovery document, stored in the cache directory for an hour: a token endpoint
+// rarely changes, and discovery costs as much as a token request.
 //
 // There is no lock, unlike for credentials: a document is fetched by a GET that changes nothing at
 // the issuer, so that two processes may both fetch it, and the later one's file stays.
 
 class DiscoveryCache {
  public:
-  // Without a directory nothing is kept; one that is given must outlive this. `ca_certificates`
-  // are those by which the issuer is verified (TlsSettings), as a document that came by other ones
-  // does not count.
+  // Without a directory nothing is stored; a given one must outlive this. `ca_certificates` are
+  // those that verify the issuer (TlsSettings): a document that was verified with others is not
+  // used.
   DiscoveryCache(const CacheDirectory* directory, std::string_view issuer,
                  std::string_view ca_certificates);
 
-  // The kept document while it is younger than an hour, else the issuer's. What is kept is read as
-  // strictly as what the issuer sends: a file that is corrupt or says something else is a miss.
-  // Fails as discover() does.
+  // The kept document while it is younger than an hour, else the issuer's. The stored document is
+  // parsed as strictly as the issuer's: a corrupt or different one is a miss. Fails as discover()
+  // does.
   Result<DiscoveryDocument> get(HttpClient& client, CallContext& call,
                                 const RetryPolicy& policy = {}) const;
 
-  // For when the endpoint that it names is not there: the next run asks the issuer again.
+  // For an endpoint that does not exist any more: the next run asks the issuer again.
   void forget() const;
 
  private:

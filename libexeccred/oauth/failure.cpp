@@ -164,8 +164,8 @@ struct KnownError {
   std::string_view cause = {};
 };
 
-// RFC 6749, 6750, 7523, 8628, 8693 and 8707, OpenID Connect, and Dex. All but three stay what they
-// are however often one asks.
+// RFC 6749, 6750, 7523, 8628, 8693 and 8707, OpenID Connect, and Dex. Only three of them may pass;
+// the others are final.
 constexpr std::array<KnownError, 18> kErrors = {{
     {"invalid_request", false,
      "the server needs another field, or does not want one that was sent"},
@@ -287,7 +287,7 @@ std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string&
   const bool has_error = error != nullptr && !error->is_null();
   std::optional<Error> found;
   if (has_error) {
-    // `error` may be an object: so do APIs that are no token endpoint after all.
+    // `error` may be an object, as in APIs that are no token endpoint.
     found = described_failure(reply, json::text_or_empty(*document, "error"),
                               json::text_or_empty(*document, "error_description"), server, secrets);
   } else if (!is_success) {

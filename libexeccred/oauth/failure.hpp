@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a WWW-Authenticate header says that was wrong with a token (RFC 6750, section 3): gateways
-// in front of a server often say it there alone.
+// in front of a server often report it only there.
 #pragma once
 
 #include <execcred/base/error.hpp>
@@ -24,7 +24,7 @@ struct ChallengeError {
 // nullopt: there is none, or the header is not as RFC 9110, section 11.6.1, has it.
 std::optional<ChallengeError> challenge_error(std::string_view header);
 
-// What a reply of an OAuth 2.0 server says that went wrong, and what to make of it.
+// Reads the error of an OAuth 2.0 server's reply, and adds the remedy.
 
 // A reply without an error of OAuth: a status other than 200. `server` is its origin.
 Error status_failure(const HttpResponse& reply, const std::string& server);

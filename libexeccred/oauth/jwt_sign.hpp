@@ -27,7 +27,7 @@ class SigningKey {
   // The name of JWA: RS256, PS256, ES256, EdDSA and so on.
   std::string_view algorithm() const { return algorithm_; }
 
-  // HEADER.PAYLOAD.SIGNATURE of any header and payload, which are taken as they are.
+  // HEADER.PAYLOAD.SIGNATURE of any header and payload, which are not checked.
   Result<SecretString> sign(std::string_view header, std::string_view payload) const;
 
  private:

@@ -13,8 +13,9 @@
 
 namespace execcred {
 
-// Where plain http is as good as https, because no network lies between: this machine, its link,
-// the metadata servers of the clouds. Decided by the parsed host, never by how a text begins.
+// Hosts to which plain http is as safe as https, because there is no network between: this machine,
+// its link, the metadata servers of the clouds. Decided by the parsed host, never by the beginning
+// of a text.
 bool is_local_host(const Host& host);
 
 // Fails (configuration): no URL, neither https nor http, or http to a host that is not local.

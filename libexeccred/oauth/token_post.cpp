@@ -20,7 +20,8 @@ void add_secret(const SecretString& secret, SecretTexts& secrets) {
   secrets.push_back(form_urlencode(secret.reveal()));
 }
 
-// Fills the request for one attempt, and collects what a server may not be seen to repeat of it.
+// Fills the request for one attempt, and collects its secrets, which a message may not show even if
+// the server repeats them.
 Status fill(const TokenPost& post, HttpRequest& request, SecretTexts& secrets) {
   request.headers.clear();
   request.add_header("Content-Type", kFormType);
@@ -47,7 +48,7 @@ Verdict judge_oauth_reply(const HttpResponse& reply, const std::string& server,
   std::optional<Error> failure = oauth_failure(reply, server, secrets);
   if (!failure) return Verdict::accept();
   Verdict verdict = judge_failure(*std::move(failure), reply);
-  // A server's own fault that is not among the statuses that pass is asked about once.
+  // A server error whose status is not one of those that may pass is not retried.
   const bool is_lasting_fault =
       reply.status >= 500 && judge_status({}, reply).next == Verdict::Next::accept;
   if (is_lasting_fault) verdict.next = Verdict::Next::fail;

@@ -18,8 +18,8 @@ enum class ReplyToken { access_token, id_token };
 
 struct TokenReply {
   SecretString token = {};
-  std::optional<TimePoint> expires_at = {};  // nullopt: nothing tells its end
-  SecretString refresh_token = {};           // empty: the one that was used stays good
+  std::optional<TimePoint> expires_at = {};  // nullopt: its end is unknown
+  SecretString refresh_token = {};           // empty: the used one stays valid
   std::string issued_token_type = {};
 };
 
@@ -31,8 +31,8 @@ struct TokenReplyRules {
 };
 
 // An access token ends at the earlier of `expires_in` (a number, or a string with one) and its own
-// `exp`, if it is a JWT; an id_token must be a JWT and ends at its own `exp`. Neither is believed
-// for more than 24 hours. `token_type` may be missing, "Bearer" or "N_A", in any case.
+// `exp`, if it is a JWT; an id_token must be a JWT and ends at its own `exp`. Both are limited to
+// 24 hours. `token_type` may be missing, "Bearer" or "N_A", in any case.
 //
 // Fails with no_credential, or with unavailable for what may pass (429, 5xx,
 // temporarily_unavailable, slow_down, server_error), which is transient. Messages show `error` and

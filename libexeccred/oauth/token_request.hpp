@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking a token endpoint for a token without a person: token exchange (RFC 8693), JWT bearer
+// Requests a token from a token endpoint without a person: token exchange (RFC 8693), JWT bearer
 // grants (RFC 7523), client credentials and refresh tokens (RFC 6749).
 #pragma once
 
@@ -37,7 +37,7 @@ struct TokenRequest {
   std::vector<std::string> audiences = {};
   std::vector<std::string> resources = {};
   std::string scope = {};                       // names separated by spaces
-  std::vector<TokenParameter> parameters = {};  // what a server wants besides
+  std::vector<TokenParameter> parameters = {};  // further parameters of a server
   ReplyToken token = ReplyToken::access_token;
 };
 
@@ -57,9 +57,9 @@ std::string token_type_urn(std::string_view name);
 Result<Form> token_form(const TokenRequest& request);
 
 // POSTs the request to the token endpoint, an https URL, by the retry policy; each attempt
-// authenticates anew. Beyond what http.hpp and token_reply.hpp say: an error that no repetition
-// changes is not repeated whatever its status, and one that may pass is. A refresh token, and an
-// assertion of somebody else's that is_single_use(), are sent once.
+// authenticates again. Besides the rules of http.hpp and token_reply.hpp: a permanent error is not
+// retried whatever its status, and one that may pass is. A refresh token, and an assertion of
+// somebody else's that is_single_use(), are sent once.
 Result<TokenReply> request_token(HttpClient& client, const std::string& token_url,
                                  const TokenRequest& request,
                                  const ClientAuthentication& authentication, CallContext& call,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bound of the whole run.
+// The time limit of the whole run.
 //
-// Clients run a plugin without a timeout and hold a lock meanwhile, so every step must end: also
-// the ones that cannot be interrupted (a resolver, a read of standard input). One interval timer
-// covers them all; its handler writes an error that was prepared beforehand and ends the
-// process, using nothing but what POSIX allows in a signal handler.
+// Clients run a plugin without a timeout and hold a lock during the run, so every step must end,
+// even those that cannot be interrupted (a resolver, a read of standard input). One interval timer
+// covers them all; its handler writes an error that was prepared beforehand and ends the process,
+// using nothing but what POSIX allows in a signal handler.
 #pragma once
 
 #include <execcred/base/duration.hpp>
@@ -20,14 +20,14 @@ inline constexpr std::string_view kTimeoutHint = "--timeout=DURATION sets the li
 // the former limit. The hint, at most 128 bytes, says what to do about it.
 void start(std::string_view program, Duration limit, std::string_view hint = kTimeoutHint);
 
-// Ends nothing any more, until start() is called again.
+// Stops the timer until start() is called again.
 void stop();
 
-// What the run is busy with, for the message: "timed out after 8s while PHASE". Text with static
-// storage duration only: the handler reads it. nullptr: nothing to tell.
+// The current step of the run, for the message: "timed out after 8s while PHASE". Text with static
+// storage duration only: the handler reads it. nullptr: none.
 void enter_phase(const char* phase);
 
-// Whether the run waits for another side, whose silence is then the reason of a time-out.
+// Whether the run waits for another side, which is then the reason of a time-out.
 void set_waiting_for_source(bool is_waiting);
 bool is_waiting_for_source();
 
@@ -35,8 +35,8 @@ bool is_waiting_for_source();
 // It must be async-signal-safe.
 void on_timeout(void (*action)(const char* phase));
 
-// Writes all of `text` to standard error if that can be done without waiting: a reader that
-// left its pipe full must not hold the process up. Async-signal-safe.
+// Writes all of `text` to standard error if that can be done without waiting: a full pipe of a
+// reader must not block the process. Async-signal-safe.
 void write_to_stderr(std::string_view text);
 
 }  // namespace execcred::deadline

@@ -99,8 +99,8 @@ Result<std::optional<SecretString>> read_secret_file_if_there(const fs::path& pa
     Walk walk(path);
     const std::optional<OpenFile> file = TRY(walk.open_file());
     if (walk.is_absent()) {
-      // A directory that a symlink led to may have been swapped away before it was emptied: then
-      // the next walk ends in another one.
+      // The directory behind a symlink may have been replaced and then emptied: the next walk ends
+      // in another one.
       if (!walk.followed_symlinks() || walk.reached() == absent_from) {
         return std::optional<SecretString>();
       }
@@ -150,7 +150,7 @@ Result<std::string> read_file(const fs::path& path, std::size_t max_bytes) {
   const Result<SecretString> content = read_secret_file(path, max_bytes);
   if (content) return std::string(content->reveal());
   Error error = content.error();
-  error.cause = {};  // it is no source of credentials, but a part of the settings
+  error.cause = {};  // it is part of the settings, and not a source of credentials
   return error;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that decide something (tokens, CAs, mappings), read only when nobody else could have
-// put them there.
+// Trusted files (tokens, CAs, mappings): read only if no other user could have put them there.
 //
 // The path is walked from the root, one directory at a time, without letting the kernel follow
 // a symlink. Every directory on the way must belong to root or to this user and not be writable
@@ -10,7 +9,7 @@
 // (token -> ..data/token, ..data -> ..2026_07_01). The file itself must be regular, belong to
 // root or this user, and not be writable by group or others.
 //
-// A kubelet that swaps `..data` in the middle is met by starting again; a file that changes
+// If the kubelet replaces `..data` during the walk, the walk starts again; a file that changes
 // while it is read is read again.
 #pragma once
 
@@ -44,13 +43,13 @@ Result<std::vector<std::optional<SecretString>>> read_secret_directory(
     const std::filesystem::path& directory, const std::vector<std::string>& names,
     std::size_t max_bytes = kMaxSecretFile);
 
-// A file whose content decides nothing by itself (a ClusterProfile): anybody may own it, and
-// symlinks are followed. Still regular, of bounded size, and no shorter than its size says.
+// A file that is not trusted (a ClusterProfile): any user may own it, and symlinks are followed.
+// Still regular, of bounded size, and no shorter than its size says.
 Result<std::string> read_untrusted_file(const std::filesystem::path& path, std::size_t max_bytes);
 
-// Reads to the end of an open descriptor that need not be a file (standard input).
-// `name` is how messages call it. Blocks until the writer closes it; the deadline ends that. Memory
-// is taken for `expected` bytes at once.
+// Reads to the end of an open descriptor that need not be a file (standard input). `name` is how
+// messages call it. Blocks until the writer closes it; the deadline ends that. Memory for
+// `expected` bytes is allocated at once.
 Result<std::string> read_stream(int descriptor, std::size_t max_bytes, const std::string& name,
                                 std::size_t expected = 0);
 

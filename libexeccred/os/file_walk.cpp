@@ -114,7 +114,7 @@ bool Walk::look_at(const std::string& name, Entry& entry) const {
   if (!is_shared_) {
     return fstatat(base(), path.c_str(), &entry.status, AT_SYMLINK_NOFOLLOW) == 0;
   }
-  // Another may take the name of an entry that its owner removes.
+  // Another file may get the name of an entry that its owner removes.
   entry.held.reset(openat(base(), path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   return entry.held && fstat(entry.held.get(), &entry.status) == 0;
 }

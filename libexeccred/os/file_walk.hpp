@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way from the root to a file that decides something; file.hpp has the rules.
+// The walk from the root to a trusted file; file.hpp has the rules.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -26,14 +26,15 @@ struct OpenFile {
   struct stat status = {};
 };
 
-// One walk. A directory that only trusted users change stays what it was when it was looked at, so
-// names below it are looked up by path; below one that others may put entries into, the entry
+// One walk. A directory that only trusted users can change does not change after the check, so
+// names below it are looked up by path; below one in which others may create entries, the entry
 // itself is held open.
 class Walk {
  public:
   explicit Walk(std::filesystem::path path) : asked_(std::move(path)) {}
 
-  // nullopt: the file is not there, or was swapped on the way (is_absent() tells which).
+  // nullopt: the file does not exist, or was replaced during the walk (is_absent() distinguishes
+  // them).
   Result<std::optional<OpenFile>> open_file();
   // The last directory has no entry of that name.
   bool is_absent() const { return is_absent_; }
@@ -44,11 +45,11 @@ class Walk {
 
  private:
   struct Entry {
-    FileDescriptor held;  // where it must not become another
+    FileDescriptor held;  // where it must not be replaced
     struct stat status = {};
   };
-  // What one step came to. A name that is gone, or is another kind of thing, since it was looked
-  // at means that the volume was swapped.
+  // The result of one step. If a name has disappeared or changed its kind since the check, the
+  // volume was replaced.
   enum class Step { walked, opened, swapped };
 
   Status start();
@@ -67,7 +68,7 @@ class Walk {
   std::filesystem::path here_;     // for messages
   FileDescriptor held_;            // the last directory that is held, if any
   std::string below_;              // from there, or from the root; ends in '/' unless empty
-  bool is_shared_ = false;         // it is sticky, and others may put entries into it
+  bool is_shared_ = false;         // it is sticky, and others may create entries in it
   std::deque<std::string> names_;  // still to be walked
   int symlinks_ = 0;
   bool is_confined_ = false;  // a symlink of the last name was followed

@@ -30,7 +30,7 @@ Error cannot_write(const fs::path& path, const std::string& why, std::string hin
                .hint = std::move(hint)};
 }
 
-// What is appended to ".NAME": nobody else's file has such a name, or it would be removed.
+// The suffix of ".NAME". No other program's file may have such a name, because it would be removed.
 constexpr std::string_view kOurs = ".execcred-";
 constexpr std::string_view kRandomLetters = "XXXXXX";  // mkostemp's
 
@@ -51,7 +51,7 @@ void sync_directory(const fs::path& target) {
   if (descriptor) fsync(descriptor.get());
 }
 
-// What is there already, if it may be replaced.
+// The existing file, if it may be replaced.
 Status check_target(const fs::path& path, bool& exists) {
   struct stat status = {};
   exists = lstat(path.c_str(), &status) == 0;
@@ -64,7 +64,7 @@ Status check_target(const fs::path& path, bool& exists) {
   return {};
 }
 
-// Those that killed processes left for this target.
+// The files that killed processes left for this target.
 void remove_unfinished(const fs::path& directory, const std::string& target_name) {
   std::error_code failed;
   for (fs::directory_iterator entry(directory, failed), end; !failed && entry != end;
@@ -74,8 +74,8 @@ void remove_unfinished(const fs::path& directory, const std::string& target_name
   }
 }
 
-// Held by who writes a file, shared with others who do: while nobody else does, what is unfinished
-// is left over. Empty where the file system has no locks, or execcred install holds this one.
+// A shared lock of all writers: if no other process holds it, unfinished files are leftovers. Empty
+// if the file system has no locks, or execcred install holds this one.
 FileDescriptor lock_directory(const fs::path& target) {
   const fs::path directory = target.has_parent_path() ? target.parent_path() : fs::path(".");
   FileDescriptor lock(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -109,7 +109,7 @@ NewFile::~NewFile() {
 
 Result<NewFile> NewFile::write(const fs::path& target, std::string_view content, mode_t mode) {
   NewFile created(target);
-  // Closed at the end: a program that somebody has open for writing cannot be executed.
+  // Closed at the end: a program that is open for writing cannot be executed.
   const FileDescriptor file(mkostemp(created.path_.data(), O_CLOEXEC));
   if (!file) created.path_.clear();
   if (!file || !fill(file.get(), content, mode)) {

@@ -14,8 +14,8 @@
 
 namespace execcred {
 
-// A file under a name of its own, beside the one whose place it takes at the end. Until then it is
-// removed with its owner; of a process that was killed it stays, and is_name() tells it.
+// A file with a temporary name beside the one that it replaces at the end. Until then its owner
+// removes it; the file of a killed process stays, and is_name() recognises it.
 class NewFile {
  public:
   // Whole, and on the disk, with these permissions whatever the umask is. Fails (configuration).
@@ -29,7 +29,7 @@ class NewFile {
   ~NewFile();
 
   const std::string& path() const { return path_; }
-  // Whatever has the target's name (a running program, a symbolic link itself) loses it. Fails
+  // Replaces whatever has the target's name (a running program, a symbolic link itself). Fails
   // (configuration).
   Status take_place();
 
@@ -43,7 +43,8 @@ class NewFile {
   std::string path_;  // empty once there is nothing to remove
 };
 
-// Signals that would end the process wait while it lives, so that no new file is left behind.
+// Signals that would end the process are blocked while it lives, so that no new file is left
+// behind.
 class SignalsHeld {
  public:
   SignalsHeld();
@@ -57,11 +58,11 @@ class SignalsHeld {
 
 enum class Written { replaced, unchanged };
 
-// Writes a new file beside `path`, readable by this user alone, and renames it over. A file that
-// has this content already is left untouched, its mtime too. Fails (configuration): the
-// directory is missing or not writable, the disk is full, or `path` is something other than a
-// regular file that its owner may write; nothing is left behind then. What a process that was
-// killed left for this `path` is removed.
+// Writes a new file beside `path`, readable by this user alone, and renames it over. A file with
+// this content is not touched, and keeps its mtime. Fails (configuration): the directory is missing
+// or not writable, the disk is full, or `path` is something other than a regular file that its
+// owner may write; nothing is left behind then. Leftovers of killed processes for this `path` are
+// removed.
 Result<Written> replace_file(const std::filesystem::path& path, std::string_view content);
 
 }  // namespace execcred

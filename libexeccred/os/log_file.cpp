@@ -29,7 +29,7 @@ Error cannot_log(const fs::path& path, const std::string& why) {
 
 bool is_trusted_owner(uid_t owner) { return owner == 0 || owner == geteuid(); }
 
-// Nobody else can have put the folder there, or can replace it. Fails where it cannot be looked at.
+// Whether no other user can have created or can replace the folder. Fails if it cannot be examined.
 Status check_folder(const fs::path& log, const std::string& folder, bool& is_link) {
   struct stat status = {};
   if (lstat(folder.c_str(), &status) != 0) return cannot_log(log, system_message(errno));
@@ -42,8 +42,8 @@ Status check_folder(const fs::path& log, const std::string& folder, bool& is_lin
   return cannot_log(log, in_quotes(folder) + " is writable by other users");
 }
 
-// The folders from the root to the last. `has_links` where one of them is a symbolic link: what is
-// behind it was not looked at.
+// The folders from the root to the last. `has_links` if one of them is a symbolic link, whose
+// target was not checked.
 Status check_folders(const fs::path& log, const std::string& last, bool& has_links) {
   for (std::size_t end = last.find('/', 1);; end = last.find('/', end + 1)) {
     TRY(check_folder(log, last.substr(0, end), has_links));
@@ -82,8 +82,8 @@ Result<FileDescriptor> open_checked(const fs::path& asked, const std::string& pa
   return file;
 }
 
-// Under the lock of the file, and only while the path still names the opened file. A process that
-// waited for the lock would wait for another one's rename, so none waits: it appends to its file.
+// Under the lock of the file, and only while the path still names the opened file. A process does
+// not wait for the lock, because another one is renaming: it appends to the file that it has.
 void rotate(const FileDescriptor& file, const std::string& path, const struct stat& opened) {
   if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) return;
   struct stat named = {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A log that many processes append to, a line a write.
+// A log to which many processes append, one line in each write.
 //
-// It is opened before there is something to write, because the handler of a deadline can do no more
-// than write. At 1 MiB it becomes PATH.1, whose former content is lost.
+// It is opened early, because the handler of a deadline can only write. At 1 MiB it is renamed to
+// PATH.1, whose previous content is lost.
 #pragma once
 
 #include <execcred/base/result.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The manifests of a folder, for every command that takes one: its .yaml, .yml and .json files, and
 // those of the folders inside, up to eight deep. Hidden folders and folders behind a symbolic link
-// are left out: a mounted ConfigMap has its files once more in a folder of the first sort, and the
-// others may be anywhere, and lead back here.
+// are left out: a mounted ConfigMap has its files a second time in a hidden folder, and a link may
+// lead anywhere, even back to this folder.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ struct ManifestVisitor {
   std::function<void(const std::filesystem::path& folder, const std::string& inside,
                      const std::string& reason)>
       unreadable;
-  // It holds folders that are too deep, and are not entered.
+  // It contains folders that are too deep, and are skipped.
   std::function<void(const std::filesystem::path& folder, const std::string& inside)> too_deep;
 };
 

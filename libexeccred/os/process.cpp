@@ -26,14 +26,14 @@
 namespace execcred {
 namespace {
 
-// Handlers have no other way to know.
+// Signal handlers can only read a global.
 volatile pid_t guarded_group = 0;
 
 constexpr std::array<int, 6> kEndingSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGALRM};
 std::array<struct sigaction, kEndingSignals.size()> former_actions;
 
 void end_group(int signal) {
-  // set_up_process() has it sent when the parent's thread ends, which the parent may survive.
+  // set_up_process() requests it for the end of the parent's thread, which the parent may survive.
   if (signal == SIGUSR1 && !has_lost_parent()) return;
   kill(-guarded_group, SIGKILL);
   for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
@@ -78,7 +78,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::size_t kChunk = 16 * 1024;
 constexpr std::size_t kMostInPipe = 1024 * 1024;  // fs.pipe-max-size
 
-// Of processes, memory or descriptors, which another moment may bring.
+// A lack of processes, memory or descriptors, which may pass.
 bool is_shortage(int error_number) {
   return error_number == EAGAIN || error_number == EINTR || error_number == EMFILE ||
          error_number == ENFILE || error_number == ENOMEM;
@@ -104,7 +104,7 @@ struct Pipe {
   FileDescriptor write_end;
 };
 
-// Never one of the standard numbers, which the child gives to others.
+// Never one of the standard numbers, which the child assigns to other files.
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends = {};
   const auto failed = [] {
@@ -131,7 +131,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// What the child needs, made before it exists: between vfork and execve it may allocate nothing.
+// What the child needs, made before the fork: between vfork and execve it must not allocate.
 struct Plan {
   const char* path;
   char* const* arguments;
@@ -181,7 +181,7 @@ bool close_listed_above(int last) {
   return size == 0;
 }
 
-// A kernel before 5.9 has no close_range, nor has each C library; and a filter may refuse it.
+// Kernels before 5.9 and some C libraries have no close_range, and a seccomp filter may refuse it.
 void close_above(int last) {
   if (syscall(SYS_close_range, static_cast<unsigned>(last) + 1, ~0U, 0U) == 0) return;
   if (close_listed_above(last)) return;
@@ -198,7 +198,7 @@ void close_above(int last) {
   action.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &action, nullptr);
   setpgid(0, 0);
-  // Not left behind when this process ends, however it ends.
+  // The child must not survive this process.
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   const int input = open_empty_input();
   const bool is_ready = getppid() == plan.parent && input >= 0 && dup2(input, STDIN_FILENO) >= 0 &&
@@ -225,8 +225,8 @@ int spawn(const Plan& plan, pid_t& pid) {
   return problem;
 }
 
-// A child, killed with its group and reaped when its owner goes. It is never reaped earlier: so
-// long, its number and its group's are nobody else's.
+// A child that is killed with its group and reaped by the destructor. It is never reaped earlier,
+// so that its pid and its group's are not reused.
 class Child {
  public:
   explicit Child(pid_t pid)
@@ -249,7 +249,7 @@ class Child {
     return end_.si_pid != 0 || is_lost_;
   }
 
-  // How it ended. Fails where something else of the caller's has reaped it.
+  // How it ended. Fails if other code of this process has reaped it.
   Status read_end(Finished& finished) const {
     if (is_lost_) {
       return Error{
@@ -309,8 +309,8 @@ class Collector {
     return child_.pidfd() < 0 ? std::chrono::milliseconds(20) : std::chrono::hours(1);
   }
 
-  // Whatever is there now; closes nothing, waits for nothing. Bounded, because a writer may be as
-  // fast as this reader; what a pipe can hold is read in any case.
+  // Reads what is available, without waiting or closing. The size is limited, because a writer may
+  // be as fast as this reader; the capacity of a pipe is read in any case.
   Status read_output(Finished& finished) {
     SecretString buffer;
     char* const data = buffer.reserve(kChunk);
@@ -368,7 +368,7 @@ Result<Finished> run_command(const Command& command) {
             .no_signals = {}};
   sigemptyset(&plan.no_signals);
   pid_t pid = 0;
-  // Until there is somebody to end the child.
+  // Until an owner exists that ends the child.
   std::optional<SignalBlock> block(std::in_place);
   const int problem = spawn(plan, pid);
   if (problem != 0) return cannot_start(command, problem);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What signals do to this process while it runs another program.
+// Signal handling while this process runs another program.
 #pragma once
 
 #include <execcred/base/duration.hpp>
@@ -39,14 +39,14 @@ class GroupGuard {
   ~GroupGuard();
 };
 
-// Runs another program to its end, for its output, within bounds.
+// Runs another program for its output, within limits.
 //
 // The program gets exactly the environment that is given, /dev/null for standard input, default
 // signal dispositions, no descriptor of the caller's, and a process group of its own, which is
-// killed whole at the deadline. Its end is what is waited for, not the end of its output: a
-// descendant that keeps the pipe open does not hold the caller up. It does not outlive its caller
-// either: when the thread that runs it ends, however it ends, so does the program. Safe in a
-// process with threads.
+// killed whole at the deadline. The call waits for its end, and not for the end of its output: a
+// descendant that keeps the pipe open does not delay the caller. It does not outlive its caller:
+// when the thread that runs it ends for any reason, so does the program. Safe in a process with
+// threads.
 
 struct Command {
   std::string path;  // absolute
@@ -55,13 +55,13 @@ struct Command {
   Duration limit;
   std::size_t max_output = 1024 * 1024;
   std::size_t max_error_output = 64 * 1024;  // more is read and dropped
-  // Gets what of the error output is kept, as it comes.
+  // Gets the kept part of the error output, as it arrives.
   std::function<void(std::string_view)> on_error_output = {};
   // A signal that ends this process (SIGTERM, SIGINT, SIGHUP, a deadline's SIGALRM) first ends the
-  // program's whole group. It sets their handlers for so long: for a process of one thread only.
+  // program's whole group. It sets their handlers during the run: for a process of one thread only.
   bool ends_with_signals = false;
-  // When it can be read from, the program is ended as at the limit; -1: none. For a process of many
-  // threads, each of which runs a program.
+  // When this descriptor becomes readable, the program is ended as at the limit; -1: none. For a
+  // process of many threads, each of which runs a program.
   int stop = -1;
 };
 

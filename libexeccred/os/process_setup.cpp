@@ -25,7 +25,7 @@ constexpr int kInternal = 70;
 
 volatile pid_t parent_at_start = 0;
 
-// Written in advance: there is no memory to write it in then.
+// Prepared in advance, because there is no memory for it at that time.
 std::array<char, 160> no_memory_text = {};
 
 void on_no_memory() {
@@ -33,8 +33,8 @@ void on_no_memory() {
   _exit(kInternal);
 }
 
-// The kernel sends this when the *thread* that started us ends, and a client may well end a
-// thread of its pool. Only a parent that is gone (we were given to another one) ends the run.
+// The kernel sends this when the *thread* that started us ends, and a client may end a thread of
+// its pool. The run ends only if the parent is gone (this process has another parent now).
 void on_parent_thread_end(int /*signal*/) {
   if (has_lost_parent()) _exit(kInternal);
 }
@@ -70,7 +70,7 @@ void occupy(int descriptor) {
   int opened = open("/dev/null", O_RDWR);
   if (opened < 0) opened = open("/", O_PATH | O_DIRECTORY);  // an empty chroot
   if (opened < 0) _exit(kInternal);
-  // Lower numbers were taken before, so `opened` is `descriptor`, but for a race nobody runs.
+  // Lower numbers are in use, so `opened` is `descriptor`: no other thread runs yet.
   if (opened != descriptor && dup2(opened, descriptor) < 0) _exit(kInternal);
 }
 
@@ -105,7 +105,7 @@ Status set_up_process() {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   parent_at_start = getppid();
   prctl(PR_SET_PDEATHSIG, SIGUSR1, 0, 0, 0);
-  // There is no signal for a parent that ended before.
+  // A parent that ended earlier causes no signal.
   if (has_lost_parent()) _exit(kInternal);
   if (is_closed) return cannot_write("it is closed");
   if ((flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH) != 0) {

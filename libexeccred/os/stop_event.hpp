@@ -19,10 +19,10 @@ class StopEvent {
   StopEvent& operator=(const StopEvent&) = delete;
   ~StopEvent();
 
-  // Once and for all. By any thread, any number of times; async-signal-safe.
+  // Permanent. Callable by any thread, any number of times; async-signal-safe.
   void request() const;
   bool is_requested() const;
-  // Returns at once where it is requested, and at `time` at the latest: whether it is requested.
+  // Waits for the request until `time`. Returns whether it is requested.
   bool wait_until(std::chrono::steady_clock::time_point time) const;
 
   // Readable as soon as it is requested. Never read or close it.

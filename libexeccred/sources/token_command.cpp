@@ -20,8 +20,8 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// What it printed may hold what nobody may see. A signal may be this machine's fault, for lack of
-// memory, say: nobody remembers it.
+// Its output may contain a secret. A signal may be a fault of this machine, such as a lack of
+// memory, so it is not cached.
 Error failed(const Finished& finished, const std::string& program) {
   const bool is_signal = finished.signal != 0;
   const std::string how = is_signal ? "was ended by signal " + std::to_string(finished.signal)
@@ -72,7 +72,7 @@ std::vector<std::string> environment_of_command(const Environment& environment) 
   return entries;
 }
 
-// What a shell changes from one command to the next says nothing about who runs it.
+// Variables that a shell changes for each command say nothing about the identity.
 std::string environment_fingerprint(const Environment& environment) {
   std::vector<std::string> entries = environment_of_command(environment);
   std::erase_if(entries, [](const std::string& entry) {

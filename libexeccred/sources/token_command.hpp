@@ -20,15 +20,15 @@ struct TokenCommand {
 // A JSON array of strings, the first an absolute path. Fails (configuration).
 Result<TokenCommand> parse_token_command(const std::string& text);
 
-// How long a program of the call may run: it is ended by us, and not by the end of the run, so that
-// its descendants end too.
+// How long a program of the call may run. It ends before the run's deadline, so that this code can
+// end its descendants too.
 Duration limit_of_command(const CallContext& call);
 
-// What a program gets of our environment: all but KUBERNETES_EXEC_INFO, which a ClusterProfile's
-// writer fills, and EXECCRED_*.
+// The environment of the program: all variables except KUBERNETES_EXEC_INFO, which a
+// ClusterProfile's writer fills, and EXECCRED_*.
 std::vector<std::string> environment_of_command(const Environment& environment);
 
-// Stands for that environment in a cache key, as it may well decide who the program is.
+// Represents that environment in a cache key, because it may determine the program's identity.
 std::string environment_fingerprint(const Environment& environment);
 
 // What the program prints, at most 128 KiB. Fails: no_credential (it fails, or prints more),

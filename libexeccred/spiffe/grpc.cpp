@@ -254,7 +254,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::size_t kReceiveSize = 8 * 1024;
-// Beyond the message: frames that carry nothing may come, but not for ever.
+// Besides the message: empty frames may come, but only a limited number.
 constexpr std::size_t kMaxOverhead = 1024 * 1024;
 constexpr std::uint32_t kMaxHeaderList = 64 * 1024;
 
@@ -295,7 +295,7 @@ class GrpcCall {
 
   GrpcReply run() {
     if (!start()) return local("there is no memory for HTTP/2");
-    // What is still to be sent when the reply is there (acknowledgements) nobody needs.
+    // Frames that are still to be sent after the reply (acknowledgements) are not needed.
     while (!reply_.is_done()) {
       if (!send_pending()) return take();
       if (!reply_.is_done() && !receive()) return take();
@@ -466,7 +466,7 @@ bool GrpcCall::send_pending() {
     } else if (errno == EAGAIN) {
       if (!wait_for(POLLOUT)) return false;
     } else if (errno == EPIPE || errno == ECONNRESET) {
-      // What the other side said before it left is still to be read.
+      // Data that the other side sent before it closed must still be read.
       return true;
     } else if (errno != EINTR) {
       return fail(failed("sending"));
@@ -476,7 +476,7 @@ bool GrpcCall::send_pending() {
 }
 
 bool GrpcCall::receive() {
-  // Our stream is open, so it was nghttp2 that gave the session up, and told the other side.
+  // Our stream is open, so nghttp2 ended the session, and told the other side.
   if (nghttp2_session_want_read(session_.get()) == 0) return give_up("it broke the protocol");
   if (!wait_for(POLLIN)) return false;
   std::array<char, kReceiveSize> buffer;
@@ -513,7 +513,7 @@ bool GrpcCall::wait_for(short events) {
   }
 }
 
-// Politeness: whether it arrives changes nothing for us.
+// A courtesy to the other side: its arrival makes no difference here.
 void GrpcCall::cancel() {
   nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, stream_, NGHTTP2_CANCEL);
   send_pending();

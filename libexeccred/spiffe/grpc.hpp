@@ -54,7 +54,7 @@ struct GrpcReply {
   // give them: unavailable for one that was lost, deadline_exceeded.
   GrpcCode code = GrpcCode::unknown;
   std::string text = {};  // of the status, printable, without secrets of ours
-  // The other side's answer cannot be understood, or is not gRPC's: asking again will not help.
+  // The answer cannot be parsed, or is not gRPC: a retry will not help.
   bool is_malformed = false;
   bool is_local = false;  // this machine's failure
   SecretString message = {};
@@ -64,8 +64,7 @@ struct GrpcReply {
 GrpcReply call_grpc(int socket, const GrpcRequest& request,
                     std::chrono::steady_clock::time_point deadline);
 
-// What follows is what gRPC puts into HTTP/2 (gRPC over HTTP2, "PROTOCOL-HTTP2.md"): statuses,
-// time-outs, messages.
+// gRPC's mapping to HTTP/2 (gRPC over HTTP2, "PROTOCOL-HTTP2.md"): statuses, time-outs, messages.
 
 // As gRPC's libraries print it: "PermissionDenied".
 std::string_view name_of(GrpcCode code);
@@ -94,9 +93,9 @@ class GrpcMessageReader {
  public:
   explicit GrpcMessageReader(std::size_t max_size) : max_size_(max_size) {}
 
-  // Takes what belongs to the message off the front of the piece; what is left would be a second
-  // one. Fails (no_credential): a message that is compressed, or larger than allowed, for which no
-  // memory is taken.
+  // Removes the message's bytes from the front of the piece; remaining bytes would be a second
+  // message. Fails (no_credential): a message that is compressed, or larger than allowed, for which
+  // no memory is taken.
   Status take_from(std::string_view& piece);
 
   bool is_complete() const { return header_size_ == kHeaderSize && message_.size() == size_; }
@@ -116,14 +115,14 @@ class GrpcMessageReader {
   SecretString message_;
 };
 
-// A reply while it comes in, frame by frame: what counts of its headers, and its message.
+// A reply as it arrives, frame by frame: the needed headers, and its message.
 class GrpcReplyReader {
  public:
   explicit GrpcReplyReader(const GrpcRequest& request)
       : takes_first_(request.takes_first), message_(request.max_message) {}
 
-  // Header blocks: an informational one may precede the response, trailers follow it. What a block
-  // says of grpc-status counts where it is the last one.
+  // Header blocks: an informational one may precede the response, trailers follow it. The
+  // grpc-status of the last block is used.
   void begin_headers();
   void add_header(std::string_view name, std::string_view value);
   void end_headers(bool ends_stream);
@@ -133,7 +132,7 @@ class GrpcReplyReader {
   // The stream is closed, in the right way where `http2_error` is 0.
   void end_stream(std::uint32_t http2_error);
 
-  // Nothing more is wanted of the stream.
+  // The stream is not needed any more.
   bool is_done() const { return reply_.has_value(); }
   // The stream is still open, and the other side should be told to stop.
   bool should_cancel() const { return is_done() && !is_closed_; }

@@ -2,8 +2,7 @@
 // JWT-SVIDs (SPIFFE JWT-SVID standard), from the agent and checked.
 //
 // The signature is not verified: the agent is trusted by its socket, and the API server has the
-// keys. What is checked here shows a misconfigured agent or entry before the API server's 401
-// does.
+// keys. These checks reveal a misconfigured agent or entry before the API server's 401.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -24,8 +23,8 @@ struct JwtSvid {
 };
 
 // Compact form, an algorithm of RS, ES or PS with 256, 384 or 512, typ absent or JWT or JOSE, a
-// SPIFFE ID as sub, equal to the message's, every one of `audiences` in aud, an exp that is to
-// come, an nbf at most 60 s ahead. Fails (no_credential).
+// SPIFFE ID as sub, equal to the message's, every one of `audiences` in aud, an exp in the future,
+// an nbf at most 60 s ahead. Fails (no_credential).
 Result<JwtSvid> check_jwt_svid(JwtSvidMessage message, const std::vector<std::string>& audiences,
                                TimePoint now);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of several SVIDs: an agent has one for each entry that fits the process, in an order that
-// means nothing.
+// Chooses one of several SVIDs: an agent has one for each entry that matches the process, in no
+// particular order.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -32,7 +32,7 @@ struct CertifiedUser {
   bool operator==(const CertifiedUser&) const = default;
 };
 
-// Of the candidate in this place; none where its certificate cannot be read.
+// The user of the candidate at this index; none if its certificate cannot be read.
 using CertifiedUserOf = std::function<std::optional<CertifiedUser>(std::size_t)>;
 
 // The place of the chosen one among the candidates, of which there is at least one. Where the
@@ -40,8 +40,8 @@ using CertifiedUserOf = std::function<std::optional<CertifiedUser>(std::size_t)>
 // certificates of one SPIFFE ID may be of different users, and the agent's order must not choose
 // the user: with `user_of` the candidates that are left must have one SPIFFE ID and one user.
 //
-// Fails (no_credential): none matches, several do and nothing chooses among them, another trust
-// domain. Messages list the candidates.
+// Fails (no_credential): none matches, several match and nothing chooses one, another trust domain.
+// Messages list the candidates.
 Result<std::size_t> choose_svid(const std::vector<SvidCandidate>& candidates,
                                 const SvidChoice& choice, const CertifiedUserOf& user_of = {});
 

@@ -94,7 +94,7 @@ X509SvidMessage read_svid(protozero::pbf_reader reader) {
   return svid;
 }
 
-// The mandatory field that is missing or empty, which are the same in Protocol Buffers.
+// The mandatory field that is missing or empty; Protocol Buffers do not distinguish them.
 std::string_view missing_field(const JwtSvidMessage& svid) {
   if (svid.spiffe_id.empty()) return "spiffe_id";
   return svid.svid.empty() ? "svid" : "";
@@ -161,7 +161,7 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kFirstPause(100);
 constexpr milliseconds kLongestPause(2000);
-// For an error to be told before the runner's own deadline ends everything, on a busy machine too.
+// Time to report an error before the run's own deadline, on a busy machine too.
 constexpr milliseconds kMargin(200);
 // Where less is left, no attempt can be expected to succeed: an agent may hash the caller's
 // program.
@@ -230,7 +230,7 @@ Error refusal(const GrpcReply& reply, const WorkloadEndpoint& endpoint) {
           reply.code == GrpcCode::permission_denied ? cause::kSourceForbidden : std::string_view()};
 }
 
-// Calls until one succeeds, fails for good, or the deadline is near.
+// Calls until one succeeds, fails permanently, or the deadline is near.
 class RetriedCall {
  public:
   RetriedCall(const WorkloadEndpoint& endpoint, const CallContext& call, GrpcRequest request)
@@ -269,14 +269,14 @@ class RetriedCall {
     if (reply.code == GrpcCode::ok) return std::move(reply.message);
     Error error = refusal(reply, endpoint_);
     if (reply.code != GrpcCode::deadline_exceeded) return error;
-    // That an answer did not come in a moment says less than the answers before.
+    // A time-out in the last moment says less than the answers before it.
     if (is_short && last_) return out_of_time(*last_);
     error.message = "timed out while waiting for the answer of the SPIFFE Workload API at " +
                     in_quotes(endpoint_.text);
     return out_of_time(std::move(error));
   }
 
-  // Nothing more is tried: the last attempt's error is the run's.
+  // No attempt follows: the last attempt's error is the result.
   Error out_of_time(Error error) const {
     error.is_transient = false;
     if (attempts_ > 1) {

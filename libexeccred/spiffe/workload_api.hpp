@@ -38,9 +38,9 @@ struct X509SvidMessage {
 class WorkloadApi {
  public:
   // What the call refers to must outlive this. A request is tried again up to the call's deadline
-  // for all that may pass: no socket yet, an agent that starts or goes, an entry that has not
-  // reached the agent. Only a call that is not needed is tried once: the agent is on this machine,
-  // so that may_retry does not count.
+  // after failures that may pass: no socket yet, an agent that starts or stops, an entry that has
+  // not reached the agent. Only a call that is not needed is tried once: the agent is on this
+  // machine, so may_retry is not used.
   WorkloadApi(WorkloadEndpoint endpoint, CallContext call)
       : endpoint_(std::move(endpoint)), call_(std::move(call)) {}
 

@@ -29,7 +29,7 @@ using std::chrono::steady_clock;
 
 constexpr const char* kNamed = "SPIFFE_ENDPOINT_SOCKET or --socket names the agent's socket";
 
-// Connecting to a file or a folder is refused as it is where nobody listens any more.
+// Connecting to a file or a folder fails with the same error as a socket without a listener.
 bool is_no_socket(const std::string& path) {
   struct stat status = {};
   return !path.empty() && ::stat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Client certificates and their private keys (RFC 5280, RFC 7468, RFC 5208, RFC 5915, RFC 8017),
-// checked before they are given away. What the API server would refuse, and what was never meant
-// to leave (a CA and its key), is refused here with the reason.
+// checked before they are given to a client. Certificates that the API server would refuse, and a
+// CA with its key, are refused here with the reason.
 //
-// Signatures, issuers and key sizes are the server's to judge. OpenSSL is initialised by the first
-// call, without its configuration file (OPENSSL_CONF names code to load).
+// The server checks signatures, issuers and key sizes. OpenSSL is initialised by the first call,
+// without its configuration file (OPENSSL_CONF names code to load).
 #pragma once
 
 #include <execcred/base/clock.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is read of certificates to judge them (RFC 5280).
+// Reading the fields of certificates that are checked (RFC 5280).
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -23,7 +23,7 @@ struct Certificate {
   std::string der = {};
 };
 
-// The certificate that `der` starts with, which is taken off it.
+// Removes the first certificate of `der` and returns it.
 std::optional<Certificate> take_certificate(std::string_view& der);
 
 // At least one: PEM, whose blocks of another kind are passed over, or one in DER. The caller bounds

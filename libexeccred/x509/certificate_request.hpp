@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A private key made here, and the request for a certificate of it (PKCS#10, RFC 2986).
+// A new private key, and a certificate request for it (PKCS#10, RFC 2986).
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -12,7 +12,7 @@ namespace execcred {
 
 enum class KeyType { ecdsa_p256, rsa_2048, ed25519 };
 
-// Who the holder of a client certificate is to Kubernetes: the common name is the user, and each
+// The identity of a client certificate for Kubernetes: the common name is the user, and each
 // organization a group.
 struct CertificateSubject {
   std::string common_name = {};

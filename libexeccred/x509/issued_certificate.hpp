@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A certificate that was asked for, compared with what was asked.
+// Compares an issued certificate with its request.
 #pragma once
 
 #include <execcred/base/clock.hpp>

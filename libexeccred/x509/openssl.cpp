@@ -13,16 +13,16 @@
 namespace execcred {
 namespace {
 
-// What certificates are signed with. By these names X.509 finds digests; ciphers are found by
-// others. Registering all of both would take a tenth of the time of a request over TLS.
+// The digests of certificate signatures. X.509 finds digests by these names; ciphers are found by
+// other names. Registering all of both would take a tenth of the time of a request over TLS.
 bool register_digests() {
   const std::array digests = {EVP_sha1(), EVP_sha224(), EVP_sha256(), EVP_sha384(), EVP_sha512()};
   return std::ranges::all_of(digests,
                              [](const EVP_MD* digest) { return EVP_add_digest(digest) == 1; });
 }
 
-// The first algorithm that is fetched fills OpenSSL's map of names; what was registered before
-// would be written into it under each of its names, as text of its OID too.
+// The first fetched algorithm fills OpenSSL's map of names; digests that were registered before
+// would be added to it under each of their names, also as the text of the OID.
 bool fill_names() {
   EVP_MD* const digest = EVP_MD_fetch(nullptr, "SHA2-256", nullptr);
   EVP_MD_free(digest);
@@ -46,8 +46,8 @@ void* reallocate(void* memory, std::size_t size, const char* /*file*/, int /*lin
 
 void release(void* memory, const char* /*file*/, int /*line*/) { std::free(memory); }
 
-// Without memory OpenSSL 3.0 crashes in places, and in others finds a good certificate wanting. In
-// a program that has chosen how it ends then, OpenSSL's allocations end it too.
+// Without memory OpenSSL 3.0 crashes in some places, and rejects a valid certificate in others. In
+// a program with an out-of-memory handler, a failed allocation of OpenSSL ends the program too.
 void follow_new_handler() {
   if (std::get_new_handler() != nullptr) CRYPTO_set_mem_functions(allocate, reallocate, release);
 }

@@ -26,8 +26,8 @@ using NameOwner = std::unique_ptr<X509_NAME, OpensslFree<X509_NAME_free>>;
 using StoreOwner = std::unique_ptr<X509_STORE, OpensslFree<X509_STORE_free>>;
 using X509Owner = std::unique_ptr<X509, OpensslFree<X509_free>>;
 
-// How OpenSSL's libcrypto starts: with what TLS and X.509 need, which takes half the time of all
-// that it has.
+// Initialises libcrypto with only what TLS and X.509 need, which takes half the time of a full
+// start.
 
 // To be called before anything else of libcrypto's or libssl's; again, it does nothing. No
 // configuration file is read, for it can load code. Fails (internal) where OpenSSL does not start.

@@ -12,7 +12,7 @@ namespace execcred {
 
 struct PrivateKey {
   KeyOwner key = {};
-  SecretString pem = {};  // labelled as what it is, whatever label it came with
+  SecretString pem = {};  // with the label of its type, whatever its input label was
 };
 
 // PEM or DER: PKCS#8, or the SEC 1 and PKCS#1 forms of EC and RSA keys. Fails (no_credential).

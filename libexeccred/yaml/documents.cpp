@@ -122,7 +122,7 @@ std::string_view take_piece(std::string_view& text) {
   return piece;
 }
 
-// The same without what stands before a document of JSON, whose lines count as read.
+// The same without the text before a JSON document, whose lines are counted.
 std::string_view take_content(std::string_view& text, yaml::Progress& progress) {
   const std::string_view piece = take_piece(text);
   const std::string_view content = skip_separators(piece);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libyaml's events of a text, with the places that they have in the whole text.
+// libyaml's events of a text, with their positions in the whole text.
 #pragma once
 
 #include <execcred/base/error.hpp>

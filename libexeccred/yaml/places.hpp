@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the values of documents stand in their text, for messages that name a line and a column.
+// The positions of values in a document's text, for messages with line and column.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct PlacedValue {
 using ReceivePlace = std::function<void(const PlacedValue&)>;
 
 // Every value of every document that can be read, each before those inside it, in the text's order.
-// Of an alias, only the place where it stands.
+// For an alias, only its own position.
 void for_each_place(std::string_view text, std::size_t max_bytes, const ReceivePlace& receive);
 
 }  // namespace execcred

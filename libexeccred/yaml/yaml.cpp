@@ -155,7 +155,7 @@ std::string_view text_of(const yaml_char_t* text) {
   return text == nullptr ? std::string_view() : reinterpret_cast<const char*>(text);
 }
 
-// libyaml compares each %TAG directive with all before it. Tags of one's own are refused anyway.
+// libyaml compares each %TAG directive with all earlier ones. Custom tags are refused anyway.
 Status check_directives(std::string_view text) {
   constexpr std::string_view kTag = "%TAG";
   constexpr int kMost = 100;
@@ -217,8 +217,8 @@ const Value& child_of(const Value& container, std::size_t index) {
   return items == nullptr ? (*container.object())[index].value : (*items)[index];
 }
 
-// One document, from libyaml's events to a tree. No recursion on the input. What has an anchor is
-// copied where an alias stands for it, and not before.
+// One document, from libyaml's events to a tree. No recursion on the input. An anchored node is
+// copied when an alias refers to it, and not before.
 class DocumentBuilder {
  public:
   DocumentBuilder(const Limits& limits, Progress& progress)

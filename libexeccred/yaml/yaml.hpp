@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a YAML scalar means, by the rules of go-yaml v2, on which Kubernetes tools stand.
+// The type of a YAML scalar by the rules of go-yaml v2, which Kubernetes tools use.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -30,7 +30,7 @@ struct Limits {
   std::size_t alias_nodes = 10'000;
 };
 
-// Where a text that is read in pieces has got to.
+// The position in a text that is read in pieces.
 struct Progress {
   std::size_t lines = 0;  // before this piece, for the places in errors
   // What aliases have added so far.
@@ -38,11 +38,11 @@ struct Progress {
   std::size_t alias_bytes = 0;
 };
 
-// Every document of the text, one at a time, in order; empty ones are passed over. Stops at the
-// first error, its own (configuration, with "line L, column C") or the receiver's.
+// Every document of the text, one at a time, in order; empty ones are ignored. Stops at the first
+// error, its own (configuration, with "line L, column C") or the receiver's.
 Status for_each_document(std::string_view text, const Limits& limits,
                          const std::function<Status(json::Value)>& receive);
-// The same of a piece: what its aliases add counts with that of the pieces before.
+// The same for a piece: the nodes that its aliases add are counted with those of earlier pieces.
 Status for_each_document(std::string_view text, const Limits& limits, Progress& progress,
                          const std::function<Status(json::Value)>& receive);
 

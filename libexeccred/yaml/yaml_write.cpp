@@ -14,13 +14,13 @@ namespace {
 
 using json::Value;
 
-// Nothing that is an indicator anywhere; spaces only where other quoting is not needed anyway.
+// No character that is an indicator in any position; spaces only if no other rule needs quotes.
 bool is_plain_byte(char c) {
   constexpr std::string_view kMarks = "-._/+=@";
   return is_alphanumeric(c) || kMarks.find(c) != std::string_view::npos;
 }
 
-// Plain only if any reader takes it for a string.
+// Plain only if every reader reads it as a string.
 bool can_be_plain(std::string_view text) {
   if (text.empty() || (!is_alphanumeric(text.front()) && text.front() != '/')) return false;
   if (!std::all_of(text.begin(), text.end(), [](char c) { return is_plain_byte(c) || c == ':'; })) {
@@ -32,9 +32,9 @@ bool can_be_plain(std::string_view text) {
   return read && read->string() != nullptr;
 }
 
-// The size of the character at the front, if YAML refuses, folds or drops it even in quotes (DEL,
-// C1 controls, U+2028, U+2029, a byte order mark, U+FFFE, U+FFFF), else 0. JSON has them as they
-// are.
+// The size of the first character, if YAML refuses, folds or drops it even in quotes (DEL, C1
+// controls, U+2028, U+2029, a byte order mark, U+FFFE, U+FFFF), or else 0. JSON does not escape
+// them.
 std::size_t foreign_length(std::string_view text) {
   constexpr std::array<std::string_view, 5> kForeign = {"\u2028", "\u2029", "\ufeff", "\ufffe",
                                                         "\uffff"};
@@ -46,7 +46,7 @@ std::size_t foreign_length(std::string_view text) {
   return is_foreign ? 3 : 0;
 }
 
-// JSON's strings are YAML's double-quoted ones, but for the foreign characters.
+// A JSON string is a YAML double-quoted scalar, except for those characters.
 void write_quoted(std::string_view text, std::string& out) {
   std::string quoted;
   json::write_string(text, quoted);
