@@ -12,7 +12,7 @@
 namespace execcred::aws {
 namespace {
 
-// Beyond it nobody wrote the file by hand, and the search for duplicates would take its time.
+// A larger file was not written by hand, and the search for duplicates would take too long.
 constexpr std::size_t kMaxLines = 50'000;
 
 class Parser {

@@ -8,11 +8,11 @@
 //   # a comment, as is what begins with ';'
 //
 // A comment behind a setting begins after white space ("a#b" is a value), as the SDKs read it
-// (botocore takes such a comment for a part of the value). An indented line keeps all of its text.
+// (botocore reads such a comment as part of the value). An indented line keeps all of its text.
 //
-// Where two readers would differ otherwise, nothing is read: a section or a setting that stands
-// twice, other text behind a section's bracket, a line that is none of the above, a byte order
-// mark, a [DEFAULT] that would fill all sections.
+// The file is refused where two readers could differ: a section or a setting that occurs twice,
+// other text behind a section's bracket, any other kind of line, a byte order mark, a [DEFAULT]
+// that would apply to all sections.
 #pragma once
 
 #include <execcred/base/result.hpp>

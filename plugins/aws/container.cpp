@@ -91,7 +91,7 @@ Result<std::optional<ContainerEndpoint>> container_endpoint(const Environment& e
 
 Status identify_container(const ContainerEndpoint& endpoint, CacheKey& key) {
   const Url url = TRY(parse_url(endpoint.url));
-  // In ECS, a path is as good as a password.
+  // In ECS, the path is a secret.
   key.add("source", "container").add("container", origin_of(url));
   key.add("container.fingerprint", fingerprint("container", endpoint.url));
   if (!endpoint.token_file.empty()) key.add("container.token-file", endpoint.token_file.native());

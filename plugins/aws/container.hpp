@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The endpoint that gives a container its credentials: EKS Pod Identity, and ECS.
 //
-// Plain http only to where such an agent is: this machine, 169.254.170.2 (ECS), 169.254.170.23 and
-// fd00:ec2::23 (EKS); every other host by https.
+// Plain http only to the hosts of such agents: this machine, 169.254.170.2 (ECS), 169.254.170.23
+// and fd00:ec2::23 (EKS); every other host by https.
 #pragma once
 
 #include <execcred/aws/credentials.hpp>
@@ -19,7 +19,7 @@ namespace execcred::aws {
 
 struct ContainerEndpoint {
   std::string url = {};
-  std::filesystem::path token_file = {};  // goes before the token
+  std::filesystem::path token_file = {};  // takes precedence over the token
   SecretString token = {};
 };
 
@@ -28,7 +28,7 @@ struct ContainerEndpoint {
 // plain http may not go.
 Result<std::optional<ContainerEndpoint>> container_endpoint(const Environment& environment);
 
-// What of it decides whose credentials come. Fails where the token's file cannot be read.
+// The inputs that determine the identity. Fails if the token's file cannot be read.
 Status identify_container(const ContainerEndpoint& endpoint, CacheKey& key);
 
 Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, CallContext& call);

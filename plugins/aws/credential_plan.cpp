@@ -21,7 +21,7 @@ Error wrong(std::string message, std::string hint = {}) {
 
 using MaybeSource = std::optional<CredentialPlan::Source>;
 
-// botocore takes a profile for a role's only if it is not one of a web identity.
+// For botocore, a profile is one of a role only if it is not one of a web identity.
 bool has_role(const Profile& profile) {
   return profile.has("role_arn") && !profile.has("web_identity_token_file");
 }
@@ -202,7 +202,7 @@ Result<CredentialPlan::Source> Planner::source_profile(const Profile& profile,
                  "it was looked for in " + profiles_.places());
   }
   const bool is_visited = std::find(visited_.begin(), visited_.end(), name) != visited_.end();
-  // A profile may be its own source: its keys are there beside its role.
+  // A profile may be its own source, with keys beside its role.
   if (is_visited && !(name == profile.name() && has_keys(*source))) {
     return wrong("the source_profile " + in_quotes(name) + " leads back to itself");
   }
@@ -258,7 +258,7 @@ Result<CredentialPlan> Planner::plan() {
   return plan;
 }
 
-// The role of the web identity is the ClusterProfile's already; the mapping says the rest of it.
+// The role of the web identity is already the ClusterProfile's; the mapping sets the rest.
 Status choose_role(const Options& options, Role& role) {
   if (!options.external_id.empty()) {
     return wrong("--external-id has no use where a web identity assumes the role",

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the credentials come from, decided before anything is asked: one source, and the roles that
-// are assumed from there, one after the other.
+// Where the credentials come from, decided before any request: one source, and the roles that are
+// assumed from there, one after the other.
 //
-// The order is that of the AWS SDKs (botocore's): keys in the environment; a role of the profile;
-// a web identity; the profile's keys or its program; the container's endpoint; the instance's
-// role. A role that a ClusterProfile chose takes the place of the web identity's own, so that it is
-// got in one call; in front of any other source it is assumed, as --role-arn is. --profile, other
-// than AWS_PROFILE, leaves the environment's keys and web identity aside.
+// The order is that of the AWS SDKs (botocore's): keys in the environment; a role of the profile; a
+// web identity; the profile's keys or its program; the container's endpoint; the instance's role. A
+// role that a ClusterProfile chose replaces the web identity's own, so that one call gets it; with
+// any other source it is assumed, like --role-arn. --profile, unlike AWS_PROFILE, ignores the
+// environment's keys and web identity.
 #pragma once
 
 #include "container.hpp"
@@ -40,20 +40,20 @@ struct CredentialPlan {
   Source source = Instance{};
   std::vector<Role> roles = {};
 
-  // Nothing is asked: the keys are at hand.
+  // No request is needed: the keys are known.
   bool is_local() const { return roles.empty() && std::holds_alternative<AwsCredentials>(source); }
   // STS is asked.
   bool asks_sts() const { return !roles.empty() || std::holds_alternative<WebIdentity>(source); }
 };
 
-// The profile that counts: that of the option and its variables, or "default".
+// The profile to use: that of the option and its variables, or "default".
 std::string profile_name(const Options& options);
 
-// The keys in the environment count, so that no file is needed for credentials.
+// The keys in the environment are used, so that no file is needed for credentials.
 bool has_environment_keys(const Options& options, const Environment& environment);
 
-// `profiles` may be nullptr where has_environment_keys(). Fails (configuration): a profile that is
-// not there, or says something that cannot be done.
+// `profiles` may be nullptr where has_environment_keys(). Fails (configuration): a profile that
+// does not exist, or that cannot be used.
 Result<CredentialPlan> plan_credentials(const Options& options, const Environment& environment,
                                         const Profiles* profiles);
 

@@ -18,7 +18,7 @@ constexpr std::string_view kPrefix = "k8s-aws-v1.";
 constexpr std::size_t kMaxToken = 4096;
 // By convention; the authenticator looks at the date instead.
 constexpr seconds kExpires(60);
-// The runner claims 30 s less.
+// plugin_main claims 30 s less.
 constexpr seconds kLifetime = kClaimedLifetime + seconds(30);
 
 }  // namespace

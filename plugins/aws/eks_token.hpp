@@ -14,7 +14,7 @@
 
 namespace execcred::aws {
 
-// What is claimed of a token's life, if its session does not end sooner: the authenticator takes
+// The claimed lifetime of a token, if its session does not end sooner: the authenticator accepts
 // the request for 15 minutes.
 inline constexpr std::chrono::minutes kClaimedLifetime(14);
 
@@ -24,9 +24,9 @@ struct TokenTarget {
   std::string host = {};  // of STS
 };
 
-// Nothing is asked. The end is that of the signing session, but not so late that more would be
-// claimed. Fails (no_credential) for a session that
-// has ended, or whose token is too long for the authenticator.
+// Makes no request. The end is that of the signing session, limited so that not more is claimed.
+// Fails (no_credential) for a session that has ended, or whose token is too long for the
+// authenticator.
 Result<Credential> sign_eks_token(const TokenTarget& target, const AwsCredentials& credentials,
                                   TimePoint now);
 

@@ -20,16 +20,17 @@ EndpointVariant endpoint_variant(const Environment& environment);
 // "sts.us-west-2.amazonaws.com". `region` is one by is_aws_region().
 std::string sts_host(std::string_view region, const EndpointVariant& variant);
 
-// Two regions are in one partition: credentials and role ARNs of one count in the other.
+// Whether two regions are in one partition: credentials and role ARNs of one are valid in the
+// other.
 bool are_in_one_partition(std::string_view one, std::string_view other);
 
-// Whether an ARN ("arn:aws-cn:…") counts in that region.
+// Whether an ARN ("arn:aws-cn:…") is valid in that region.
 bool is_in_partition_of(std::string_view arn, std::string_view region);
 
 // The URL at which STS is called: AWS_ENDPOINT_URL_STS or AWS_ENDPOINT_URL, unless
-// AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is true; else https:// and the host. What is presigned is
-// never named by them, for only the cluster's authenticator calls it. Fails (configuration) for
-// what is no https URL.
+// AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is true; else https:// and the host. They are not used for
+// presigned URLs, which only the cluster's authenticator calls. Fails (configuration) for what is
+// no https URL.
 Result<std::string> sts_url(std::string_view region, const Environment& environment);
 
 }  // namespace execcred::aws

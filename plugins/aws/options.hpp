@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of execcred-aws. Whose credentials sign comes from them and from the AWS_*
-// variables, whose names and order are those of the AWS SDKs.
+// The options of execcred-aws. They and the AWS_* variables determine the signing credentials. The
+// variables' names and order are those of the AWS SDKs.
 #pragma once
 
 #include <execcred/cache/credential_cache.hpp>
@@ -21,7 +21,7 @@ struct Options {
   std::string session_name = {};
   std::string external_id = {};
   std::string profile = {};
-  // By --profile, not by AWS_PROFILE: then what the environment has of credentials does not count.
+  // Set by --profile, and not by AWS_PROFILE: then credentials in the environment are ignored.
   bool is_profile_chosen = false;
   CacheOptions cache = {};
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-aws: gives the client a token for an EKS cluster, which is a request to STS that the
-// credentials of AWS at hand sign, and that the cluster's authenticator makes.
+// execcred-aws: gives the client a token for an EKS cluster, which is a request to STS that is
+// signed with AWS credentials, and that the cluster's authenticator sends.
 //
-// Signing costs nothing and is done afresh in each run, so that tokens are never kept. A session
-// that had to be asked for (a role's, a container's, an instance's) is, so that a fleet of clusters
-// costs one call.
+// Signing needs no request and is done in each run, so tokens are not cached. A session that was
+// requested (a role's, a container's, an instance's) is cached, so that a fleet of clusters costs
+// one call.
 #include "plugin.hpp"
 
 #include "credential_plan.hpp"
@@ -76,7 +76,7 @@ CacheOptions Aws::cache_options(const CredentialRequest& request, const CallCont
   return cache;
 }
 
-// A ClusterProfile may name a region of another cloud's, whose STS can only refuse what it is sent.
+// A ClusterProfile may name a region of another partition, whose STS would refuse the request.
 Status check_partition(const CredentialPlan& plan, const std::string& region) {
   std::vector<std::string_view> roles;
   if (const auto* identity = std::get_if<WebIdentity>(&plan.source)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // credential_process: a program that prints credentials as JSON. It is the controller's own
-// configuration, found in a file that nobody else could have written.
+// configuration, in a file that no other user could have written.
 #pragma once
 
 #include <execcred/aws/credentials.hpp>

@@ -28,10 +28,10 @@ SharedFile shared_file(const Environment& environment, std::string_view variable
 }
 
 Result<std::vector<ConfigSection>> read(const SharedFile& file) {
-  // Who wants no file at all names this one.
+  // This name means: no file.
   if (file.path.empty() || file.path == "/dev/null") return std::vector<ConfigSection>();
   const auto read_it = [&]() -> Result<std::vector<ConfigSection>> {
-    // A home that is not there, or somebody else's, is one without such files.
+    // A home that is missing or belongs to another user has no such files.
     std::error_code unknown;
     if (!file.is_named && !std::filesystem::exists(file.path, unknown)) {
       return std::vector<ConfigSection>();

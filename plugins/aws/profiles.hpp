@@ -23,7 +23,7 @@ class Profile {
       : name_(std::move(name)), credentials_(credentials), config_(config) {}
 
   const std::string& name() const { return name_; }
-  // The credentials file's goes before the config file's.
+  // The credentials file takes precedence over the config file.
   bool has(std::string_view setting) const { return find(setting) != nullptr; }
   // Empty where it is not set, or set to nothing. Fails (configuration) for more than one line.
   Result<std::string> text(std::string_view setting) const;
@@ -47,7 +47,7 @@ class Profiles {
   static Result<Profiles> load(const Environment& environment);
 
   std::optional<Profile> find(std::string_view name) const;
-  // For messages: where it was looked for.
+  // For messages: the files that were searched.
   const std::string& places() const { return places_; }
 
  private:

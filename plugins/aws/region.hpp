@@ -21,9 +21,9 @@ namespace execcred::aws {
 Result<std::string> token_region(const Options& options, const Profiles* profiles,
                                  const CacheOptions& cache, const CallContext& run);
 
-// The controller's own region if it knows one in the token's partition, so that clusters of many
-// regions share a session, and their ClusterProfiles do not say where it is asked for. Else the
-// token's. `is_own`: --region does not come from a ClusterProfile.
+// The controller's own region, if it has one in the token's partition, so that clusters of many
+// regions share a session, and ClusterProfiles do not choose where it is requested. Otherwise the
+// token's region. `is_own`: --region does not come from a ClusterProfile.
 Result<std::string> sts_region(const Options& options, bool is_own, const Profiles* profiles,
                                const std::string& token_region, const CallContext& run);
 

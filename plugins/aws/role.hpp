@@ -11,7 +11,8 @@
 
 namespace execcred::aws {
 
-// One name for all processes, because a cluster may match it, and because it tells sessions apart.
+// One name for all processes, because a cluster may match it, and because it distinguishes
+// sessions.
 inline constexpr std::string_view kDefaultSessionName = "execcred-aws";
 
 struct Role {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gets the credentials that a plan describes: from its source, through its roles, out of the cache
-// or anew.
+// Gets the credentials that a plan describes: from its source, through its roles, from the cache or
+// by new requests.
 #pragma once
 
 #include "credential_plan.hpp"
@@ -24,7 +24,7 @@ struct StsTarget {
   std::string region = {};
 };
 
-// Every input that decides whose session it is, and nothing secret. Fails where a token's file
+// Every input that determines the session's identity, without secrets. Fails where a token's file
 // cannot be read.
 Result<CacheKey> session_key(const CredentialPlan& plan, const StsTarget& sts,
                              const Environment& environment);
@@ -33,8 +33,8 @@ Result<CacheKey> session_key(const CredentialPlan& plan, const StsTarget& sts,
 Result<FreshCredential> new_session(const CredentialPlan& plan, const StsTarget& sts,
                                     CallContext& call);
 
-// The client that asks, for the cache. It asks again when its token ends, long before the session
-// does. That is no sign that the session is refused, so it counts as another client's asking.
+// The client, for the cache. It asks again when its token ends, long before the session ends. This
+// does not mean that the session was refused, so it counts as a request of another client.
 std::optional<std::string> client_of_token(TimePoint now);
 
 // AWS_EC2_METADATA_SERVICE_ENDPOINT, or the link-local address of the

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// AWS Security Token Service: the two actions by which a role's session is got.
+// AWS Security Token Service: the two actions that give a role's session.
 // https://docs.aws.amazon.com/STS/latest/APIReference/
 //
-// JSON is asked for, and XML, its older form, understood. What failed is told by the reply's Code;
-// its status says little: being asked too often is 400 as well.
+// JSON is requested; XML, the older form, is accepted too. The reply's Code names the failure; the
+// status says little: throttling is 400 too.
 #pragma once
 
 #include "role.hpp"
@@ -36,9 +36,9 @@ class StsClient {
   StsClient(const StsEndpoint& endpoint, CallContext& call) : endpoint_(endpoint), call_(call) {}
 
   // Fail with no_credential (refused, or a reply that is no session), unavailable (network, too
-  // many requests, STS's own trouble), configuration (the URL).
+  // many requests, an error of STS), configuration (the URL).
   Result<RoleSession> assume_role(const Role& role, const AwsCredentials& credentials);
-  // Not signed: the token says who asks.
+  // Not signed: the token identifies the caller.
   Result<RoleSession> assume_role_with_web_identity(const Role& role, const SecretString& token);
 
  private:
@@ -49,7 +49,7 @@ class StsClient {
   CallContext& call_;
 };
 
-// The reply to an action. `secrets` may not be shown, whatever the server repeats.
+// The reply to an action. `secrets` may not be shown, even if the server repeats them.
 Result<RoleSession> read_sts_reply(const HttpResponse& reply, const std::string& action,
                                    const std::string& server, const SecretTexts& secrets);
 

@@ -9,7 +9,7 @@
 
 namespace execcred::aws {
 
-// By the status, but that STS says with 400 as well that it is asked too often.
+// By the status; but STS also uses 400 for throttling.
 Verdict judge_sts_reply(const HttpRequest& request, const HttpResponse& reply);
 
 }  // namespace execcred::aws

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The XML that STS answers: elements that hold either elements or text.
 //
-// Read by expat, as UTF-8 whatever the declaration says. Refused beside what is no XML: a document
-// type, so that nothing is expanded or fetched; comments, CDATA sections and processing
-// instructions, which readers join to the text in different ways; an element that stands twice in
-// another. Bounded in size, depth and number of elements.
+// Read by expat, as UTF-8 whatever the declaration says. Besides malformed XML, these are refused:
+// a document type, so that nothing is expanded or fetched; comments, CDATA sections and processing
+// instructions, which readers handle differently; an element that occurs twice in another. Bounded
+// in size, depth and number of elements.
 #pragma once
 
 #include <execcred/base/result.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Entra's token endpoint says when it refuses: an error of OAuth 2.0, and in its description
-// the code that tells what is really the matter ("AADSTS700016: ...").
+// The errors of Entra's token endpoint: an error of OAuth 2.0, whose description contains the code
+// of the real reason ("AADSTS700016: ...").
 #pragma once
 
 #include <execcred/http/http.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who asks Entra for a token, and how.
+// The identity that asks Entra for a token, and its method.
 #pragma once
 
 #include "options.hpp"
@@ -18,7 +18,7 @@ class Identity {
  public:
   virtual ~Identity() = default;
 
-  // All that decides whose token it is, and where it is asked for.
+  // All inputs that determine the token's identity, and the server.
   virtual void identify(CacheKey& key) const = 0;
   // Fails with no_credential, unavailable or configuration.
   virtual Result<FreshCredential> ask(CallContext& call) const = 0;

@@ -86,7 +86,7 @@ HttpRequest ManagedIdentity::request() const {
   if (!selector_.name.empty()) {
     request.url += "&" + selector_.name + "=" + percent_encode(selector_.value);
   }
-  // What a program that was tricked into asking for a URL would not send.
+  // A header that a program would not send by a forged request (SSRF).
   request.add_header("Metadata", "true");
   if (is_app_service()) {
     request.headers.push_back({.name = "X-IDENTITY-HEADER", .value = endpoint_.header.copy()});

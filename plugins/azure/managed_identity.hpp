@@ -7,8 +7,8 @@
 //   App Service   IDENTITY_ENDPOINT, with IDENTITY_HEADER as its password; also Functions and
 //                 Container Apps
 //
-// Service Fabric, Azure Arc, Machine Learning and Cloud Shell have others, which are refused by
-// name rather than taken for one of these.
+// Service Fabric, Azure Arc, Machine Learning and Cloud Shell have other endpoints, which are
+// refused by name.
 #pragma once
 
 #include "identity.hpp"

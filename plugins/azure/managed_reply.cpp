@@ -87,12 +87,13 @@ Status bound_end(const json::Value& document, TimePoint now, TokenReply& reply) 
     return rejected("the reply's token has ended already, by its 'expires_on'",
                     "check this machine's clock");
   }
-  constexpr std::chrono::hours kLongest(24);  // as much as parse_token_reply() believes
+  constexpr std::chrono::hours kLongest(24);  // the limit of parse_token_reply()
   reply.expires_at = std::min({reply.expires_at.value_or(end), end, now + kLongest});
   return {};
 }
 
-// IMDS tells whose token it gives; on a machine with several identities that must be the one.
+// IMDS returns the identity of the token; on a machine with several identities it must be the
+// requested one.
 Status check_identity(const json::Value& document, const ManagedReplyRules& rules) {
   const IdentitySelector& asked = rules.selector;
   const json::Value* const value = asked.name.empty() ? nullptr : document.find(asked.name);

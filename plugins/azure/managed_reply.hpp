@@ -17,7 +17,7 @@
 
 namespace execcred::azure {
 
-// Which identity is asked for: a parameter and its value. Without a name: the platform's own.
+// The requested identity: a parameter and its value. Without a name: the platform's own.
 struct IdentitySelector {
   std::string name = {};
   std::string value = {};
@@ -38,8 +38,8 @@ std::optional<Error> managed_failure(const HttpResponse& reply, const ManagedRep
 // An accepted reply is a 200.
 Verdict judge_managed_reply(const HttpResponse& reply, const ManagedReplyRules& rules);
 
-// A reply of 200. It ends at the earliest of what it says (expires_on, expires_in, the token's own
-// exp). Fails (no_credential), also for a reply that names another identity than was asked for.
+// A reply of 200. It ends at the earliest of expires_on, expires_in and the token's own exp. Fails
+// (no_credential), also for a reply that names another identity than was asked for.
 Result<TokenReply> parse_managed_reply(const HttpResponse& reply, const ManagedReplyRules& rules);
 
 }  // namespace execcred::azure

@@ -42,8 +42,8 @@ Result<std::optional<IdentityKind>> parse_identity(const std::string& text) {
   return wrong(in_quotes(text) + " is neither workload nor managed");
 }
 
-// It becomes a scope, a list whose parts are separated by spaces; what else stands in one is what
-// azure-identity lets stand there.
+// It becomes a scope, a list whose parts are separated by spaces; the other allowed characters are
+// those of azure-identity.
 Result<std::string> parse_server_id(const std::string& text) {
   constexpr std::string_view kScope = "/.default";
   constexpr std::string_view kMore = "_-.:/";
@@ -127,7 +127,7 @@ Result<std::string> parse_authority(const std::string& text) {
   if (url->path.empty() && url->query.empty()) {
     const std::string origin = origin_of(*url);
     constexpr std::string_view kPort = ":443";
-    // As others write it into their requests and logs.
+    // The form that other programs use in requests and logs.
     return origin.ends_with(kPort) ? origin.substr(0, origin.size() - kPort.size()) : origin;
   }
   return wrong(redacted_url(text) + " is more than a host",

@@ -48,12 +48,12 @@ struct Options {
 
 void add_options(OptionSet& set, Options& options);
 
-// Combinations that make no sense: an option that the kind of identity has no use for. Fails
+// Refuses combinations that make no sense: an option that this kind of identity does not use. Fails
 // (configuration).
 Status check_options(const Options& options, const Settings& settings);
 
-// The webhook sets its variables for every program in the pod. Those that have no use with these
-// options are not checked.
+// The webhook sets its variables for every program in the pod. Variables that these options do not
+// use are not checked.
 void leave_unused_variables(OptionSet& set, const Options& options);
 
 // These fail with configuration; they read a flag, a variable or a ClusterProfile's field.

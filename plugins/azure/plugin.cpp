@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-azure: gives the client a token of Microsoft Entra ID for AKS, got with the workload
+// execcred-azure: gives the client a token of Microsoft Entra ID for AKS, with the workload
 // identity of a Pod or the managed identity of a machine.
 //
-// Entra's token is kept in the credential cache. It is good at every cluster that trusts the
-// tenant, so a mapping should name the servers that may have it: --allow-server.
+// Entra's token is kept in the credential cache. It is valid at every cluster that trusts the
+// tenant, so a mapping should name the servers that may get it: --allow-server.
 #include "plugin.hpp"
 
 #include "identity.hpp"

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kField = "tenantId";
 
-// Where a ClusterProfile's tenant stands in the option's place.
+// Whether the option's value comes from a ClusterProfile.
 Result<std::string> tenant_of_variable(const Environment& environment) {
   const auto text = environment.get(kTenantVariable);
   if (!text) return std::string();
@@ -22,7 +22,7 @@ Result<std::string> tenant_of_variable(const Environment& environment) {
       .context("reading the variable " + std::string(kTenantVariable));
 }
 
-// What a ClusterProfile says beside the controller, where Settings has no use for it.
+// The ClusterProfile's tenant, if Settings does not use it because the controller set one.
 Result<std::string> tenant_of_config(const ExecInfo& info) {
   if (!info.cluster) return std::string();
   const json::Value* const value = info.cluster->config.find(kField);

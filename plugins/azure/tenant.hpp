@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tenant is asked. The token of the service account goes there, and what comes back is good
-// for whatever that tenant's administrator makes of it: so the controller decides, and a
-// ClusterProfile only among what it allows.
+// The tenant that is asked. It gets the token of the service account, and its administrator
+// determines what the returned token is valid for. So the controller decides, and a ClusterProfile
+// may only choose among the allowed tenants.
 #pragma once
 
 #include "options.hpp"
@@ -15,8 +15,8 @@
 namespace execcred::azure {
 
 // The controller's tenant (flag or variable), unless the ClusterProfile names another that
-// --allow-tenant names too. Fails with configuration where there is none, or the ClusterProfile's
-// is not allowed at all; with no_credential where it is none of those allowed.
+// --allow-tenant names too. Fails with configuration if there is none, or no tenant of a
+// ClusterProfile is allowed; with no_credential if it is not one of the allowed tenants.
 Result<std::string> chosen_tenant(const Options& options, const ExecInfo& info,
                                   const Environment& environment);
 

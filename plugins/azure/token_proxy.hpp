@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The proxy of AKS's identity bindings, which is asked in Entra's place: it takes the service
-// account's token and gives that of the bound identity. Its webhook names it by variables, which
-// are read as azure-identity 1.27 reads them (WorkloadIdentityCredential, enable_azure_proxy):
+// The proxy of AKS's identity bindings, which is used instead of Entra: it exchanges the service
+// account's token for one of the bound identity. Its webhook sets variables, which are read as in
+// azure-identity 1.27 (WorkloadIdentityCredential, enable_azure_proxy):
 //
 //   AZURE_KUBERNETES_TOKEN_PROXY    an https URL; the path of the request follows its own
 //   AZURE_KUBERNETES_SNI_NAME       the name that its certificate has, if not the URL's host
@@ -30,7 +30,7 @@ struct TokenProxy {
   void apply(TlsSettings& tls) const;
 };
 
-// nullopt where no variable is set. The CA file is read, afresh in each run: it rotates. Fails
+// nullopt where no variable is set. The CA file is read in each run, because it rotates. Fails
 // (configuration): the others without the proxy, both a CA file and CA data, a URL that is not
 // plain https, certificates that are none.
 Result<std::optional<TokenProxy>> token_proxy_of(const Environment& environment);

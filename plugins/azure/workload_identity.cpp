@@ -76,8 +76,8 @@ Status WorkloadIdentity::read_settings(const ExecInfo& info) {
   return {};
 }
 
-// A file without a token must not become a request without an assertion, and what is no token must
-// not be sent at all.
+// A file without a token must not cause a request without an assertion, and only a token may be
+// sent.
 Status WorkloadIdentity::read_assertion() {
   const SecretString content = TRY(read_secret_file(options_.federated_token_file));
   assertion_ = TRY(bearer_token(content));
@@ -102,7 +102,7 @@ void WorkloadIdentity::identify(CacheKey& key) const {
   add_token_identity("federated-token", assertion_, key);
 }
 
-// Not before it is sent: what was got for it outlives it.
+// Checked only before it is sent: the cached result outlives the token.
 Status WorkloadIdentity::check_assertion() const {
   return check_lifetime(assertion_, run_.clock.now());
 }
@@ -128,7 +128,7 @@ Result<TokenReply> WorkloadIdentity::post(CallContext& call) const {
   if (proxy_) proxy_->apply(tls);
   const auto client =
       make_http_client({.tls = std::move(tls), .proxy = proxy_of(call.environment)}, call);
-  // Entra takes a projected token as often as it is sent, although it has a jti.
+  // Entra accepts a projected token any number of times, although it has a jti.
   const std::string& base = proxy_ ? proxy_->url : options_.authority_host;
   TokenPost post = {.url = base + "/" + tenant_ + "/oauth2/v2.0/token"};
   post.make_form = [this](HttpRequest&) -> Result<Form> { return form(); };

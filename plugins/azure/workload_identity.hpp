@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workload identity: the token of a Kubernetes service account, as an assertion for the Entra
-// application that trusts it. One POST, to the tenant's token endpoint: no discovery, and no other
-// cloud is asked whether the authority is one.
+// application that trusts it. One POST, to the tenant's token endpoint: no discovery, and no
+// request to another cloud to validate the authority.
 #pragma once
 
 #include "identity.hpp"

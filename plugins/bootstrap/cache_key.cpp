@@ -14,7 +14,7 @@
 namespace execcred::bootstrap {
 namespace {
 
-// Those that plugins of ours read, and the beginnings of such names.
+// Variables that execcred's plugins read, and prefixes of such names.
 constexpr std::array<std::string_view, 8> kNames = {"KUBECONFIG",
                                                     "HOME",
                                                     "POD_NAMESPACE",
@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 9> kPrefixes = {
     "EXECCRED_",         "AWS_",   "AZURE_", "GOOGLE_", "GCE_METADATA_", "IDENTITY_", "MSI_",
     "ACTIONS_ID_TOKEN_", "SPIFFE_"};
 
-// These say where a run is written down, and decide nothing of the credential.
+// These name logs and reports, and do not affect the credential.
 constexpr std::array<std::string_view, 3> kOfTheRun = {"EXECCRED_DEBUG", "EXECCRED_LOG_FILE",
                                                        "EXECCRED_REPORT_FILE"};
 
@@ -71,13 +71,14 @@ void add_variables(const Environment& environment, const TokenCommand& command, 
   }
 }
 
-// Its arguments may have what nobody may see.
+// Its arguments may contain secrets.
 void add_command(const TokenCommand& command, CacheKey& key) {
   key.add("credential", command.program);
   key.add("credential.fingerprint", fingerprint("command", command.arguments));
 }
 
-// As the client wrote it, with what this program does not know: the inner plugin may.
+// The client's text with all its members: the inner plugin may use members that this program does
+// not know.
 void add_cluster(const CredentialRequest& request, CacheKey& key) {
   // The same limits as when the document was read.
   const Result<json::Value> document = json::parse(request.document);

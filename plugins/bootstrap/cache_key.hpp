@@ -10,9 +10,9 @@
 
 namespace execcred::bootstrap {
 
-// What is asked for, of which cluster, and all that decides the inner plugin's identity: its
-// command, the client's whole description of the cluster, and each variable that a plugin of ours
-// reads. The inner plugin is not run for it.
+// The request, the cluster, and all inputs that determine the inner plugin's identity: its command,
+// the client's whole description of the cluster, and each variable that execcred's plugins read.
+// The inner plugin is not run for it.
 CacheKey credential_key(const Options& options, const CredentialRequest& request,
                         const Environment& environment);
 

@@ -19,7 +19,7 @@ Error wrong(std::string message, std::string hint) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// PEM with at least one certificate: without any, the system's CAs would count.
+// PEM with at least one certificate: without one, the system's CAs would be used.
 Result<std::string> authority_of(const Cluster& cluster) {
   const std::string field = "spec.cluster.certificate-authority-data ";
   const std::string hint =

@@ -27,7 +27,8 @@ Error rejected(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
-// As it came, but for one that names no version: the program must not choose another than ours.
+// The client's document; one without a version gets ours, so that the program does not choose
+// another one.
 std::string document_for_inner(const CredentialRequest& request) {
   const Result<ExecInfo> as_v1 = parse_exec_info(request.document, ApiVersion::v1);
   const Result<ExecInfo> as_v1beta1 = parse_exec_info(request.document, ApiVersion::v1beta1);
@@ -47,7 +48,7 @@ std::string_view first_line_of(std::string_view text) {
   return trim(text.substr(0, text.find('\n')));
 }
 
-// The text is the program's: a foreign one may say anything.
+// The text comes from the program, and may be anything.
 std::string shown(std::string_view text) { return shown_text(text, {}, kMaxShown); }
 
 Error failure(const Finished& finished, const std::string& program) {
@@ -55,7 +56,7 @@ Error failure(const Finished& finished, const std::string& program) {
   Error said{.message = std::string(first_line_of(finished.error_output))};
   take_error_output(finished.error_output, said);
   Error error{
-      // A signal may be this machine's fault, for lack of memory, say: nobody remembers it.
+      // A signal may be a fault of this machine, such as a lack of memory, so it is not cached.
       .kind = is_signal ? Error::Kind::no_credential : kind_of_exit_code(finished.exit_code),
       .message = in_quotes(program) +
                  (is_signal ? " was ended by signal " + std::to_string(finished.signal)

@@ -10,9 +10,9 @@
 
 namespace execcred::bootstrap {
 
-// Runs it with our environment, the client's document and an empty standard input. What it says on
-// standard error goes to the debug log, and of a failure the error into ours. What it gives is
-// checked before it is used: its version, its end, and that certificate and key belong together.
+// Runs it with our environment, the client's document and an empty standard input. Its standard
+// error goes to the debug log, and the error of a failure into ours. Its credential is checked
+// before use: version, end, and that certificate and key belong together.
 //
 // Fails as the program does: exit codes 1, 2, 3 and 70 are those of our kinds, any other and a
 // signal is no_credential. Also with configuration (it cannot be started), unavailable (still

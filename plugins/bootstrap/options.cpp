@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 3> kKeyTypeNames = {"ecdsa-p256", "rsa-20
 constexpr std::array<std::string_view, 2> kOfTokenRequest = {"service-account", "audience"};
 constexpr std::array<std::string_view, 4> kOfCsr = {"user", "group", "signer", "key-type"};
 
-// The API's own bound, and what no certificate or token of ours needs to outlive.
+// The API's minimum, and the longest lifetime that a certificate or token here needs.
 constexpr Duration kShortest = minutes(10);
 constexpr Duration kLongest = hours(24);
 constexpr std::size_t kMaxName = 256;    // of a user or group
@@ -132,7 +132,7 @@ Status check_others(const Settings& settings, const std::array<std::string_view,
 }  // namespace
 
 void add_options(OptionSet& set, Options& options) {
-  // What a ClusterProfile says is the inner plugin's to read.
+  // The inner plugin reads the ClusterProfile's settings.
   set.ignore_profile();
   set.group("Credential source");
   set.add_parsed("credential", options.credential, "JSON_ARRAY",

@@ -21,8 +21,8 @@ enum class Via {
   csr,            // a client certificate
 };
 
-// What only one of the two ways uses is text until check_options() has found it in use: a variable
-// of the other way is passed over, whatever it holds.
+// Options of only one --via are text until check_options() parses them: a variable of the other way
+// is ignored, whatever it contains.
 struct Options {
   Via via = Via::token_request;
   TokenCommand credential = {};  // the inner plugin
@@ -41,7 +41,8 @@ struct Options {
 
 void add_options(OptionSet& set, Options& options);
 
-// What is missing or malformed with --via, and options of the other way. Fails (configuration).
+// Fails (configuration) for an option that --via needs and is missing or malformed, and for options
+// of the other way.
 Status check_options(const Options& options, const Settings& settings);
 
 }  // namespace execcred::bootstrap

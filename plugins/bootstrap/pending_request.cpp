@@ -15,7 +15,7 @@ using std::chrono::steady_clock;
 constexpr std::string_view kHeader = "execcred signing-request 1";
 // Counted from when it was made, or made again.
 constexpr Duration kLongestWait = std::chrono::hours(24 * 7);
-// For runs that began before, and know nothing yet of the credential that came of it.
+// For runs that began earlier, and do not know the resulting credential yet.
 constexpr Duration kClosedStays = std::chrono::minutes(10);
 
 std::string key_of(const CacheKey& credential) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The certificate signing request that waits for its decision: its name and its key, which one run
-// leaves to the next in the cache directory. An approval may take hours, and a run has seconds.
+// The certificate signing request that waits for its decision: its name and its key, which a run
+// stores in the cache directory for the next one. An approval may take hours, and a run has
+// seconds.
 //
-// It is written before the cluster is asked, so that neither a lost answer nor a kill makes a
+// It is written before the cluster is asked, so that neither a lost answer nor a kill leads to a
 // second request. One process at a time makes requests; all may wait for one.
 #pragma once
 
@@ -23,14 +24,14 @@ struct PendingRequest {
   std::string name = {};            // of the CertificateSigningRequest
   std::string request = {};         // PEM, PKCS#10
   CopyableSecret private_key = {};  // PEM
-  // When its outcome was taken: no later run uses it.
+  // When its result was used: no later run uses it.
   std::optional<TimePoint> closed = {};
 };
 
 class PendingRequestStore {
  public:
-  // Without a directory, and where it cannot be written, what is kept is kept for this run alone.
-  // `clock` must outlive the store.
+  // Without a writable directory, the request is kept for this run only. `clock` must outlive the
+  // store.
   PendingRequestStore(std::optional<CacheDirectory> directory, const CacheKey& key,
                       const Clock& clock);
   PendingRequestStore(const PendingRequestStore&) = delete;
@@ -39,8 +40,8 @@ class PendingRequestStore {
   // Whether another run finds what is kept here.
   bool is_lasting() const { return directory_.has_value() && !is_unwritten_; }
 
-  // The right to make requests and to write, until it is unlocked: busy where another process has
-  // it at the deadline too. Where no lock can be made, nobody is kept out.
+  // The right to make requests and to write, until it is unlocked: busy if another process still
+  // has it at the deadline. If no lock can be made, there is no exclusion.
   CacheLock::Attempt lock_until(std::chrono::steady_clock::time_point deadline);
   void unlock();
 
@@ -48,7 +49,7 @@ class PendingRequestStore {
   std::optional<PendingRequest> read() const;
   // Its time begins anew.
   void write(const PendingRequest& request);
-  // The one of this name, unless another has its place by now.
+  // Removes the one of this name, unless another one has replaced it.
   void close(const std::string& name);
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-bootstrap: uses the credential that another plugin gives for one thing, to get a
-// short-lived one of the cluster's own: a service account's token, or a client certificate.
+// execcred-bootstrap: uses another plugin's credential only to get a short-lived one that the
+// cluster issues: a service account's token, or a client certificate.
 //
 // The bootstrap credential is sent to spec.cluster.server, so the mapping must name the servers
-// that may have it. What the cluster issues is kept in the credential cache: the other plugin runs
-// only where there is nothing in it.
+// that may get it. The issued credential is kept in the credential cache: the other plugin runs
+// only if the cache has none.
 #include "plugin.hpp"
 
 #include "cache_key.hpp"
@@ -35,7 +35,7 @@ class Bootstrap final : public Provider {
     return check_can_be_asked(request);
   }
 
-  // What the cluster issues is good at that cluster alone.
+  // The issued credential is valid at that cluster only.
   std::string_view reach(const GivenOptions& /*given*/) const override { return {}; }
 
   std::vector<std::string> needs_of_cluster(const GivenOptions& /*given*/) const override {

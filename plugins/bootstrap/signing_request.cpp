@@ -79,7 +79,7 @@ json::Value body_of(const PendingRequest& pending, const Options& options) {
   return body;
 }
 
-// The names are random, so a rule cannot have them.
+// The names are random, so an RBAC rule cannot list them.
 template <class T>
 Result<T> with_rule(Result<T> result) {
   if (!result && result.error().cause == cause::kSourceForbidden) {
@@ -100,7 +100,7 @@ bool is_same_request(const json::Value& object, const PendingRequest& pending,
   return request == pending.request && (signer.empty() || signer == options.signer);
 }
 
-// The first condition of the type that is not said to be untrue; null where there is none.
+// The first condition of the type whose status is not False; null if there is none.
 const json::Value* find_condition(const json::Value& status, std::string_view type) {
   const json::Value* const conditions = status.find("conditions");
   if (conditions == nullptr || conditions->array() == nullptr) return nullptr;
@@ -133,7 +133,7 @@ bool is_answer_lost(const Error& error) {
   return error.kind == Error::Kind::unavailable && !error.is_transient;
 }
 
-// Gives the lock back.
+// Releases the lock.
 class Unlocking {
  public:
   explicit Unlocking(PendingRequestStore& store) : store_(store) {}
@@ -187,7 +187,8 @@ Result<FreshCredential> CertificateSigning::obtain(HubClient& cluster, const Cal
   }
 }
 
-// A look that ended with the call says nothing of the cluster where the one before went well.
+// If the previous read succeeded, a read that ends at the call's deadline says nothing about the
+// cluster.
 bool CertificateSigning::is_out_of_time(const Error& error, const PendingRequest& pending,
                                         const CallContext& call) const {
   return error.kind == Error::Kind::unavailable && seen_ && seen_->name == pending.name &&
@@ -204,8 +205,8 @@ void CertificateSigning::finish() {
   if (!issued_.empty()) store_.close(issued_);
 }
 
-// One that was closed counts for runs which began before and wait: a second one must not be made
-// of what the first brings. For a credential that is to be replaced it is the wrong one.
+// A closed request is used by runs that began before and wait, so that they make no second one. It
+// is not used if its credential is to be replaced.
 std::optional<PendingRequest> CertificateSigning::kept(const CallContext& call) const {
   std::optional<PendingRequest> pending = store_.read();
   if (!pending || !pending->closed) return pending;
@@ -273,7 +274,7 @@ Result<CertificateSigning::Found> CertificateSigning::find(HubClient& cluster,
                                                            const PendingRequest& pending) const {
   constexpr int kNotFound = 404;
   Result<std::optional<json::Value>> looked = with_rule(cluster.find(resource_of(pending.name)));
-  // Where the API is not served at all, making the request will fail with that.
+  // If the API is not served at all, creating the request fails with that.
   if (!looked && cluster.last_status() == kNotFound) return Found();
   std::optional<json::Value> object = TRY(std::move(looked));
   Found found{.is_there = object.has_value()};
@@ -339,7 +340,7 @@ Error CertificateSigning::waiting(const std::string& name) {
                                : "kubectl certificate approve " + name) +
                       (store_.is_lasting() ? "; the next run goes on with it"
                                            : "; without a cache, the next run makes another one"));
-  // No failure of the cluster's: the next run is to look at once.
+  // Not a failure of the cluster: the next run must read again at once.
   error.is_local = true;
   return error;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A client certificate of the cluster's, by a CertificateSigningRequest (certificates.k8s.io/v1)
-// that somebody approves.
+// that an approver accepts.
 //
 //   no request is kept        make one; its name is random
 //   the cluster has it        wait for its decision
@@ -28,18 +28,18 @@ class CertificateSigning {
   // For one run, which began at `began`. What is referred to must outlive it.
   CertificateSigning(const Options& options, PendingRequestStore& store, TimePoint began);
 
-  // Where the call is needed, waits for the decision to its deadline. Fails with no_credential
-  // (denied or failed, a certificate that is not what was asked for, or what the cluster refuses),
+  // If the call is needed, waits for the decision until its deadline. Fails with no_credential
+  // (denied or failed, a certificate that differs from the request, or a refusal of the cluster),
   // or with unavailable.
   Result<FreshCredential> obtain(HubClient& cluster, const CallContext& call);
 
-  // For a run that leaves the looking to another one: that a request is there, and nothing is
-  // decided, as that one would have shared the outcome. The cluster is not asked.
+  // For a run that lets another one read: the error that the request exists and is undecided;
+  // otherwise the other run would have shared the outcome. Makes no request.
   std::optional<Error> still_waiting(const CallContext& call);
 
   // The last failure was that nothing is decided yet. No cache remembers that.
   bool is_waiting() const { return is_waiting_; }
-  // To be called when what obtain() gave is kept: the next run makes a request of its own.
+  // To be called when the result of obtain() is stored: the next run makes a new request.
   void finish();
 
  private:
@@ -48,7 +48,7 @@ class CertificateSigning {
     bool is_there = false;
     std::optional<json::Value> ours = {};  // with our spec.request
   };
-  // A request without a certificate, as the last look showed it.
+  // A request without a certificate, as last read.
   struct Seen {
     std::string name = {};
     bool is_approved = false;
@@ -73,7 +73,7 @@ class CertificateSigning {
   PendingRequestStore& store_;
   TimePoint began_;
   std::optional<Seen> seen_;
-  std::string issued_;  // the name of the request that a certificate came of
+  std::string issued_;  // the name of the request that gave a certificate
   int made_ = 0;
   bool is_waiting_ = false;
 };

@@ -64,7 +64,7 @@ Result<FreshCredential> SigningRun::ask(CallContext& call) {
   return fresh;
 }
 
-// Not before somebody asks: what the cache has needs none of it.
+// Created at first use: a cache hit does not need it.
 CertificateSigning& SigningRun::signing() {
   if (!signing_) {
     store_.emplace(open_cache(options_.cache, run_), key_, run_.clock);
@@ -73,9 +73,9 @@ CertificateSigning& SigningRun::signing() {
   return *signing_;
 }
 
-// Without the cache's lock, as the call has all the time that is left, and after a wait for it: of
-// a thousand such runs, each would start the inner plugin to look at what one of them looks at. Or
-// with so little time that a look would fail, and be remembered as the cluster's failure.
+// The call has all the remaining time, so it runs without the cache's lock, after a wait for it:
+// each of a thousand such runs would start the inner plugin only to read the same request. Or so
+// little time is left that the read would fail, and be cached as a failure of the cluster.
 bool SigningRun::leaves_it_to_others(const CallContext& call) const {
   const auto now = steady_clock::now();
   const Duration whole = run_.deadline - start_;

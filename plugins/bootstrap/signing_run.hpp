@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run's way to a client certificate: the cache, the inner plugin, and the request that somebody
-// is to approve.
+// How one run gets a client certificate: the cache, the inner plugin, and the request that waits
+// for approval.
 //
 // The cache lets one process ask while the others wait, and gives a call two thirds of its time. A
-// request is waited for to the end of the run, so a run calls again and again.
+// run waits for a request until its end, so it calls repeatedly.
 #pragma once
 
 #include "options.hpp"

@@ -12,7 +12,7 @@ namespace execcred::google {
 Result<AccessToken> AccessTokenSource::get(const TokenWish& wish, CallContext& call) const {
   const auto client = make_http_client({.tls = tls_, .proxy = proxy_of(call.environment)}, call);
   const auto& impersonations = credentials_.impersonations;
-  // What is only meant to impersonate need not be good for more.
+  // A token that is only used to impersonate needs no other scope.
   const TokenWish only_iam = {.scopes = {"https://www.googleapis.com/auth/iam"}};
   AccessToken token = TRY(first(impersonations.empty() ? wish : only_iam, *client, call));
   for (std::size_t i = 0; i < impersonations.size(); ++i) {

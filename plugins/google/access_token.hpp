@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From credentials to an access token: one request to Google for what the credentials are, and one
-// more for each service account that is impersonated.
+// From credentials to an access token: one request to Google for the credentials, and one more for
+// each impersonated service account.
 //
 // Each request is what google-auth sends, in its order.
 #pragma once
@@ -27,7 +27,7 @@ struct AccessToken {
 
 struct TokenWish {
   std::vector<std::string> scopes = {};  // of the token
-  // Whether somebody asked for these scopes: a person's refresh token has its own otherwise.
+  // Whether the scopes were requested explicitly: otherwise a user's refresh token has its own.
   bool is_explicit = false;
 };
 
@@ -61,7 +61,7 @@ Result<AccessToken> use_key(const ServiceAccountKey& key, const std::vector<std:
 Result<AccessToken> sign_access_token(const ServiceAccountKey& key,
                                       const std::vector<std::string>& scopes, TimePoint now);
 
-// RFC 6749, section 6. Without scopes, those that the person consented to.
+// RFC 6749, section 6. Without scopes: those of the user's consent.
 Result<AccessToken> use_refresh_token(const AuthorizedUser& user,
                                       const std::vector<std::string>& scopes, HttpClient& client,
                                       CallContext& call);

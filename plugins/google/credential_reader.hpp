@@ -10,9 +10,9 @@ namespace execcred::google {
 
 Error wrong_credentials(std::string message, std::string hint = {});
 
-// A string that must be there; its content is never shown, and may have line breaks.
+// A required string; its content is never shown, and may have line breaks.
 Result<SecretString> required_secret(const json::ObjectReader& reader, std::string_view name);
-// The same without control characters; empty where it is not there.
+// The same without control characters; empty if it is absent.
 Result<SecretString> optional_secret(const json::ObjectReader& reader, std::string_view name);
 
 // A whole number within these bounds, or nothing where it is not there.

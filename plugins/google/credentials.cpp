@@ -18,7 +18,7 @@ constexpr std::string_view kOauthUrl = "https://oauth2.googleapis.com/token";
 constexpr std::string_view kAccountsPath = "/v1/projects/-/serviceAccounts/";
 constexpr std::string_view kAction = ":generateAccessToken";
 
-// In a URL an '@' is best encoded: who reads only a part of it could take it for user info.
+// In a URL an '@' is encoded, because a partial parser could read it as user info.
 std::string with_encoded_at(std::string_view text) {
   const std::size_t scheme = text.find("://");
   const std::size_t path = scheme == std::string_view::npos ? scheme : text.find('/', scheme + 3);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a credentials file of Google's says (https://google.aip.dev/auth/4110 and following): whose
-// credentials they are, and what to do to get an access token with them.
+// The content of a Google credentials file (https://google.aip.dev/auth/4110 and following): the
+// identity, and how to get an access token.
 //
 // Read strictly: a member of the wrong kind, a source that is given twice or not at all, an e-mail
-// address that could lead a path elsewhere are errors. Members that change nothing for an access
-// token (quota_project_id, project_id, token_info_url, ...) are passed over.
+// address that could change a path are errors. Members without effect on an access token
+// (quota_project_id, project_id, token_info_url, ...) are ignored.
 #pragma once
 
 #include "endpoints.hpp"
@@ -38,7 +38,7 @@ struct AuthorizedUser {
   SecretString client_secret = {};
   SecretString refresh_token = {};
   SecretString reauthentication = {};    // rapt_token; may be empty
-  std::vector<std::string> scopes = {};  // empty: what the person consented to
+  std::vector<std::string> scopes = {};  // empty: those of the user's consent
 };
 
 // A subject token in a file, or behind a URL.
@@ -103,7 +103,7 @@ struct GoogleCredentials {
 Result<GoogleCredentials> parse_google_credentials(std::string_view text,
                                                    const Endpoints& endpoints);
 
-// To act as the account, by the universe's own endpoint.
+// Impersonation of the account, by the universe's own endpoint.
 Result<Impersonation> impersonation_of(const std::string& account, std::string_view universe_domain,
                                        const Endpoints& endpoints);
 

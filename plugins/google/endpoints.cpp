@@ -29,7 +29,7 @@ bool is_google_service(std::string_view host, std::string_view name) {
   return has_label_of(host.substr(0, host.size() - ending.size()), name);
 }
 
-// Where keys of earlier years say that their assertions go.
+// The token URL in older keys.
 bool is_oauth_host(std::string_view host) {
   constexpr std::array<std::string_view, 2> kEarlier = {"accounts.google.com",
                                                         "www.googleapis.com"};

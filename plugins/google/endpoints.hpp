@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where what a credentials file holds may be sent: to the service of Google's that it is meant for,
-// and to what --allow-endpoint names. A credentials file is often written by somebody else's tool,
-// and its URLs would otherwise decide who gets the tokens.
+// The allowed destinations of a credentials file's secrets: the matching service of Google, and the
+// servers of --allow-endpoint. A credentials file is often written by another tool, and without
+// this check its URLs would decide who gets the tokens.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -27,9 +27,9 @@ class Endpoints {
   // `allowed` must outlive them.
   explicit Endpoints(const std::vector<UrlPattern>& allowed) : allowed_(allowed) {}
 
-  // `field` is where the URL stands. https only, but that a subject token may come by http from
-  // this machine and metadata servers. Fails with configuration (no such URL), or with
-  // no_credential (a host of somebody else's).
+  // `field` is where the URL stands. https only; a subject token may also come by http from this
+  // machine and metadata servers. Fails with configuration (no such URL), or with no_credential (a
+  // foreign host).
   Status check(Service service, const std::string& url, std::string_view field) const;
 
  private:

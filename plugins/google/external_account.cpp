@@ -105,8 +105,8 @@ bool is_identity_query(std::string_view query) {
          query == "Version=2011-06-15&Action=GetCallerIdentity";
 }
 
-// The request is signed with our AWS credentials, and Google's STS sends it there: it may do
-// nothing but say whose it is.
+// The request is signed with our AWS credentials, and Google's STS sends it to AWS: it may only
+// return the identity.
 Status check_verification_url(const std::string& text, const std::string& field) {
   constexpr std::string_view kRegion = "{region}";
   constexpr std::string_view kForm =

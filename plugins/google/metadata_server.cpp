@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kPath = "instance/service-accounts/default/token?scopes=";
 
-// Of a server that is there, and of a place where none is.
+// The hints for a server that answers, and for a machine without one.
 std::string_view hint_for(const Error& error) {
   if (error.kind == Error::Kind::no_credential) {
     return "the Pod or machine has no service account for this, or not with these scopes";

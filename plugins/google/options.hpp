@@ -17,7 +17,7 @@ namespace execcred::google {
 inline constexpr const char* kCredentialsOption = "credentials-file";
 inline constexpr const char* kProviderOption = "workload-identity-provider";
 
-// Service accounts: who is acted as is the last, and those before it delegate.
+// Service accounts: the last one is impersonated, and those before it delegate.
 struct AccountChain {
   std::vector<std::string> accounts = {};
 };

@@ -3,8 +3,8 @@
 // default credentials and without the SDK: workload identity of GKE and of other platforms, keys,
 // and what gcloud leaves after a login.
 //
-// Such a token is good at every cluster that its identity may use, so a mapping says by
-// --allow-server which clusters may see it. What Google gave is kept in the credential cache.
+// Such a token is valid at every cluster that its identity may use, so a mapping names with
+// --allow-server the clusters that may get it. The token is kept in the credential cache.
 #include "plugin.hpp"
 
 #include "access_token.hpp"
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kExecutables = "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES";
 
-// What GKE looks at: the account's rights, and its e-mail address for RBAC.
+// What GKE needs: the account's rights, and its e-mail address for RBAC.
 const std::vector<std::string>& default_scopes() {
   static const std::vector<std::string> kScopes = {
       "https://www.googleapis.com/auth/cloud-platform",
@@ -40,7 +40,7 @@ TokenWish wish_of(const Options& options, const GoogleCredentials& credentials) 
   return {.scopes = credentials.scopes.empty() ? default_scopes() : credentials.scopes};
 }
 
-// Who the token's bearer is to Google, for people.
+// The identity of the token, for people.
 std::string identity_of(const ApplicationDefault& found) {
   const GoogleCredentials& credentials = found.credentials;
   if (!credentials.impersonations.empty()) return credentials.impersonations.back().account;
@@ -113,7 +113,7 @@ class Google final : public Provider {
   }
 
  private:
-  // Its writer chooses for which pool a token is made, so the mapping must have allowed that.
+  // The writer of the ClusterProfile chooses the pool of the token, so the mapping must allow it.
   Status check_provider(const CredentialRequest& request,
                         const GoogleCredentials& credentials) const {
     if (!settings_->get(kProviderOption).is_from_profile()) return {};
@@ -128,7 +128,7 @@ class Google final : public Provider {
   }
 
   void add_to_key(const TokenWish& wish, CacheKey& key) const {
-    // Of a person's credentials only scopes that are asked for are sent.
+    // For a user's credentials, only explicitly requested scopes are sent.
     key.add("scopes", wish.is_explicit ? "asked for" : "usual");
     for (const std::string& scope : wish.scopes) key.add("scope", scope);
     for (const std::string& account : options_.impersonate.accounts)

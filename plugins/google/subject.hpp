@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subject token of external_account credentials: who we are where this runs, as somebody else
-// than Google has confirmed it.
+// The subject token of external_account credentials: the identity of this process, confirmed by
+// another issuer than Google.
 #pragma once
 
 #include "credentials.hpp"
@@ -19,13 +19,14 @@ namespace execcred::google {
 
 class Subject {
  public:
-  // Adds to the key whose token it is, as far as the credentials file does not say that. One in a
-  // file is read, and its issuer, subject and audiences are its identity; none is fetched.
-  // `account` is null for credentials that have no subject token. All must outlive the subject.
+  // Adds the token's identity to the key, as far as the credentials file does not contain it. A
+  // token in a file is read, and its issuer, subject and audiences are its identity; no token is
+  // fetched. `account` is null for credentials that have no subject token. All must outlive the
+  // subject.
   static Result<Subject> open(const ExternalAccount* account, const CallContext& run,
                               CacheKey& key);
 
-  // Fails with no_credential for what is no such token, or has ended; where it is fetched, as that
+  // Fails with no_credential for an invalid or expired token, and as the request that fetches it
   // does.
   Result<SecretString> get(const TlsSettings& tls, CallContext& call) const;
 
@@ -40,8 +41,8 @@ class Subject {
   SecretString token_;  // of a file
 };
 
-// The token in a text: the whole, or a string member of its JSON where `field` is not empty. Fails
-// with no_credential.
+// The token in a text: the whole text, or a string member of its JSON if `field` is not empty.
+// Fails with no_credential.
 Result<SecretString> subject_token_of(const SecretString& text, const std::string& field,
                                       const std::string& type);
 
@@ -57,15 +58,15 @@ struct ExecutableReply {
   std::optional<TimePoint> expires_at = {};
 };
 
-// Fails with no_credential: no such reply, one of another version, or one that tells of a failure
-// or has ended at `now`.
+// Fails with no_credential: no such reply, one of another version, or one that reports a failure or
+// has ended at `now`.
 Result<ExecutableReply> parse_executable_reply(std::string_view text, TimePoint now);
 
-// A signed request for sts:GetCallerIdentity, which Google sends to AWS to see whose it is.
+// A signed request for sts:GetCallerIdentity, which Google sends to AWS to get the identity.
 Result<SecretString> sign_for_aws(const AwsSource& source, const std::string& audience,
                                   CallContext& call);
 
-// Adds what decides in our environment whose AWS credentials are used.
+// Adds the variables that determine the AWS identity.
 void identify_aws(const Environment& environment, CacheKey& key);
 
 }  // namespace execcred::google

@@ -26,7 +26,7 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// Without one of its own, the URL beside the others: version 1 of the service is not spoken.
+// Derived from the other URLs if it is missing: version 1 of the service is not supported.
 Result<AwsMetadataUrls> metadata_urls(const AwsSource& source) {
   AwsMetadataUrls urls = {.token_lifetime = std::chrono::minutes(5)};
   if (!source.credentials_url.empty()) urls.role = source.credentials_url;
@@ -69,7 +69,7 @@ json::Value header(std::string_view name, std::string_view value) {
   return pair;
 }
 
-// The request, as Google wants it told, keys sorted.
+// The request in Google's format, with sorted keys.
 SecretString serialized(const std::string& url, const AwsRequest& request,
                         const std::vector<HttpHeader>& headers, const std::string& audience) {
   constexpr std::array<std::string_view, 3> kOrder = {"Authorization", "x-amz-date",

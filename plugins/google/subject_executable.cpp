@@ -123,7 +123,7 @@ Result<ExecutableReply> read_reply(const json::Value& document, TimePoint now) {
   return reply;
 }
 
-// The program keeps there what is still good, so that it need not be run.
+// The program's output file: while its token is valid, the program is not run.
 Result<SecretString> read_output_file(const ExecutableSource& source, const CallContext& call) {
   if (source.output_file.empty()) return SecretString();
   std::optional<SecretString> text = TRY(read_secret_file_if_there(source.output_file));

@@ -30,7 +30,7 @@ Result<AccessToken> post(const TokenPost& request, HttpClient& client, CallConte
   return AccessToken{.token = std::move(reply.token), .expires_at = reply.expires_at};
 }
 
-// Unlike RFC 6749, Google takes id and secret as they are.
+// Unlike RFC 6749, Google expects id and secret without form encoding.
 void add_client(const ExternalAccount& account, HttpRequest& request) {
   if (account.client_id.empty() || account.client_secret.empty()) return;
   SecretString pair(account.client_id + ":");
@@ -122,7 +122,7 @@ Result<AccessToken> use_refresh_token(const AuthorizedUser& user,
     if (!user.reauthentication.empty()) form.add("rapt", user.reauthentication);
     return form;
   };
-  // The hint of a refused refresh token would speak of issuers, and a person is what it takes.
+  // The usual hint of a refused refresh token is about issuers; here a user must log in again.
   Result<AccessToken> token = post(request, client, call);
   if (!token && token.error().kind == Error::Kind::no_credential) {
     token.error().hint =

@@ -24,7 +24,7 @@ void add_all(std::string_view name, const std::vector<std::string>& texts, Cache
   for (const std::string& text : texts) key.add(name, text);
 }
 
-// A query may be as good as a password.
+// A query may contain a secret.
 void add_token_url(const std::string& url, CacheKey& key) {
   const std::size_t query = url.find('?');
   add("token-url", url.substr(0, query), key);
@@ -45,7 +45,7 @@ void add_client(const ClientOptions& client, CacheKey& key) {
   add("client-assertion-audience", client.assertion_audience, key);
 }
 
-// The order of different parameters means nothing.
+// The order of different parameters has no meaning.
 void add_parameters(const std::vector<TokenParameter>& parameters, CacheKey& key) {
   std::vector<std::string> texts;
   texts.reserve(parameters.size());
@@ -78,7 +78,7 @@ Status add_actor(const Options& options, CacheKey& key) {
   return {};
 }
 
-// A credential of the Concierge is good at one cluster.
+// A credential of the Concierge is valid at one cluster.
 void add_concierge(const ConciergeOptions& concierge, const ExecInfo& info, CacheKey& key) {
   key.add("concierge-authenticator-type", concierge.authenticator_type);
   key.add("concierge-authenticator-name", concierge.authenticator_name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose credential it is, and what for: the cache's key, but for the subject token's part of it.
+// The cache key: identity and purpose of the credential, without the subject token's part.
 #pragma once
 
 #include "options.hpp"
@@ -11,10 +11,10 @@
 
 namespace execcred::oidc_federation {
 
-// Fails (no_credential, configuration) where a token that counts by its identity cannot be read.
+// Fails (no_credential, configuration) if a token whose identity is part of the key cannot be read.
 Result<CacheKey> credential_key(const Options& options, const ExecInfo& info);
 
-// Whose a credential is, for people: what a JWT says, or else `client`.
+// The identity of a credential, for people: that of a JWT, or else `client`.
 std::string identity_of(const Credential& credential, const std::string& client);
 
 }  // namespace execcred::oidc_federation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the subject token to the credential, by the flow that the options choose.
+// Gets the credential for the subject token, by the flow of the options.
 #pragma once
 
 #include "options.hpp"
@@ -19,13 +19,13 @@ namespace execcred::oidc_federation {
 
 class FlowRun {
  public:
-  // What is given must outlive the run. `cache` says where to keep what is no credential: discovery
-  // documents and new refresh tokens.
+  // The arguments must outlive the run. `cache` is the place for discovery documents and new
+  // refresh tokens.
   FlowRun(const Options& options, const CredentialRequest& request, const Subject& subject,
           const CacheOptions& cache)
       : options_(options), request_(request), subject_(subject), cache_(cache) {}
 
-  // One call of the provider, whichever the flow has.
+  // One call of the provider, by any flow.
   Result<FreshCredential> obtain(CallContext& call) const;
 
  private:

@@ -19,7 +19,7 @@
 
 namespace execcred::oidc_federation {
 
-// What every SPIFFE client knows the Workload API by.
+// The variable that every SPIFFE client reads.
 inline constexpr std::string_view kSocketVariable = "SPIFFE_ENDPOINT_SOCKET";
 
 enum class Flow {
@@ -27,8 +27,8 @@ enum class Flow {
   jwt_bearer,
   client_credentials,
   refresh_token,
-  pass_through,  // the cluster takes the subject token itself
-  pinniped,      // the cluster's Concierge takes it
+  pass_through,  // the cluster accepts the subject token itself
+  pinniped,      // the cluster's Concierge accepts it
 };
 
 enum class SubjectSource {
@@ -109,17 +109,17 @@ struct Options {
   ConciergeOptions concierge = {};
   CacheOptions cache = {};
 
-  // A token endpoint is asked.
+  // The flow uses a token endpoint.
   bool has_server() const { return flow != Flow::pass_through && flow != Flow::pinniped; }
-  // The subject token proves who the client is.
+  // The subject token authenticates the client.
   bool is_federated() const { return client.auth == ClientAuthMethod::federated; }
   bool needs_subject() const { return flow != Flow::client_credentials || is_federated(); }
 };
 
 void add_options(OptionSet& set, Options& options);
 
-// Combinations that make no sense: an option that the flow has no use for, a subject token twice
-// or not at all, a client authentication without what it needs. Fails (configuration).
+// Refuses combinations that make no sense: an option that the flow does not use, a subject token
+// twice or not at all, an incomplete client authentication. Fails (configuration).
 Status check_options(const Options& options, const Settings& settings);
 
 // Whether a client that authenticates has a client ID. A ClusterProfile may choose it, so

@@ -26,7 +26,7 @@ struct Use {
   unsigned flows;
 };
 
-// The options that only some flows have a use for.
+// The options that only some flows use.
 constexpr std::array<Use, 29> kUses = {{{"issuer-url", kServer},
                                         {"token-url", kServer},
                                         {"ca-file", kServer},
@@ -212,7 +212,7 @@ Status check_client_id(const Options& options) {
 }
 
 Status check_options(const Options& options, const Settings& settings) {
-  // That it is missing is told where every required option is checked.
+  // A missing one is reported with the other required options.
   if (settings.get("flow").origin == Setting::Origin::unset) return {};
   TRY(check_uses(options, settings));
   TRY(check_subject_count(options, settings));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The subject token itself as the credential, for clusters whose structured authentication trusts
-// its issuer. Looked at first, so that a misconfiguration is a message and not a 401.
+// its issuer. It is checked first, so that a misconfiguration is a message and not a 401.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -13,12 +13,12 @@
 
 namespace execcred::oidc_federation {
 
-// Each list of audiences, unless empty, must have one that the token is for. Fails (no_credential)
-// for that, a token that is no JWT, and one whose time is over or to come.
+// Each list of audiences, unless empty, must contain one of the token. Fails (no_credential) for
+// another audience, a token that is no JWT, and one that has ended or not begun.
 Result<Credential> pass_through(SecretString token, const std::vector<std::string>& audiences,
                                 const std::vector<std::string>& expected, TimePoint now);
 
-// What --expect-audience asks of any token.
+// The check of --expect-audience for any token.
 Status check_expected_audience(const SecretString& token, const std::vector<std::string>& expected);
 
 }  // namespace execcred::oidc_federation

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-oidc-federation: turns an identity that is at hand where it runs (a projected token, a
-// CI job's, a client's key) into a token for a cluster, by the standard flows of OAuth 2.0 that
-// need no person. Interactive logins are out of scope: controllers have no terminal.
+// execcred-oidc-federation: exchanges an identity of its environment (a projected token, a CI
+// job's, a client's key) for a token for a cluster, by the standard flows of OAuth 2.0 that need no
+// person. Interactive logins are out of scope: controllers have no terminal.
 //
-// What the server gives is kept in the credential cache, so that a fleet of processes costs the
-// server one call. Where the identity goes is the mapping's to say, never a ClusterProfile's.
+// The server's token is kept in the credential cache, so that a fleet of processes costs the server
+// one call. Only the mapping decides where the identity is sent, never a ClusterProfile.
 #include "plugin.hpp"
 
 #include "credential_key.hpp"
@@ -39,7 +39,7 @@ class OidcFederation final : public Provider {
     if (options_.flow == Flow::pinniped) {
       set.change("audience").unused_from_profile("--flow=pinniped does not use it");
     }
-    // It may be there for others, and is not judged where it has no use.
+    // It may be set for other programs, and is not checked if it is not used.
     if (options_.subject.named != SubjectSource::spiffe) set.change("socket").no_variables();
     return {};
   }
@@ -74,7 +74,7 @@ class OidcFederation final : public Provider {
     return needs;
   }
 
-  // There an audience is only looked at, not asked for.
+  // In that flow an audience is only checked, and not requested.
   bool mints_tokens() const override { return options_.flow != Flow::pass_through; }
 
   Result<Credential> get_credential(const CredentialRequest& request,
@@ -86,7 +86,7 @@ class OidcFederation final : public Provider {
     CacheKey key = TRY(credential_key(options_, request.info));
     const Subject subject = TRY(Subject::open(options_, run, key));
     CacheOptions cache = cache_of_run(options_.cache, request);
-    // Reading the token again costs less than the cache.
+    // Reading the token again is cheaper than the cache.
     if (options_.flow == Flow::pass_through && subject.is_local()) cache.no_cache = true;
     const FlowRun flow(options_, request, subject, cache);
     const auto ask = [&flow](CallContext& call) { return flow.obtain(call); };

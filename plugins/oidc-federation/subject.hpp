@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subject token: who we are where this runs, as somebody else has confirmed it.
+// The subject token: the identity of this process, confirmed by another issuer.
 #pragma once
 
 #include "options.hpp"
@@ -13,16 +13,16 @@ namespace execcred::oidc_federation {
 
 class Subject {
  public:
-  // Adds to the key whose token it is. A token that costs nothing to read (a file, a variable) is
-  // read, and its issuer, subject and audiences are its identity; any other counts by where it
-  // comes from, and is not fetched. `options` and `run` must outlive the subject.
+  // Adds the token's identity to the key. A token in a file or variable is read, and its issuer,
+  // subject and audiences are its identity; any other token is identified by its source, and is not
+  // fetched. `options` and `run` must outlive the subject.
   static Result<Subject> open(const Options& options, const CallContext& run, CacheKey& key);
 
   // It came from a file or a variable, or there is none.
   bool is_local() const { return is_local_; }
 
-  // The token, fetched if it must be; empty where the flow has none. Fails (no_credential) for a
-  // JWT that is malformed, has ended or has not begun; where it is fetched, as that does.
+  // The token, fetched if necessary; empty if the flow has none. Fails (no_credential) for a JWT
+  // that is malformed, has ended or has not begun, and as the request that fetches it does.
   Result<SecretString> get(CallContext& call) const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace execcred::oidc_federation {
 
-// The command, and its environment, which may well decide who it is.
+// The command, and its environment, which may determine the identity.
 void identify_command(const TokenCommand& command, const Environment& environment, CacheKey& key);
 
 // Fails as run_token_command() does, and (no_credential) where it prints no token.

@@ -39,8 +39,8 @@ Result<std::string> own_service_account(const std::string& subject) {
                .hint = "only in a Pod it is known without that: the Pod's own"};
 }
 
-// Who this side is there: what the kubeconfig says, and files that it names. What cannot be read is
-// told when the hub is asked.
+// The identity at the hub: the kubeconfig, and the files that it names. A read error is reported
+// when the hub is asked.
 void add_kubeconfigs(std::string_view paths, CacheKey& key) {
   for (const std::string_view path : split(paths, ':')) {
     if (path.empty()) continue;

@@ -10,8 +10,7 @@
 
 namespace execcred::oidc_federation {
 
-// The hub, by what its kubeconfigs hold or by the Pod's own identity there, and whose token it is
-// asked for.
+// The hub, by its kubeconfigs or the Pod's own identity, and the requested service account.
 Status identify_kubernetes(const Options& options, const Environment& environment, CacheKey& key);
 
 // Without --service-account, for the Pod's own.

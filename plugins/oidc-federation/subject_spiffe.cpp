@@ -30,15 +30,15 @@ std::string own_groups() {
   return text;
 }
 
-// Where the symlink leads, cut to what fits; empty where it cannot be read.
+// The target of the symlink, cut to the buffer; empty if it cannot be read.
 std::string target_of(const char* link) {
   std::array<char, 4096> path = {};
   const ssize_t size = ::readlink(link, path.data(), path.size());
   return size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : std::string();
 }
 
-// An agent attests a process by its user, its groups, its program and its cgroup, which says the
-// container or the service. Two processes of one user that differ in these share no entry. In a
+// An agent attests a process by its user, its groups, its program and its cgroup, which identifies
+// the container or the service. Two processes of one user that differ in these share no entry. In a
 // cgroup namespace of its own each container's cgroup reads "0::/", so the namespaces count too.
 void identify_process(CacheKey& key) {
   identify_machine(key);

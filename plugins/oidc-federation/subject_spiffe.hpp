@@ -9,7 +9,8 @@
 
 namespace execcred::oidc_federation {
 
-// The agent is not asked: what it looks at to tell processes apart stands for the identity.
+// The agent is not asked: the properties by which it distinguishes processes represent the
+// identity.
 Status identify_spiffe(const Options& options, CacheKey& key);
 
 Result<SecretString> fetch_spiffe(const Options& options, const CallContext& call);

@@ -59,9 +59,9 @@ const std::string& subject_audience(const Options& options) {
 
 Status identify_url(const SubjectOptions& subject, CacheKey& key) {
   const Url url = TRY(parse_url(subject.url));
-  // What answers on this machine or its link depends on the machine.
+  // The answer of a server on this machine or its link depends on the machine.
   if (is_local_host(url.host)) identify_machine(key);
-  // A path, a query or a header may be as good as a password.
+  // A path, a query or a header may contain a secret.
   key.add("subject-token-url", origin_of(url));
   key.add("subject-token-url.fingerprint", fingerprint("url", subject.url));
   for (const RequestHeader& header : subject.headers) {

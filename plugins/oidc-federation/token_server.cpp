@@ -48,7 +48,7 @@ Grant grant_of(Flow flow) {
   return Grant::token_exchange;
 }
 
-// By the last reply: not there, or no token endpoint. It may have moved.
+// By the last reply, the endpoint does not exist or is no token endpoint. It may have moved.
 bool has_found_nothing(const CallContext& call) {
   const int status = call.last_status.value_or(200);
   return status == 0 || status == 404 || status == 405 || status == 410 ||
@@ -131,7 +131,7 @@ TokenRequest TokenServer::make_request(const SecretString& subject) const {
   TokenRequest request = options_.request;
   request.grant = grant_of(options_.flow);
   request.actor_token = actor_token_.copy();
-  // There the subject token only proves who the client is.
+  // In this flow the subject token only authenticates the client.
   if (options_.flow != Flow::client_credentials) request.subject = subject.copy();
   return request;
 }

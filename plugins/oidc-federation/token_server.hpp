@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OAuth 2.0 server that is asked, and who we are there.
+// The OAuth 2.0 server, and the client's authentication at it.
 #pragma once
 
 #include "options.hpp"
@@ -20,9 +20,9 @@ namespace execcred::oidc_federation {
 
 class TokenServer {
  public:
-  // Reads what the options name: CA, secret, keys, actor token. Nothing is sent. What is given must
-  // outlive the server; without a directory, discovery documents are not kept. Fails with
-  // configuration (a file cannot be read), or with no_credential (it holds what it should not).
+  // Reads the files of the options: CA, secret, keys, actor token. Sends nothing. The arguments
+  // must outlive the server; without a directory, discovery documents are not stored. Fails with
+  // configuration (a file cannot be read), or with no_credential (its content is invalid).
   static Result<TokenServer> open(const Options& options, CallContext& call,
                                   const CacheDirectory* directory);
 

@@ -79,7 +79,7 @@ class Spiffe final : public Provider {
     return credential;
   }
 
-  // The API server's user is the common name; a SPIFFE ID says nothing to it.
+  // The API server takes the user from the common name, and ignores the SPIFFE ID.
   Status check_common_name(const X509Svid& svid) const {
     if (!svid.common_name.empty() || options_.allow_empty_cn) return {};
     return Error{.kind = Error::Kind::no_credential,

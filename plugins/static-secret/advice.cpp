@@ -42,7 +42,7 @@ bool names_its_server(Format format) {
 
 }  // namespace
 
-// What the plugin finds out only when it is asked for a cluster.
+// Problems that the plugin finds only in a run for a cluster.
 std::vector<Advice> advise(const GivenOptions& given) {
   const std::string_view convention = convention_of(given).name;
   if (convention == "managed-serviceaccount" && !given.has("secret-name")) {
@@ -76,7 +76,7 @@ std::vector<std::string> needs_of_cluster(const GivenOptions& given) {
 std::string_view reach_of_tokens(const GivenOptions& given) {
   if (format_of(given) != Format::token) return {};
   if (given.has("server-annotation")) return {};
-  // A fixed name of the cluster fixes what is found by it.
+  // A fixed cluster name also fixes the Secret that it selects.
   bool is_one_secret = given.has("cluster");
   for (const std::string_view name : {"secret-name", "secret-dir"}) {
     for (const std::string& text : given.values(name)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said of a configuration of execcred-static-secret before a run.
+// Findings about a configuration of execcred-static-secret before a run.
 #pragma once
 
 #include <execcred/exec/provider.hpp>

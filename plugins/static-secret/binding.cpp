@@ -62,8 +62,8 @@ Result<std::vector<std::string>> certificates_of(std::string_view pem, const std
                  "it must be certificates in PEM");
 }
 
-// Every certificate that the client would trust must be among the stored ones. There may be more of
-// those: in a rotation the stored object gets the new CA first, and the ClusterProfile follows.
+// Every certificate that the client would trust must be among the stored ones. The stored object
+// may have more: in a rotation it gets the new CA before the ClusterProfile does.
 Status check_authority(const StoredServer& stored, const Cluster& cluster) {
   if (stored.certificate_authority.empty()) return {};
   const std::string hint =
@@ -83,7 +83,7 @@ Status check_authority(const StoredServer& stored, const Cluster& cluster) {
       hint);
 }
 
-// What is stored without a CA trusts the system's, and its writer meant no other.
+// A stored kubeconfig without a CA trusts the system's CAs, and no others.
 Status check_no_authority(const StoredCredential& stored, const Options& options,
                           const Cluster& cluster) {
   const bool says_otherwise =
@@ -130,7 +130,8 @@ Status check_server(const StoredServer& stored, const Options& options, const Cl
                  "allows a proxy in front of the cluster");
 }
 
-// Each audience of a token is a server that takes it. A token without any is good at all of them.
+// Each audience of a token is a server that accepts it. A token without an audience is valid at all
+// of them.
 bool have_common_audience(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   const std::set<std::string_view> others(b.begin(), b.end());
   return a.empty() || b.empty() ||
@@ -176,7 +177,7 @@ Status add_annotated_server(const StoredSecret& secret, const Options& options,
   if (options.what() == Format::token) {
     authority = TRY(authority_beside(secret));
   }
-  // It has no other name than what it stands beside.
+  // It has no name of its own.
   const StoredServer beside = stored.servers.empty() ? StoredServer{} : stored.servers.front();
   stored.servers.push_back({.server = std::string(trim(found->second)),
                             .certificate_authority = std::move(authority),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The confused deputy: the writer of a ClusterProfile chooses both which credential is read and
-// which server it is sent to. What ties the two together is checked here, on what was found.
+// Against a confused deputy: the writer of a ClusterProfile chooses both the credential and the
+// server that gets it. This checks, in the stored object, that the two belong together.
 #pragma once
 
 #include "options.hpp"
@@ -11,9 +11,9 @@
 
 namespace execcred::static_secret {
 
-// Where the stored object names its server, that is the only one that gets the credential, verified
-// for the same host, with no CA that is not stored, and by no proxy. Fails with no_credential, or
-// with configuration where there is no cluster information to compare with.
+// If the stored object names its server, only that server gets the credential, verified for the
+// same host, with stored CAs only, and without a proxy. Fails with no_credential, or with
+// configuration where there is no cluster information to compare with.
 Status check_servers(const StoredCredential& stored, const Options& options,
                      const CredentialRequest& request);
 
@@ -25,13 +25,13 @@ Status add_annotated_server(const StoredSecret& secret, const Options& options,
 Status check_verified(const StoredCredential& stored, const Options& options,
                       const CredentialRequest& request);
 
-// Who this side is at a hub.
+// The identity of this side at a hub.
 struct HubIdentity {
   SecretString token = {};  // empty: none
   std::string server = {};  // empty: unknown
 };
 
-// A token of a hub's service accounts is good at that hub alone, and everything there.
+// A token of a hub's service accounts is valid only at that hub, and for everything there.
 Status check_hub_token(const StoredCredential& stored, const std::vector<HubIdentity>& own,
                        const CredentialRequest& request);
 

@@ -22,7 +22,7 @@ constexpr auto kFormatNames = names_of(kFormats);
 
 // clang-format off
 constexpr std::array<Convention, 14> kConventions = {{
-    // Everything is an option; for Kueue, Flux, Fleet, Sveltos, Crossplane.
+    // All options; for Kueue, Flux, Fleet, Sveltos, Crossplane.
     {.name = "generic", .profile_fields = ProfileFields::both},
     // kubernetes-sigs/cluster-inventory-api, plugins/secretreader
     {.name = "secretreader", .secret_name = "{clusterName}", .key = "token"},

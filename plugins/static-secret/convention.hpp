@@ -35,7 +35,7 @@ enum class Lookup {
   in_files,   // no Secret: a certificate and its key on disk
 };
 
-// Which namespace is this side's own: the first of these that is known.
+// This side's own namespace: the first of these that is known.
 enum class OwnNamespace {
   kubeconfig_first,   // the kubeconfig's context, the Pod's, "default"
   environment_first,  // NAMESPACE, the Pod's, the kubeconfig's context, "default"
@@ -70,11 +70,11 @@ Result<Convention> parse_convention(std::string_view name);
 Result<Format> parse_format(std::string_view name);
 std::span<const std::string_view> format_names();
 
-// Which options a ClusterProfile may set is the convention's to say. Fields of other conventions
-// are passed over, as its own reader does, so that a fleet can change from one to the other.
+// The convention determines which options a ClusterProfile may set. Fields of other conventions are
+// ignored, as its own reader does, so that a fleet can change its convention.
 void declare_profile_fields(OptionSet& options, const Convention& convention);
 
-// What --show-config tells of options that are not set.
+// What --show-config prints for options that are not set.
 void declare_defaults(OptionSet& options, const Convention& convention);
 
 }  // namespace execcred::static_secret

@@ -24,7 +24,8 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kFirstPause(100);
-constexpr milliseconds kReserve(300);  // to tell, before the deadline does it with less to say
+constexpr milliseconds kReserve(
+    300);  // to report the error before the deadline does it with less detail
 
 struct CertificateFiles {
   fs::path certificate = {};
@@ -42,7 +43,7 @@ struct FileNames {
   const char* key;
 };
 
-// Istio's, each with a root certificate beside it that ExecCredential has no place for.
+// Istio's files; their root certificate has no field in ExecCredential.
 constexpr std::array<FileNames, 2> kMounted = {{
     {"/var/run/secrets/workload-spiffe-credentials", "certificates.pem", "private_key.pem"},
     {"/etc/certs", "cert-chain.pem", "key.pem"},

@@ -7,11 +7,11 @@
 
 namespace execcred::static_secret {
 
-// What the options say is in files: a mounted Secret's keys, all of one state of the volume; a
+// The files that the options name: a mounted Secret's keys, all of one state of the volume; a
 // kubeconfig; a certificate and its key, of the two options, else of the folders that Istio mounts
 // them in (or of --secret-dir).
 //
-// While a certificate and a key do not belong together a rotation is under way: they are read
+// If a certificate and a key do not belong together, a rotation is in progress: they are read
 // again, with growing pauses, until shortly before the deadline. A missing file fails at once.
 Result<StoredCredential> read_from_files(const Plan& plan, const Options& options,
                                          const CallContext& run);

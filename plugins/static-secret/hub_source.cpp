@@ -11,7 +11,7 @@
 namespace execcred::static_secret {
 namespace {
 
-// Each may be a mebibyte, and one that matches is followed by at most one that should not.
+// Each may be a mebibyte, and at most one further match needs to be read.
 constexpr std::size_t kPageOfMatches = 2;
 constexpr std::size_t kPageOfCandidates = 20;
 
@@ -35,7 +35,7 @@ HubResource secrets_of(const Plan& plan, std::string name) {
 
 std::string called(const StoredSecret& secret) { return "Secret " + in_quotes(secret.full_name()); }
 
-// What the API was asked for, checked once more on what it answered.
+// The conditions of the request, checked again on the answer.
 Status check_identity(const StoredSecret& secret, const Plan& plan, const std::string& name) {
   const bool is_named = name.empty() || secret.name == name;
   if (is_named && secret.name_space == plan.name_space) return {};
@@ -89,7 +89,7 @@ Result<StoredSecret> by_name(HubClient& hub, const Plan& plan, const Options& op
 
 using IsMeant = std::function<bool(const StoredSecret&)>;
 
-// The one Secret with the plan's labels that is meant.
+// The only Secret with the plan's labels.
 Result<StoredSecret> only_one(HubClient& hub, const Plan& plan, std::size_t page_size,
                               const std::string& what, const IsMeant& is_meant) {
   std::optional<StoredSecret> found;

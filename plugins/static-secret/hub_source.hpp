@@ -9,9 +9,8 @@
 
 namespace execcred::static_secret {
 
-// The Secret that is meant, and no other: of the asked name and namespace, with the type and
-// labels that the convention and the options want. Fails with no_credential where there is none,
-// or more than one; else as HubClient does.
+// The Secret with the given name and namespace, and the type and labels of the convention and the
+// options. Fails with no_credential if there is none or more than one, and as HubClient does.
 Result<StoredSecret> find_secret(HubClient& hub, const Plan& plan, const Options& options);
 
 }  // namespace execcred::static_secret

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of execcred-static-secret, and what they come to for one cluster.
+// The options of execcred-static-secret, and their result for one cluster.
 #pragma once
 
 #include "convention.hpp"
@@ -24,14 +24,14 @@ struct RequiredLabel {
 
 struct Options {
   Convention convention = conventions().front();
-  // Where from.
+  // The source.
   std::string kubeconfig = {};  // the hub's
   std::string secret_dir = {};  // template
   std::filesystem::path kubeconfig_file = {};
   std::filesystem::path client_certificate = {};
   std::filesystem::path client_key = {};
   std::filesystem::path credential_bundle_file = {};
-  // What, in place of the convention's.
+  // Settings that replace the convention's.
   std::string name_space = {};   // template
   std::string secret_name = {};  // template
   std::string key = {};          // template
@@ -39,7 +39,7 @@ struct Options {
   std::optional<Format> format = {};
   std::string context = {};
   std::string managed_service_account = {};
-  // Under which conditions.
+  // The conditions.
   std::vector<std::string> allow_namespaces = {};
   std::vector<RequiredLabel> require_labels = {};
   std::string server_annotation = {};
@@ -60,7 +60,7 @@ void add_options(OptionSet& set, Options& options);
 // Combinations that make no sense. Fails (configuration).
 Status check_options(const Options& options, const Settings& settings);
 
-// A Secret of the API, or the files of a volume, with every template filled in and every name
+// A Secret of the API, or the files of a volume, with every template expanded and every name
 // checked.
 struct Plan {
   Format format = Format::token;

@@ -20,7 +20,7 @@ std::string or_default(const std::string& given, std::string_view fallback) {
   return given.empty() ? std::string(fallback) : given;
 }
 
-// A name that Argo CD or Helm should have filled in.
+// A name with a template that Argo CD or Helm should have replaced.
 Status check_expanded(const std::string& what, std::string_view text) {
   if (text.find("{{") == std::string_view::npos) return {};
   return wrong(what + " " + in_quotes(text) + " has a template that nobody expanded",
@@ -36,8 +36,8 @@ std::string empty_field(const CredentialRequest& request, std::string_view optio
   return field.empty() ? field : ": " + std::string(kConfigPath) + "." + field + " is empty";
 }
 
-// Of what a ClusterProfile names, in this field, or else the mapping.
-// Without a field, only the option can name it.
+// Errors about names in this field of a ClusterProfile, or in the mapping. Without a field, only
+// the option can name it.
 Error unnamed(const CredentialRequest& request, std::string problem, std::string_view field,
               const std::string& option) {
   problem += empty_field(request, option);
@@ -156,7 +156,7 @@ Result<std::string> plan_cluster_name(const Options& options, const CredentialRe
       options.convention.lookup == Lookup::istio ||
       (options.convention.lookup == Lookup::argocd && options.secret_name.empty());
   if (!goes_by_it) return request.cluster_name;
-  // Through the template, so that a missing name is told in the same words.
+  // By the template, so that a missing name gives the same message.
   return request.expand("--cluster", "{clusterName}");
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred-static-secret: gives the client a credential that is stored in a Secret of the hub, or
-// in files, in whichever way its project stores it.
+// in files, in the format of its project.
 //
 // The writer of a ClusterProfile chooses the cluster, and often the Secret; the mapping's arguments
-// say which choices there are, and what is found is checked against the server that it is for.
+// limit the choices, and the stored credential is checked against the server.
 #include "plugin.hpp"
 
 #include "advice.hpp"
@@ -70,8 +70,8 @@ class StaticSecret final : public Provider {
     return stored;
   }
 
-  // Nothing is read from a hub, but one of its tokens may be among the files: of the Pod's cluster,
-  // or of the kubeconfig's. One that nobody passed need not be one for us.
+  // Nothing is read from a hub, but a file may contain one of its tokens: that of the Pod's
+  // cluster, or of the kubeconfig. A kubeconfig that was not passed need not be usable.
   Result<std::vector<HubIdentity>> identities_beside_files(const Environment& environment) const {
     std::vector<HubIdentity> own;
     if (Result<SecretString> token = in_cluster_token(environment)) {
