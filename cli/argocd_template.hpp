@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two placeholders that Argo CD's ClusterProfile controller replaces in a plugin's arguments:
-// "{{ .ClusterProfileName }}" and "{{ .ClusterProfileServer }}", in this spelling alone. No other
-// consumer of a mapping does, and plugins refuse what was not replaced.
+// "{{ .ClusterProfileName }}" and "{{ .ClusterProfileServer }}", in exactly this spelling. No other
+// consumer of a mapping does, and plugins refuse a placeholder that was not replaced.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ inline constexpr std::string_view kArgocdServer = "{{ .ClusterProfileServer }}";
 
 bool has_argocd_placeholder(std::string_view argument);
 
-// `name` is metadata.name, without a namespace. What is put in is not looked into again.
+// `name` is metadata.name, without a namespace. The inserted text is not searched again.
 std::string fill_argocd_placeholders(std::string_view argument, std::string_view name,
                                      std::string_view server);
 std::vector<std::string> fill_argocd_placeholders(std::vector<std::string> arguments,

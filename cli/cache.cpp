@@ -70,7 +70,7 @@ Result<Outcome> Cache::clear() const {
   const TimePoint start = SystemClock().now();
   const std::size_t cleared = clear_cache(*directory);
   const std::vector<CacheItem> left = list_cache(*directory);
-  // What plugins have written meanwhile is not what was to go.
+  // Files that plugins write meanwhile must stay.
   const auto kept = static_cast<std::size_t>(std::count_if(
       left.begin(), left.end(), [start](const CacheItem& item) { return item.created < start; }));
   if (kept > 0) {
@@ -83,7 +83,7 @@ Result<Outcome> Cache::clear() const {
                                       in_quotes(directory->path()) + "\n")};
 }
 
-// Made if need be, as a plugin would: only then is it known that this is the one.
+// Created if necessary, as a plugin would do: only then it is certain that this is the directory.
 Result<Outcome> Cache::path() const {
   const CacheDirectory directory =
       TRY(CacheDirectory::open(directory_, Environment::copy(), CacheDirectory::IfMissing::create)

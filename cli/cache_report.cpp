@@ -24,14 +24,14 @@ std::string_view state_of(const CacheItem& item, TimePoint now) {
   return now < item.ends ? "valid" : "ended";
 }
 
-// The clock may have been set back since.
+// The clock may have been set back in the meantime.
 seconds age_of(const CacheItem& item, TimePoint now) {
   return std::max(floor<seconds>(now - item.created), seconds(0));
 }
 
 std::string time_text(TimePoint time) { return format_rfc3339(floor<seconds>(time)); }
 
-// The credential that the failure follows, if it is listed, tells whose it is.
+// The identity is that of the listed credential before the failure, if there is one.
 struct Named {
   std::string identity = {};
   std::string target = {};

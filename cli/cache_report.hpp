@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in the cache, for people and for programs.
+// The content of the cache, for people and for programs.
 #pragma once
 
 #include "paint.hpp"
@@ -14,8 +14,8 @@
 
 namespace execcred::cli {
 
-// One line an entry, in columns; a failure has a second one with its error, and with its key where
-// no credential of that key says whose it is. `is_wide` adds the key to each. Empty for no entries.
+// One line an entry, in columns; a failure has a second one with its error, and with its key if no
+// credential shows the identity. `is_wide` adds the key to each. Empty for no entries.
 std::string cache_text(const std::vector<CacheItem>& items, TimePoint now, bool is_wide,
                        const Paint& paint);
 // The key of each, one a line.

@@ -57,8 +57,8 @@ std::string runs_it(std::string_view who, const std::string& commands) {
   return std::string(who) + " runs " + commands + ", which its image or a volume must hold";
 }
 
-// In this form the environment is an object: of a name that stands twice, the last counts, as it
-// does for the program.
+// In this form the environment is an object: of a duplicate name the last one is used, as by the
+// program.
 Value exec_provider(const ExecConfig& exec, const std::vector<std::string>& arguments,
                     const Value& config) {
   Value object((Object()));
@@ -80,7 +80,7 @@ Value exec_provider(const ExecConfig& exec, const std::vector<std::string>& argu
   return object;
 }
 
-// The fields that stand in the way of the others are left out, and told in `losses`.
+// Fields that conflict with the format are left out, and reported in `losses`.
 Value argocd_config(const Access& access, const std::string& profile,
                     std::vector<std::string>& losses) {
   const Cluster& cluster = access.cluster;

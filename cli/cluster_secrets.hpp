@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Secrets by which Istio and Argo CD learn of a cluster, with the mapping's plugin in the place
-// of a token that would live long.
+// The Secrets that declare a cluster to Istio and Argo CD, with the mapping's plugin instead of a
+// long-lived token.
 #pragma once
 
 #include "secret_manifest.hpp"
@@ -16,26 +16,26 @@ namespace execcred::cli {
 class ClusterSecrets {
  public:
   enum class Form {
-    // Istio's remote Secret (istioctl create-remote-secret); what its sanitizeKubeConfig refuses is
-    // the exec alone.
+    // Istio's remote Secret (istioctl create-remote-secret); its sanitizeKubeConfig refuses only
+    // the exec.
     istio,
-    // Argo CD's declarative cluster. The placeholders that its ClusterProfile controller replaces
-    // in arguments are filled in.
+    // Argo CD's declarative cluster. The placeholders of its ClusterProfile controller are
+    // replaced.
     argocd,
   };
 
   explicit ClusterSecrets(Form form) : form_(form) {}
 
-  // The cluster is called as spec.cluster.config.clusterName says, else as the ClusterProfile is.
-  // Fails (configuration) where that is no name of a Secret, and for a server that Argo CD takes
-  // for itself.
+  // The cluster's name is spec.cluster.config.clusterName, or else that of the ClusterProfile.
+  // Fails (configuration) if it is no name of a Secret, and for a server that Argo CD reads as its
+  // own cluster.
   Status add(const ClusterProfile& profile, const Access& access);
 
-  // Fails (configuration) for two clusters of one name: it is open which of them is meant.
+  // Fails (configuration) for two clusters of one name, which is ambiguous.
   Status check() const;
 
   const std::string& text() const { return text_; }
-  // What the other side must have, and what could not be carried over: for standard error.
+  // Requirements of the other side, and lost fields, for standard error.
   std::string notes() const;
 
  private:

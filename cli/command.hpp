@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands of execcred share: their shape, their input files, their output.
+// The common parts of the commands: interface, input files, output.
 #pragma once
 
 #include "command_options.hpp"
@@ -22,10 +22,11 @@ inline constexpr std::string_view kProgram = "execcred";
 struct Outcome {
   SecretString text = {};            // for standard output
   std::string notes = {};            // for standard error: what was done
-  std::vector<Error> warnings = {};  // told on standard error, one after the other
+  std::vector<Error> warnings = {};  // written to standard error, one after the other
   std::vector<Error> problems = {};  // the same, as errors
   int exit_code = 0;
-  bool needs_reader = false;  // of standard output; a table or a list may be left before its end
+  bool needs_reader =
+      false;  // the whole output must be read; the reader of a table or a list may stop early
 };
 
 class Command {
@@ -39,23 +40,22 @@ class Command {
 // -m.
 void add_mapping_option(CommandOptions& options, std::string& mapping, bool is_required = true);
 
-// --name, --provider and --allow-empty: which ClusterProfiles of a source, and which access
-// provider.
+// --name, --provider and --allow-empty: the ClusterProfiles of a source, and the access provider.
 void add_choice_options(CommandOptions& options, std::string& name, std::string& provider,
                         bool& may_be_empty);
 
-// -m, the ClusterProfiles' source, --name and --provider: a mapping, and what to look at.
+// -m, the ClusterProfiles' source, --name and --provider.
 class AccessOptions {
  public:
   void add_to(CommandOptions& options);
   // Fails (configuration) for options that exclude each other; also reads the mapping.
   Result<ProviderMapping> mapping() const;
-  // In the source's order; with names, only those that they name: a name that none has is a
-  // problem. Puts what could not be used, and the exit code, into the outcome. Fails as
-  // ProfileSource::for_each does.
+  // In the source's order; with names, only those of these names: an unknown name is a problem.
+  // Adds unusable documents and the exit code to the outcome. Fails as ProfileSource::for_each
+  // does.
   Status for_each_profile(const ReceiveProfile& receive, Outcome& outcome) const;
-  // The same for a command that takes one; nullopt where the outcome says all. Fails
-  // (configuration) where there are several, naming them.
+  // The same for a command that takes one; nullopt if the outcome is complete. Fails
+  // (configuration) if there are several, and names them.
   Result<std::optional<ClusterProfile>> one_profile(Outcome& outcome) const;
   const std::string& provider() const { return provider_; }
   bool has_several_names() const;
@@ -79,14 +79,14 @@ class AccessOptions {
 // --allow-empty.
 void add_allow_empty_option(CommandOptions& options, bool& may_be_empty);
 
-// What a command says at its end of what it went through, and with which exit code: 0, 1 where a
-// document could not be used, 2 where none could (1 if a rule refused each). With a name, what is
-// broken beside the ClusterProfiles of that name is a warning.
+// Sets the messages and the exit code at the end of a command: 0; 1 if a document could not be
+// used; 2 if none could be used (1 if a rule refused each). With a name, problems of other
+// ClusterProfiles are warnings.
 void conclude(Inventory inventory, const ProfileSource& source, const std::string& name,
               bool may_be_empty, Outcome& outcome);
 
-// What a command says at the end of a run over a fleet. Where a signal ended the run, the exit code
-// says so; with threads left, it writes the outcome and ends the process.
+// The same for a run over a fleet. The exit code shows the signal that ended the run; if threads
+// are left, it writes the outcome and ends the process.
 void conclude(const FleetEnd& end, Outcome& outcome);
 
 Result<ProviderMapping> read_mapping(const std::string& path);
@@ -99,7 +99,7 @@ void add_parallel_option(CommandOptions& options, FleetOptions& fleet);
 void add_format_option(CommandOptions& options, std::string& format,
                        const std::vector<std::string_view>& formats);
 // An option with one value of about.choices, of which the first is the default. `noun` is for the
-// refusal of others: "'x' is no output format".
+// message about other values: "'x' is no output format".
 void add_choice_option(CommandOptions& options, std::string_view name, std::string& target,
                        About about, const std::string& noun = "choice");
 // --color of a command whose text is for people: a value of Paint::of.

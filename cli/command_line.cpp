@@ -51,7 +51,7 @@ std::string marked(const std::string& argument) {
   return is_of_letter ? argument.substr(0, 2) + kAttached + argument.substr(3) : argument;
 }
 
-// What of an argument is an option's name; the rest may be a secret.
+// The option's name in an argument; the rest may be a secret.
 std::string shown_name(const std::string& argument) {
   return argument.starts_with("--") ? argument.substr(0, argument.find('='))
                                     : argument.substr(0, 2);
@@ -128,8 +128,8 @@ std::string footer_of(const CommandOptions& options, const std::string& program)
   return text;
 }
 
-// CLI11's form of the commands. It calls nothing and judges no value; what it does not know it
-// keeps, so that the messages are ours.
+// CLI11's form of the commands. It runs no command and checks no value; it keeps unknown arguments,
+// so that the messages are ours.
 class Parser {
  public:
   Parser(const Entries& entries, const std::string& program)

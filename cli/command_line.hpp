@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of execcred, and what somebody typed after its name. CLI11 finds the command,
-// divides the arguments and lays out --help; command_line.cpp alone includes its header, which
-// takes longer to compile than any command.
+// The commands of execcred, and the typed arguments. CLI11 finds the command, splits the arguments
+// and formats --help; only command_line.cpp includes its header, which takes longer to compile than
+// any command.
 //
 // Stricter than CLI11 by itself: a value that starts with "--" must be attached (--x=--y), an empty
-// value is an error, and an option with one value may stand twice only with equal values.
+// value is an error, and an option with one value may be given twice only with equal values.
 #pragma once
 
 #include "command.hpp"
@@ -29,7 +29,7 @@ class CommandLine {
     Command* command = nullptr;
     CommandOptions options = {};
     bool wants_help = false;  // set by its --help
-    // For scripts, and in no list.
+    // For scripts; not listed.
     bool is_hidden() const { return name.starts_with('_'); }
   };
 
@@ -41,11 +41,12 @@ class CommandLine {
   // The command must outlive this, and is declared at once.
   void add(std::string_view name, std::string_view summary, Command& command);
 
-  // What it was started as: as kubectl-execcred, kubectl's plugin, help says "kubectl execcred".
+  // The path of the program: for kubectl-execcred, kubectl's plugin, help prints "kubectl
+  // execcred".
   void set_program(std::string_view path);
 
-  // Runs the command that is named, or gives help or the version. `arguments` are argv without its
-  // first. Fails (configuration) where they are wrong, and as the command does. An argument that is
+  // Runs the named command, or prints help or the version. `arguments` are argv without its first.
+  // Fails (configuration) where they are wrong, and as the command does. An argument that is
   // neither a command, an option's name nor its value is not shown: it may be a secret.
   Result<Outcome> run(const std::vector<std::string>& arguments, const Environment& environment);
 

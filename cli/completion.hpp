@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred completion: a script that completes execcred and its plugins in a shell. The script
-// holds no options: it asks the hidden command __complete, so that it knows those of the program
-// that runs.
+// contains no options: it runs the hidden command __complete, so that it has the options of the
+// installed program.
 #pragma once
 
 #include "command_line.hpp"
@@ -13,7 +13,7 @@
 
 namespace execcred::cli {
 
-// What a shell completes a plugin's option to.
+// How a shell completes a plugin's option.
 Takes takes_of(const Option& option);
 
 class Completion final : public Command {
@@ -25,7 +25,7 @@ class Completion final : public Command {
   std::vector<std::string> shells_;
 };
 
-// execcred __complete -- PROGRAM WORD... LAST: what LAST may become. The first line is "words",
+// execcred __complete -- PROGRAM WORD... LAST: the candidates for LAST. The first line is "words",
 // "file", "directory" or "none". After "words", a candidate each line, with a tab before its
 // description and one before the heading of its group, which may be empty; where LAST is "--x=…",
 // the candidates are what follows the "=".

@@ -106,7 +106,7 @@ void Doctor::add_log_options(CommandOptions& options) {
                      });
 }
 
-// The first option of an examination; a default that is given all the same counts as none.
+// The first option of an examination; an explicitly given default counts as absent.
 std::string Doctor::beside_log() const {
   const Doctor usual;
   if (!mapping_path_.empty() || !source_.is_unused() || all_contexts_) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred doctor: goes the whole way that a controller's request takes, for one cluster or for
-// all, and names the first cause of a failure. Changes nothing.
+// execcred doctor: examines every step of a controller's request, for one cluster or for all, and
+// names the first cause of a failure. Changes nothing.
 #pragma once
 
 #include "command.hpp"

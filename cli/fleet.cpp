@@ -40,7 +40,7 @@ void raise_event(const FileDescriptor& event) {
   static_cast<void>(written);
 }
 
-// Outlives a thread that does not end in time, and so is shared with it.
+// Shared with its threads, because one that does not end in time outlives the run.
 struct Run {
   explicit Run(std::shared_ptr<FleetWork> all)
       : work(std::move(all)),
@@ -62,7 +62,7 @@ void work_on(const std::shared_ptr<Run>& run) {
     const std::size_t number = run->next.fetch_add(1);
     if (number >= run->work->count() || run->is_stopped) break;
     const bool fails = run->work->run(number);
-    // What was cut short is not known.
+    // The result of an interrupted cluster is unknown.
     if (run->is_stopped) break;
     if (fails) run->failing.fetch_add(1);
     run->is_done[number] = true;
@@ -153,7 +153,7 @@ FleetEnd run_fleet(const std::shared_ptr<FleetWork>& work, const FleetOptions& o
   const auto run = std::make_shared<Run>(work);
   const sigset_t ending = ending_signals();
   sigset_t before = {};
-  // For the threads too, which inherit it; programs get their own mask.
+  // The threads inherit this mask; programs get their own.
   pthread_sigmask(SIG_BLOCK, &ending, &before);
   const FileDescriptor signals(signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
   const std::size_t count = std::min(options.parallel, work->count());
@@ -163,7 +163,7 @@ FleetEnd run_fleet(const std::shared_ptr<FleetWork>& work, const FleetOptions& o
     try {
       threads.emplace_back(work_on, run);
     } catch (const std::system_error&) {
-      run->threads.fetch_sub(1);  // fewer do it too
+      run->threads.fetch_sub(1);  // fewer threads are enough
     }
   }
   if (threads.empty() && count > 0) {

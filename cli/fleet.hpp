@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work on many clusters at a time, by as many threads as may be under way at once.
+// Work on many clusters in parallel, with a limited number of threads.
 #pragma once
 
 #include <execcred/os/file.hpp>
@@ -10,8 +10,8 @@
 
 namespace execcred::cli {
 
-// What is done for each of the clusters. It is shared with its threads, because one that does not
-// end in time outlives the run.
+// The work for each cluster. It is shared with its threads, because one that does not end in time
+// outlives the run.
 class FleetWork {
  public:
   explicit FleetWork(std::size_t count);
@@ -19,12 +19,11 @@ class FleetWork {
   FleetWork& operator=(const FleetWork&) = delete;
   virtual ~FleetWork() = default;
 
-  // Many threads call it at once, each with a number that is its own. Gives whether that cluster
-  // fails.
+  // Many threads call it at once, each with another number. Returns whether that cluster fails.
   virtual bool run(std::size_t number) = 0;
 
   std::size_t count() const { return count_; }
-  // When it can be read from, everything ends soon.
+  // When this descriptor becomes readable, everything ends soon.
   int stop() const { return stop_.get(); }
   void end_soon() const;
 
@@ -40,9 +39,9 @@ struct FleetOptions {
 };
 
 struct FleetEnd {
-  // By number. What was not done was cut short, and is not known.
+  // By number. False: it was interrupted, and its result is unknown.
   std::vector<bool> is_done = {};
-  // The signal that ended the run before it was done; 0: none. No program that it started is left.
+  // The signal that ended the run early; 0: none. No program that the run started is left.
   int signal = 0;
   // Threads that did not end in time are left: the process must end by _exit.
   bool has_stragglers = false;

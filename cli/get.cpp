@@ -105,7 +105,7 @@ Result<Credential> Get::run_plugin(const Access& access) const {
         (access.exec.provide_cluster_info ? "" : "no ") + "cluster information, for at most " +
         format_duration(timeout_));
   std::vector<std::string> variables = Environment::copy().entries();
-  // Others may have no such variable, and what they print then is theirs.
+  // Other plugins may not know this variable.
   if (debug_ && is_plugin_of_ours(access.exec.command)) variables.emplace_back("EXECCRED_DEBUG=1");
   PluginOutput output;
   const auto start = std::chrono::steady_clock::now();
@@ -187,7 +187,7 @@ Result<Outcome> Get::get_every() const {
         return {};
       },
       outcome));
-  // The time to read the hub is not that of the plugins.
+  // The time for reading the hub does not count for the plugins.
   deadline::stop();
   if (!targets.empty() && !is_any_mapped) {
     outcome.exit_code = 2;

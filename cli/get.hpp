@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred get: runs the plugin of one ClusterProfile, as a controller would, and prints the
-// credential. What the plugin says on its standard error is shown. With --all, or
-// several names, it runs those of all, and prints how each run ended.
+// credential. What the plugin says on its standard error is shown. With --all, or several names, it
+// runs the plugins of all, and prints the results.
 #pragma once
 
 #include "command.hpp"

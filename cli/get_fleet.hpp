@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred get --all: runs the plugin of every ClusterProfile, and says how each run ended. No
-// credential is in what it says.
+// execcred get --all: runs the plugin of every ClusterProfile, and prints the results, without
+// credentials.
 #pragma once
 
 #include "fleet.hpp"
@@ -36,7 +36,7 @@ struct FleetItem {
   std::string full_name() const;
 };
 
-// A ClusterProfile to run the plugin of; without an access the item says why not.
+// A ClusterProfile whose plugin is run; without an access the item has the reason.
 struct FleetTarget {
   FleetItem item = {};
   std::optional<Access> access = std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --from-hub, and what says which hub; --namespace and --selector, which choose ClusterProfiles of
-// the hub and of files alike.
+// --from-hub and the options that choose the hub; --namespace and --selector, which choose
+// ClusterProfiles of the hub and of files.
 #pragma once
 
 #include "command_options.hpp"
@@ -22,7 +22,7 @@ class HubOptions {
   // Whether --namespace and --selector choose the ClusterProfile. One whose name and labels cannot
   // be read is chosen, so that it is reported.
   bool chooses(const ProfileName& profile) const;
-  // Whether they leave any out.
+  // Whether they exclude any.
   bool is_choice() const { return !name_space_.empty() || !selector_.empty(); }
 
   // Fails (configuration) where an option that needs --from-hub is given without it; `is_needed`
@@ -38,7 +38,7 @@ class HubOptions {
   const std::string& name_space() const { return name_space_; }
   const LabelSelector& selector() const { return selector_; }
 
-  // From here on the command has a minute, all in all. Fails as find_hub does.
+  // From here on the command has one minute in total. Fails as find_hub does.
   Result<HubClient> connect() const;
   // For a command that runs for long. Fails as find_hub does.
   Result<HubClient> connect_for_long() const;

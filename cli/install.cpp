@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All plugins need well below a second; a file system that does not answer must not hold a Pod's
-// start for ever.
+// Copying takes less than a second; a file system that does not respond must not block the start of
+// a Pod.
 constexpr std::chrono::minutes kLimit(5);
 constexpr std::string_view kTimeoutHint = "check that the directory's file system responds";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred install: the plugins that lie beside this program, copied into a directory: what an init
-// container does for a controller, from an image that has no cp.
+// execcred install: copies the plugins beside this program into a directory, for an init container
+// whose image has no cp.
 #pragma once
 
 #include "command.hpp"

@@ -27,7 +27,8 @@ std::string hint_for(int error_number) {
   return "let user " + std::to_string(geteuid()) + " read and write there";
 }
 
-// The kernel gives the lock back however its holder ends. False where the file system has none.
+// The kernel releases the lock when its holder ends for any reason. False if the file system has no
+// locks.
 bool lock(int directory) {
   while (flock(directory, LOCK_EX) != 0) {
     if (errno != EINTR) return false;
@@ -42,7 +43,7 @@ bool is_unfinished(const std::string& name) {
   return is_plugin_name(target) && NewFile::is_name(name, target);
 }
 
-// With the lock only: what another run is about to finish looks the same.
+// Only with the lock: an unfinished file of a running copy looks the same.
 void remove_unfinished(const fs::path& directory) {
   std::error_code failed;
   for (fs::directory_iterator entry(directory, failed), end; !failed && entry != end;

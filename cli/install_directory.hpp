@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where execcred install copies to: a directory that is there, and that one run at a time writes
-// to.
+// The target of execcred install: an existing directory, to which one run at a time writes.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -12,12 +11,12 @@ namespace execcred::cli {
 
 class InstallDirectory {
  public:
-  // Waits for another run to finish, and removes what killed ones left. Fails (configuration) where
-  // it is missing or no directory.
+  // Waits for another run to finish, and removes leftovers of killed ones. Fails (configuration)
+  // where it is missing or no directory.
   static Result<InstallDirectory> open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
-  // Fails (configuration) where the two are one directory, by whatever paths.
+  // Fails (configuration) if the two are the same directory, even by different paths.
   Status check_is_not(const std::filesystem::path& source) const;
 
  private:

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "execcred-";
-// kubectl runs it for "kubectl execcred". It is execcred itself, and copied where it is asked for.
+// kubectl runs it for "kubectl execcred". It is execcred itself, and copied only on request.
 constexpr std::string_view kForKubectl = "kubectl-execcred";
 constexpr mode_t kMode = 0555;
 constexpr mode_t kModeBits = 07777;
@@ -53,13 +53,13 @@ fs::path source_of(const fs::path& folder, const std::string& name) {
   return folder / (name == kForKubectl ? "execcred" : name);
 }
 
-// What has the plugin's name already.
+// The existing file of the plugin's name.
 struct Present {
   bool is_there = false;
   bool is_same = false;
 };
 
-// Piece by piece: a plugin is large for an init container's memory.
+// In pieces, because a plugin is large for an init container's memory.
 Result<Sha256Digest> digest_of_file(const fs::path& path) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   std::vector<char> buffer(kPiece);
@@ -126,7 +126,7 @@ Result<Copy> make_copy(const fs::path& source, const fs::path& path) {
   return copy;
 }
 
-// The remedy for most of what keeps a file from being written.
+// The remedy for most failures to write a file.
 std::string needs_of(const fs::path& source, const std::vector<std::string>& names) {
   std::uintmax_t bytes = 0;
   for (const std::string& name : names) {
@@ -148,7 +148,7 @@ bool is_plugin_name(std::string_view name) {
   return name.starts_with(kPrefix) && is_dns1123_label(name);
 }
 
-// AT_EXECFN is what the program was started as: a path that it had then, perhaps a symbolic link.
+// AT_EXECFN is the path by which the program was started, perhaps a symbolic link.
 Result<fs::path> own_directory() {
   std::error_code failed;
   fs::path program = fs::read_symlink("/proc/self/exe", failed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugins beside this program, and their copies: each is written under another name, compared
-// with what was read, and only then takes its name, so that under it is never a part of a program.
+// The plugins beside this program, and their copies: each is written under a temporary name,
+// compared with the original, and then renamed, so that its name never refers to an incomplete
+// program.
 #pragma once
 
 #include "install_directory.hpp"
@@ -24,17 +25,17 @@ struct InstalledPlugin {
 
 bool is_plugin_name(std::string_view name);
 
-// Where this program is, by the kernel's word, also in a root without /proc. Fails (configuration).
+// The path of this program from the kernel, also in a root without /proc. Fails (configuration).
 Result<std::filesystem::path> own_directory();
 
-// The names of all executables there that are called as plugins are, sorted; or the wanted ones,
-// of which kubectl-execcred is this program.
-// Fails (configuration) where there is none, or not one that is wanted.
+// The sorted names of all executables there with a plugin's name; or the requested ones, of which
+// kubectl-execcred is this program. Fails (configuration) if there is none, or a requested one is
+// missing.
 Result<std::vector<std::string>> choose_plugins(const std::filesystem::path& source,
                                                 const std::vector<std::string>& wanted);
 
-// No plugin takes its place before all are written. Fails (configuration, or unavailable where a
-// file system gave back another content than it was given).
+// All are written before any is renamed. Fails with configuration, or with unavailable if the file
+// system returned other content than was written.
 Result<std::vector<InstalledPlugin>> install_plugins(const std::filesystem::path& source,
                                                      const std::vector<std::string>& names,
                                                      const InstallDirectory& target);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred kubeconfig: one kubeconfig for a whole inventory. A ClusterProfile that cannot be
-// resolved is told and left out, so that one bad object does not take the others away. Without any
-// cluster, nothing is written.
+// resolved is reported and left out, so that it does not affect the others. Without any cluster,
+// nothing is written.
 #pragma once
 
 #include "command.hpp"

@@ -24,7 +24,7 @@ namespace {
 // A Secret may be a megabyte and a half in the API's form.
 constexpr std::size_t kSecretsPage = 40;
 
-// Names are unique there; a file may well be what was applied.
+// Names are unique in the hub; a file may be the one that was applied.
 Status check_profiles(HubClient& hub, const HubOptions& options, lint::Run& run,
                       std::size_t& objects) {
   lint::Run of_hub{.limits = run.limits};
@@ -63,7 +63,7 @@ Status check_remote_secrets(HubClient& hub, const HubOptions& options, lint::Run
                          });
   secrets.report(run);
   if (read || read.error().kind != Error::Kind::no_credential) return read;
-  // Who may read ClusterProfiles need not be allowed to read Secrets.
+  // A user that may read ClusterProfiles may lack the right to read Secrets.
   const lint::Scope scope = lint::Scope(run, "hub: Secrets").as(lint::rule::kHub);
   scope.warning({}, "were not searched for two of one Istio cluster: " + read.error().message,
                 read.error().hint);
@@ -156,7 +156,7 @@ Result<Outcome> Lint::run() {
       (fail_on_ == "warning" && lint::count(run.findings, lint::Severity::warning) > 0);
   if (!outcome.problems.empty()) outcome.exit_code = exit_code(outcome.problems.front().kind);
   if (is_wrong) outcome.exit_code = 1;
-  // Nothing could be looked at.
+  // Nothing could be checked.
   if (looked.files + looked.objects == run.unread && outcome.problems.empty() && !may_be_empty_) {
     if (!is_wrong) outcome.problems.push_back(nothing_found());
     outcome.exit_code = 2;

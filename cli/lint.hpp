@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred lint: all that is wrong with mappings, ClusterProfiles, kubeconfigs and Kueue's
-// configuration, at once. Changes nothing and runs nothing.
+// execcred lint: reports every problem of mappings, ClusterProfiles, kubeconfigs and Kueue's
+// configuration at once. Changes nothing and runs nothing.
 #pragma once
 
 #include "command.hpp"
@@ -14,7 +14,7 @@ class Lint final : public Command {
   Result<Outcome> run() override;
 
  private:
-  // Adds to `objects` how many were looked at.
+  // Adds the number of checked objects to `objects`.
   Status check_hub(lint::Run& run, std::size_t& objects) const;
 
   std::string text_of(const std::vector<lint::Finding>& findings, const lint::Looked& looked) const;

@@ -24,7 +24,7 @@ std::optional<Advice> refusal_by(const ExecConfig& exec, std::string_view field,
   return options.provider()->judge_field(field, text, GivenInExec(exec, options));
 }
 
-// The fields that some plugin judges.
+// The fields that some plugin checks.
 std::set<std::string_view> judged_fields() {
   std::set<std::string_view> fields;
   for (const PluginDefinition& plugin : all_plugins()) {

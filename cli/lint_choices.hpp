@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ClusterProfiles choose of the plugins that mappings run for them, where the mapping must
-// have allowed it: whether the plugin would take it.
+// Checks the choices of ClusterProfiles that a mapping must allow: whether the plugin that the
+// mapping runs would accept them.
 //
-// Documents of one group belong together (Scope); what a mapping of the same group does not map is
-// looked for among the files that were named. Where several mappings have the provider, one that
-// takes the choice is enough.
+// Documents of one group belong together (Scope); a provider that no mapping of the same group has
+// is searched in the files that were named. If several mappings have the provider, one that accepts
+// the choice is enough.
 #pragma once
 
 #include "lint_findings.hpp"
@@ -17,8 +17,8 @@ namespace execcred::lint {
 void note_plugin(const Scope& scope, const std::string& provider, const std::string& path,
                  const ExecConfig& exec, bool appends = false);
 
-// Once every document was looked at. An error where the mapping alone decides; a warning where a
-// variable of the plugin's process may still make it good.
+// Called after all documents. An error if only the mapping decides; a warning if a variable of the
+// plugin's process may still allow it.
 void check_choices(Run& run);
 
 }  // namespace execcred::lint

@@ -27,7 +27,7 @@ void check_server(const Scope& scope, const ObjectReader& cluster, ClusterOf own
     scope.add(Severity::error, server.error(), cluster.path(), kServerForm);
     return;
   }
-  // A password is told as a secret, and nothing else about such a URL matters.
+  // A password is reported as a secret, and the rest of such a URL is not checked.
   if (!secret_in(*server).empty()) return;
   const Status https = check_server_is_https(*server, cluster.path_of("server"));
   if (https) return;

@@ -13,7 +13,7 @@ enum class ClusterOf {
   cluster_profile,
   // Written by the one who uses it.
   kubeconfig,
-  // The same, and no plugin of ours reads it: the extension belongs to others.
+  // The same, without execcred's plugins: the extension belongs to other programs.
   kubeconfig_of_others,
 };
 

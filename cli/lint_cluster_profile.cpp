@@ -42,7 +42,7 @@ ProfileVersion check_version(const Scope& scope, const ObjectReader& document, P
   return version_of_list;
 }
 
-// The name as a finding's readers know it; empty where it is malformed.
+// The name for findings; empty if it is malformed.
 std::string check_names(const Scope& scope, const ObjectReader& document) {
   const Result<ObjectReader> metadata = document.required_object("metadata");
   if (!metadata) {
@@ -81,7 +81,7 @@ void check_unique(const Scope& scope, const std::string& full_name) {
               "keep one; commands refuse to choose");
 }
 
-// Two ClusterProfiles of one cluster are no mistake by themselves, but a client that takes both has
+// Two ClusterProfiles of one cluster are not wrong by themselves, but a client that uses both has
 // the cluster twice.
 void check_member(const Scope& scope, const ObjectReader& document, const std::string& full_name) {
   const json::Value* metadata = document.find("metadata");
@@ -114,7 +114,7 @@ void check_length(const Scope& scope, const ObjectReader& object, std::string_vi
               kFormat);
 }
 
-// What the CRD bounds there. A URL is bounded in every version, as URLs are.
+// The limits of the CRD. A URL is limited in every version.
 void check_v1alpha2_cluster(const Scope& scope, const ObjectReader& cluster) {
   constexpr std::size_t kName = 253;
   check_length(scope, cluster, "tls-server-name", kName);
@@ -232,7 +232,7 @@ void check_cluster_profile(const Scope& outer, const ObjectReader& document, Pro
   const bool has_error =
       std::any_of(findings.begin() + static_cast<std::ptrdiff_t>(found), findings.end(),
                   [](const Finding& finding) { return finding.severity == Severity::error; });
-  // What else the commands would refuse.
+  // Other reasons for which the commands would refuse it.
   const Result<ClusterProfile> profile = parse_cluster_profile(document.value(), version);
   if (!profile && !has_error) scope.add(Severity::error, profile.error(), {}, kFormat);
   check_no_secrets(scope.as(rule::kSecret), document.value(), "", Severity::error);

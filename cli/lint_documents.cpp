@@ -45,7 +45,7 @@ Kind kind_of(const Value& document) {
   return has_folded(document, "providers") ? Kind::mapping : Kind::unknown;
 }
 
-// An object of Kubernetes that is none of ours, and no misspelled one; or a JSON Schema.
+// A Kubernetes object of another kind, and not a misspelled one; or a JSON Schema.
 bool is_of_others(const Value& document) {
   if (document.object() == nullptr) return false;
   if (json::text_or_empty(document, "$schema").find("//json-schema.org/") != std::string::npos)
@@ -111,7 +111,7 @@ bool is_known(const Value& document) { return kind_of(document) != Kind::unknown
 
 // Each value is a file of its own; those that are something else belong to other programs.
 void check_config_map(const Scope& scope, const ObjectReader& config_map) {
-  constexpr std::size_t kDeepest = 4;  // each level reads once more what lies below it
+  constexpr std::size_t kDeepest = 4;  // each level parses the levels below it again
   if (scope.texts() == kDeepest) {
     return scope.as(rule::kUnknownDocument)
         .warning({}, "is a ConfigMap inside of " + std::to_string(kDeepest) + " others",
@@ -191,7 +191,7 @@ std::size_t check_documents(const Scope& scope, std::string_view text);
 void check_text(const Scope& scope, std::string_view text) {
   const Mark before = mark_of(scope.run());
   const std::size_t documents = check_documents(scope.as(rule::kSyntax), text);
-  // What is inside of a field has the field's place.
+  // Values inside a field get the field's position.
   if (scope.texts() == 0) place_findings(scope, text, documents, before);
 }
 

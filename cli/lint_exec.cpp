@@ -42,7 +42,7 @@ void check_relative_command(const Scope& scope, const std::string& command, cons
   }
 }
 
-// Everything that reads spec.cluster, which the client gives only where it is asked to.
+// All options that read spec.cluster, which the client sends only on request.
 Texts needs_of_cluster(const ExecConfig& exec, const PluginOptions& options) {
   Texts needs;
   if (options.provider() != nullptr) {
@@ -72,8 +72,8 @@ void check_cluster_info(const Scope& scope, const ExecConfig& exec, const Plugin
               "set provideClusterInfo: true");
 }
 
-// The writer of a ClusterProfile chooses the server: a bearer token that is good elsewhere too
-// would be theirs.
+// The writer of a ClusterProfile chooses the server, and could use a bearer token that is valid
+// elsewhere too.
 std::string_view reach_of_tokens(const ExecConfig& exec, const PluginOptions& options) {
   if (options.provider() == nullptr) return {};
   return options.provider()->reach(GivenInExec(exec, options));
@@ -129,7 +129,7 @@ void check_boundary(const Scope& scope, const ExecConfig& exec, const std::strin
   }
 }
 
-// The placeholders of a name, tried with a cluster that has all there is.
+// The placeholders of a name, expanded for a cluster with every field.
 void check_templates(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
                      const std::string& path) {
   ExecInfo info;
@@ -137,7 +137,7 @@ void check_templates(const Scope& scope, const ExecConfig& exec, const PluginOpt
   for (const Given& given : given_in(exec, options, path)) {
     const Option* const option = options.set().find(given.name);
     if (option == nullptr) continue;
-    // Of one that is left the plugin's own refusal is told.
+    // For a placeholder that is left, the plugin's own refusal is reported.
     if (option->is_template && !has_unexpanded_template(given.value)) {
       const Result<std::string> expanded = expand_template(given.value, "cluster", info);
       if (!expanded) {
@@ -153,7 +153,7 @@ void check_templates(const Scope& scope, const ExecConfig& exec, const PluginOpt
   }
 }
 
-// The program runs with the plugin's rights, and everybody on the machine sees its arguments.
+// The program runs with the plugin's rights, and every user of the machine sees its arguments.
 void check_command(const Scope& scope, const std::string& text, const std::string& place) {
   const Result<json::Value> parsed = json::parse(text);
   if (!parsed || parsed->array() == nullptr) return;

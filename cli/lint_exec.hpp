@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mapping, Kueue's configuration and a kubeconfig have in common: a program to run, with
+// The common part of a mapping, Kueue's configuration and a kubeconfig: a program to run, with
 // arguments and variables.
 #pragma once
 
@@ -15,7 +15,7 @@
 namespace execcred::lint {
 
 enum class Consumer {
-  // The server comes from a ClusterProfile, whose writer may be anybody.
+  // The server comes from a ClusterProfile, whose writer is not trusted.
   mapping,
   // Likewise; commands may be names of files in /plugins.
   kueue,
@@ -23,18 +23,17 @@ enum class Consumer {
   kubeconfig,
 };
 
-// All of exec that can be judged; `path` is where it stands. Problems of reading it are told by
-// inspect_exec.
+// Checks exec, found at `path`. Parse errors are reported by inspect_exec.
 void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& path,
                 Consumer consumer);
 
-// Reads exec, tells what cannot be read, and judges the rest.
+// Parses exec, reports parse errors, and checks the rest.
 ExecConfig inspect_exec(const Scope& outer, const json::ObjectReader& exec, Consumer consumer);
 
 // Members that are not among `fields`, spelled just so. `is_strict`: the reader refuses them.
 void check_fields(const Scope& scope, const json::ObjectReader& object,
                   const std::vector<std::string_view>& fields, bool is_strict);
-// The same for execConfig and what is in it.
+// The same for execConfig and its objects.
 void check_exec_fields(const Scope& scope, const json::ObjectReader& exec, bool is_strict);
 
 }  // namespace execcred::lint

@@ -24,7 +24,7 @@ constexpr std::string_view name_of(Severity severity) {
   return "info";
 }
 
-// Messages quote names and settings, and anybody may have put a secret there.
+// Messages quote names and settings, which may contain a secret.
 std::string without_secret(std::string_view text) {
   const std::string_view secret = secret_in(text);
   if (secret.empty()) return printable(text);

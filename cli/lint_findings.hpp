@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checks of execcred lint find, and where. Every check tells all it finds; none stops
-// at the first.
+// The findings of execcred lint, and their places. Every check reports all its findings, and does
+// not stop at the first.
 #pragma once
 
 #include "lint_rules.hpp"
@@ -28,7 +28,7 @@ namespace execcred::lint {
 enum class Severity {
   error,
   warning,
-  info,  // nothing is wrong; who judges the document should know
+  info,  // no problem, but useful for the reader
 };
 
 // From 1; columns are characters.
@@ -47,17 +47,17 @@ struct Finding {
   std::string hint = {};  // what to do
 };
 
-// How far the checks may look beyond the documents.
+// What the checks may read beside the documents.
 struct Limits {
   bool looks_at_programs = true;
   // Where the programs of /plugins are on this machine; empty: in /plugins.
   std::filesystem::path plugin_directory = {};
   bool may_be_empty = false;  // a folder without manifests, a hub without ClusterProfiles
-  // Which ClusterProfiles are looked at; unset: all.
+  // The ClusterProfiles to check; unset: all.
   std::function<bool(const ProfileName&)> chooses = {};
 };
 
-// A program that a mapping of the run has for a provider's name.
+// A program of a mapping for a provider's name.
 struct MappedPlugin {
   std::string file = {};
   std::string place = {};
@@ -73,7 +73,7 @@ struct ProfileProviders {
   std::set<std::string> names = {};
 };
 
-// What a ClusterProfile of the run gives the program of a provider.
+// What a ClusterProfile passes to the program of a provider.
 struct ProfileInput {
   std::string group = {};
   std::string file = {};
@@ -94,7 +94,7 @@ struct Run {
   std::map<std::string, std::string> places_of_profiles = {};
   // A group and a value of the label inventory-member-id, to the first ClusterProfile that has it.
   std::map<std::string, std::string> members = {};
-  std::size_t passed_over = 0;  // documents of others' kinds
+  std::size_t passed_over = 0;  // documents of other kinds
   std::size_t unread = 0;       // files that cannot be read
   // A file, and the places of the fields that a finding may be about once all files are read.
   std::map<std::string, std::map<std::string, Place>> places = {};
@@ -104,16 +104,16 @@ struct Run {
   std::vector<ProfileProviders> providers = {};
 };
 
-// A file, and perhaps a document inside it: where findings belong.
+// The file, and perhaps the document in it, to which findings belong.
 class Scope {
  public:
-  // `group`: the folder inside a folder that it lies in. What others read together (one hub's
-  // ClusterProfiles, and the mapping for them) lies in one group.
+  // `group`: its subfolder. Documents that belong together (one hub's ClusterProfiles, and their
+  // mapping) are in one group.
   Scope(Run& run, std::string file, std::string group = {})
       : run_(&run), file_(std::move(file)), group_(std::move(group)) {}
-  // Paths of fields will stand behind `prefix`, "items[3]".
+  // Paths of fields get the prefix, "items[3]".
   Scope inside(std::string_view prefix) const;
-  // Findings will be of this rule.
+  // Findings get this rule.
   Scope as(const Rule& rule) const;
   // The same for a field whose value is a file of its own.
   Scope inside_text(std::string_view prefix) const;
@@ -131,11 +131,11 @@ class Scope {
   const Limits& limits() const { return run_->limits; }
   const std::string& file() const { return file_; }
   const std::string& group() const { return group_; }
-  // How many files it lies in that are values of fields.
+  // The number of nested files that are values of fields.
   std::size_t texts() const { return texts_; }
   // "FILE: items[3]"
   std::string place() const;
-  // With what stands before it here: "items[3].metadata.name".
+  // With the prefix: "items[3].metadata.name".
   std::string path_of(std::string_view path) const;
 
  private:
@@ -159,14 +159,14 @@ std::size_t count(const std::vector<Finding>& findings, Severity severity);
 // By file, otherwise in the order in which they were found.
 void sort_by_file(std::vector<Finding>& findings);
 
-// How much was looked at.
+// The number of checked objects.
 struct Looked {
   std::size_t files = 0;
   std::size_t objects = 0;  // of the hub
   std::size_t passed_over = 0;
 };
 
-// FILE:LINE:COLUMN: error: PATH: MESSAGE, its hint on a line of its own, and the numbers at the
+// FILE:LINE:COLUMN: error: PATH: MESSAGE, with the hint on the next line, and the totals at the
 // end.
 std::string to_text(const std::vector<Finding>& findings, const Looked& looked,
                     const cli::Paint& paint = {});

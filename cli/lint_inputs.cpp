@@ -24,7 +24,7 @@ struct Problem {
   Error error = {};
 };
 
-// lint_choices.cpp judges these with what only the plugin's environment decides.
+// lint_choices.cpp checks these, together with what depends on the plugin's environment.
 bool is_judged_elsewhere(const PluginOptions& options, std::string_view field) {
   if (options.provider() == nullptr) return false;
   const std::vector<std::string_view> fields = options.provider()->judged_fields();
@@ -40,7 +40,7 @@ bool may_hold_secret(const json::Member& member) {
          (list != nullptr && std::any_of(list->begin(), list->end(), may_be));
 }
 
-// Those of the config as a whole, and of its fields one by one if they can be told apart.
+// Problems of the whole config, and of each field if they can be separated.
 std::vector<Problem> problems_of_config(PluginOptions& options, const Settings& settings,
                                         const ProfileInput& input) {
   const json::Object* const fields = input.config.object();
@@ -54,7 +54,7 @@ std::vector<Problem> problems_of_config(PluginOptions& options, const Settings& 
     if (read) continue;
     Problem problem{.path = join_path(input.config_path, step(member.name)),
                     .error = placed(read.error(), input.config_path)};
-    // Messages quote the beginning of what they refuse.
+    // Messages quote the beginning of a refused value.
     if (may_hold_secret(member)) problem.error.message = "has a value that is refused";
     problems.push_back(std::move(problem));
   }
@@ -79,7 +79,7 @@ std::vector<Problem> problems_of(const ProfileInput& input, const ExecConfig& ex
     variables.push_back(variable.name + "=" + variable.value);
   }
   Settings settings(options.set());
-  // What is wrong there is told there, and decides about the rest.
+  // Its problem is reported there, and affects the rest.
   if (!options.read(exec.args, Environment(std::move(variables)), settings)) return {};
   std::vector<Problem> problems = problems_of_config(options, settings, input);
   if (!appends || input.arguments.empty()) return problems;
@@ -108,7 +108,7 @@ void report(Run& run, const ProfileInput& input, const std::vector<Problem>& pro
   }
 }
 
-// A list of strings, or {"args": [...]}; what else it may be is told where it stands.
+// A list of strings, or {"args": [...]}; other forms are reported elsewhere.
 std::vector<std::string> arguments_of(const json::Value& value) {
   const json::Value* list = value.object() == nullptr ? &value : value.find("args");
   std::vector<std::string> arguments;

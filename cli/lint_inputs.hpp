@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ClusterProfiles give to plugins, fields and arguments, judged by the plugin that the mapping
-// runs for it: the part of lint_choices.hpp that the plugin's own table of options decides.
+// Checks fields and arguments of ClusterProfiles with the options of the plugin that the mapping
+// runs: the part of lint_choices.hpp that the plugin's option table decides.
 #pragma once
 
 #include "lint_findings.hpp"
@@ -22,7 +22,7 @@ std::vector<const MappedPlugin*> plugins_for(const Run& run, const std::string& 
 // The program as it runs for that ClusterProfile, if Argo CD runs it.
 ExecConfig exec_for(const MappedPlugin& plugin, const ProfileInput& input);
 
-// Where no mapping tells which plugin it is, only what all plugins refuse is told.
+// If no mapping names the plugin, only values that all plugins refuse are reported.
 void check_inputs(Run& run);
 
 }  // namespace execcred::lint

@@ -22,7 +22,7 @@ using json::ObjectReader;
 
 constexpr std::string_view kFormat = "the format is that of a kubeconfig, Config of v1";
 
-// What contexts refer to, and whether it is what their check asks for.
+// The names that contexts refer to, with a property for their check.
 struct Names {
   std::map<std::string, bool> clusters = {};  // true: reached by plain http
   std::map<std::string, bool> users = {};     // true: has an exec plugin

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents that say which program stands for an access provider: the mapping file, and the block
-// of Kueue's configuration that does the same.
+// Documents that map access providers to programs: the mapping file, and the same block in Kueue's
+// configuration.
 #pragma once
 
 #include "lint_findings.hpp"
@@ -11,7 +11,7 @@
 
 namespace execcred::lint {
 
-// `text` is the whole document, because keys that differ only in case show in the text alone.
+// `text` is the whole document, because keys that differ only in case are visible only in the text.
 void check_mapping(const Scope& scope, std::string_view text);
 
 // multiKueue.clusterProfile.accessProviders of a Configuration (config.kueue.x-k8s.io).

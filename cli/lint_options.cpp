@@ -17,7 +17,7 @@ using Texts = std::vector<std::string>;
 
 constexpr std::string_view kVariablePrefix = "EXECCRED_";
 
-// As the plugins' parser has it: a value may start with one dash, never with two.
+// As in the plugins' parser: a value may start with one dash, never with two.
 bool may_be_value(std::string_view argument, bool is_known_option) {
   if (!is_known_option) return !argument.starts_with('-');
   return !argument.starts_with("--") && argument != "-" + std::string(kBoundaryFlag);
@@ -27,7 +27,7 @@ std::string hint_of(const Error& error, const PluginOptions& options) {
   return error.hint.empty() ? "see " + options.page() : error.hint;
 }
 
-// Messages quote what they refuse. Where a secret stands in a wrong place, the option is enough.
+// Messages quote a refused value. For a secret in a wrong place, the option is enough.
 std::string message_of(const Error& error, std::string_view name, std::string_view value) {
   if (!may_be_secret(name, value)) return error.message;
   return "--" + std::string(name) + " has a value that is refused";
@@ -100,7 +100,7 @@ const Option* option_of(const OptionSet& options, std::string_view variable) {
   return nullptr;
 }
 
-// Those of others, as far as the plugin reads them with its other options.
+// Other programs' variables, as far as the plugin reads them with its other options.
 bool are_variables_good(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
                         const std::string& path) {
   bool are_good = true;
@@ -120,7 +120,7 @@ bool are_variables_good(const Scope& scope, const ExecConfig& exec, const Plugin
   return are_good;
 }
 
-// What is wrong with each by itself is told already, and stops this.
+// Problems of single options were reported before, and stop this check.
 void check_together(const Scope& scope, const ExecConfig& exec, const std::string& path) {
   PluginOptions options(program_name(exec.command));
   if (!options.is_complete()) return;
@@ -210,7 +210,7 @@ bool is_given(const ExecConfig& exec, const PluginOptions& options, std::string_
   return !values_of(exec, options, name).empty();
 }
 
-// Of a name that stands twice the last counts.
+// Of a duplicate name the last one is used.
 std::string GivenInExec::variable(std::string_view name) const {
   std::string value;
   for (const EnvironmentVariable& variable : exec_.env) {

@@ -25,12 +25,12 @@ struct Argument {
   std::string value = {};  // an operand's text too
 };
 
-// `options` tells switches from options whose value is the next argument. For options that it
-// does not have, or where it is null, what does not start with '-' is taken for a value.
+// `options` distinguishes switches from options whose value is the next argument. For unknown
+// options, or if it is null, an argument that does not start with '-' is read as a value.
 std::vector<Argument> split_arguments(const std::vector<std::string>& args,
                                       const OptionSet* options);
 
-// What args and EXECCRED_* variables of what stands at `path` set, value by value.
+// The values that args and EXECCRED_* variables of the object at `path` set.
 struct Given {
   std::string name;  // the option's, without dashes
   std::string value;
@@ -39,12 +39,12 @@ struct Given {
 std::vector<Given> given_in(const ExecConfig& exec, const PluginOptions& options,
                             const std::string& path);
 
-// What is set by args or env, from whichever program: the values of one option.
+// The values of one option, set by args or env.
 std::vector<std::string> values_of(const ExecConfig& exec, const PluginOptions& options,
                                    std::string_view name);
 bool is_given(const ExecConfig& exec, const PluginOptions& options, std::string_view name);
 
-// The same for a plugin's own judgement. Both must outlive it.
+// The same for a plugin's own checks. Both must outlive it.
 class GivenInExec final : public GivenOptions {
  public:
   GivenInExec(const ExecConfig& exec, const PluginOptions& options)
@@ -63,7 +63,7 @@ class GivenInExec final : public GivenOptions {
 void check_settings(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
                     const std::string& path);
 
-// An error of a plugin's, which calls the place spec.cluster.config, with the document's `path`.
+// An error of a plugin, which names spec.cluster.config, with the document's `path` instead.
 Error placed(Error error, const std::string& path);
 
 // spec.cluster.config, found at `path`: fields that every plugin refuses there.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line and column of findings.
+// Line and column of findings.
 #pragma once
 
 #include "lint_findings.hpp"
@@ -9,7 +9,7 @@
 
 namespace execcred::lint {
 
-// How far a run was before a text was checked.
+// The state of a run before a text was checked.
 struct Mark {
   std::size_t findings = 0;
   std::size_t inputs = 0;
@@ -17,9 +17,10 @@ struct Mark {
 };
 Mark mark_of(const Run& run);
 
-// Gives what was found since the mark its place in the text, whose file the scope is: that of its
-// field, or of the nearest that is there around it. `documents`: how many the text holds. Remembers
-// the places of what a ClusterProfile gives its plugins, which is judged when all files are read.
+// Adds positions in the text (the scope is its file) to the findings since the mark: that of the
+// field, or of its nearest existing parent. `documents`: their number in the text. Also stores the
+// positions of values that a ClusterProfile passes to plugins, which are checked after all files
+// are read.
 void place_findings(const Scope& scope, std::string_view text, std::size_t documents,
                     const Mark& before);
 // Those that came after their file was read.

@@ -35,7 +35,7 @@ void report_missing(const Scope& scope, const fs::path& file, const std::string&
       "is " + in_quotes(command) +
       (file == command ? std::string(", which") : ", but " + in_quotes(file.native()));
   std::error_code ignored;
-  // A machine that has the folder is one where the program should be.
+  // If the machine has the folder, the program should be in it.
   if (fs::exists(file.parent_path(), ignored)) {
     scope.error(path, subject + " does not exist", "install the program there, or name another");
     return;

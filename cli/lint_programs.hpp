@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file that a command names: whether it is there, can be run, and can be changed by nobody
-// but its owner.
+// The file that a command names: whether it exists, can be run, and only its owner can change it.
 #pragma once
 
 #include "lint_findings.hpp"
@@ -13,7 +12,8 @@ namespace execcred::lint {
 // `command` is an absolute path; `path` that of its field.
 void check_program(const Scope& scope, const std::string& command, std::string_view path);
 
-// Others than its owner may write it, or something on the way to it; empty if nobody may.
+// The path that users other than the owner may write: the file, or a folder above it; empty if
+// there is none.
 std::string weak_point(const std::filesystem::path& file);
 
 }  // namespace execcred::lint

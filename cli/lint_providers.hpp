@@ -13,8 +13,8 @@ namespace execcred::lint {
 // The names of a ClusterProfile's providers; `path` is where it has them.
 void note_providers(const Scope& scope, const std::string& path, std::set<std::string> names);
 
-// Once every document was looked at. A ClusterProfile without a provider that some mapping of its
-// group has, or one of the mappings that were named, is an error; without a mapping, nothing is.
+// Called after all documents. It is an error if no mapping of the group, and no named mapping, has
+// a provider of the ClusterProfile. Without a mapping nothing is reported.
 void check_providers_are_mapped(Run& run);
 
 }  // namespace execcred::lint

@@ -16,8 +16,8 @@ class RemoteSecrets {
  public:
   void add(const StoredSecret& secret);
 
-  // Clusters that two Secrets hold: an error within a namespace, which is what one istiod reads,
-  // and a warning across namespaces.
+  // Clusters that are in two Secrets: an error within a namespace, which one istiod reads, and a
+  // warning across namespaces.
   void report(Run& run) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kinds of findings there are. Other programs keep lists of these names: none changes.
+// The rules of findings. Their names must not change, because other programs store them.
 #pragma once
 
 #include <array>

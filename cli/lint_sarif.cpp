@@ -34,7 +34,7 @@ Value number(std::size_t count) { return Value(json::Number{std::to_string(count
 
 Value text_object(std::string_view text) { return Value(Object{{"text", Value(text)}}); }
 
-// A relative path is one of the repository, an absolute one of this machine.
+// A relative path is in the repository, an absolute one on this machine.
 std::string uri_of(const std::string& file) {
   std::string uri = file.starts_with('/') ? "file://" : "";
   std::string_view separator;

@@ -27,7 +27,7 @@ std::string_view run_of(std::string_view text, Predicate is_part) {
                             std::find_if_not(text.begin(), text.end(), is_part) - text.begin()));
 }
 
-// Looks no further than the payload: what follows may be the next one's header.
+// Reads only up to the payload: the rest may be the next token's header.
 bool is_jwt(std::string_view text) {
   const std::string_view header = run_of(text, is_token_character);
   if (!text.substr(header.size()).starts_with('.')) return false;
@@ -86,7 +86,7 @@ bool has_url_password(std::string_view text) {
   return false;
 }
 
-// Long enough, and not spelled like the words of a sentence.
+// Long enough, and not like the words of a sentence.
 bool may_be_token(std::string_view text) {
   constexpr std::size_t kShortest = 12;
   if (text.size() < kShortest) return false;
@@ -114,8 +114,8 @@ std::string_view find_secret(std::string_view text, int levels_of_base64);
 
 bool is_base64_digit(char c) { return is_alphanumeric(c) || c == '+' || c == '/'; }
 
-// In a run of digits. A beginning may stand at any of four places in a group; those that stand
-// alike are all in what the first of them decodes to.
+// In a run of digits. A prefix may begin at each of four offsets in a group; all prefixes at one
+// offset are found in the decoded text of the first.
 std::string_view secret_in_pem_base64(std::string_view digits, int levels) {
   constexpr std::string_view kPem = "LS0tLS1CRUdJTi";  // -----BEGIN
   std::array<bool, 4> is_decoded = {};
@@ -175,8 +175,7 @@ bool is_long_word(std::string_view value) {
          value != "id_token";
 }
 
-// Variables that hold the secret itself, whatever it looks like: an AWS secret may begin with a
-// slash.
+// Variables that contain the secret itself in any form: an AWS secret may begin with a slash.
 bool is_variable_of_secret(std::string_view name) {
   constexpr std::array<std::string_view, 6> kVariables = {
       "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN",
@@ -234,7 +233,7 @@ namespace {
 void check_member(const Scope& scope, const std::string& path, const std::string& name,
                   const std::string& value, Severity severity) {
   if (!is_credential_member(name)) return check_named_secret(scope, path, name, value);
-  if (value.empty() || !secret_in(value).empty()) return;  // the second is told by its form
+  if (value.empty() || !secret_in(value).empty()) return;  // the second is found by its form
   scope.add(severity, path, "holds a secret of a credentials file", kRemedy);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms of a list that programs read.
+// Output formats of lists for programs.
 #pragma once
 
 #include <execcred/json/json.hpp>

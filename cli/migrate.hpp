@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred migrate: users of other plugins in a kubeconfig or mapping file become ours. Runs
-// nothing; a user that cannot be carried over whole stays as it is.
+// execcred migrate: rewrites users of other plugins in a kubeconfig or mapping file to execcred's.
+// Runs nothing; a user that cannot be rewritten completely stays unchanged.
 #pragma once
 
 #include "command.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colour in what people read: on a terminal, or where --color asks for it.
+// Colours in output for people: on a terminal, or with --color.
 #pragma once
 
 #include <string>

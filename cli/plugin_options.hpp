@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a plugin, for commands that judge or write its arguments: those of its own
+// The options of a plugin, for commands that check or write its arguments: those of its own
 // declaration (plugins/list.hpp), and those that all plugins share.
 #pragma once
 
@@ -28,7 +28,7 @@ class PluginOptions {
   PluginOptions& operator=(const PluginOptions&) = delete;
 
   const OptionSet& set() const { return set_; }
-  // Whether an option that is not in the set does not exist.
+  // Whether the set is complete, so that other options do not exist.
   bool is_complete() const { return provider_ != nullptr; }
   // The plugin; null where none of this name is known.
   const Provider* provider() const { return provider_.get(); }
@@ -38,18 +38,18 @@ class PluginOptions {
   std::string page() const {
     return is_complete() ? "docs/" + program_ + ".md" : "docs/options.md";
   }
-  // What the plugin would do of these, in its order. The settings must be of this set. Fails
-  // (configuration) as Settings does.
+  // The plugin's own checks of these settings, in its order. The settings must be of this set.
+  // Fails (configuration) as Settings does.
   Status read(const std::vector<std::string>& arguments, const Environment& environment,
               Settings& settings);
-  // What the plugin would say of what a ClusterProfile gives it, once `settings` has stored the
+  // The plugin's error about a ClusterProfile's values, after `settings` has stored the
   // controller's: spec.cluster.config, one field of it, or appended arguments. Fails
   // (configuration).
   Status read_config(const Settings& settings, const json::Value& config, std::string_view server);
   Status read_field(const Settings& settings, const json::Member& field, std::string_view server);
   Status read_appended(const Settings& settings, const std::vector<std::string>& arguments,
                        std::string_view server);
-  // What the plugin says of the options together, once `settings` has stored them here.
+  // The plugin's check of all options together, after `settings` has stored them here.
   Status check(const Settings& settings) const;
 
  private:

@@ -9,16 +9,16 @@
 
 namespace execcred::cli {
 
-// Writes it line by line to this process's standard error. No terminal acts on it: control
-// characters but tabs become \xNN. A reader that does not read holds the command up for a second at
-// most, and loses the rest.
+// Writes it line by line to this process's standard error. Control characters except tabs become
+// \xNN, so that a terminal does not interpret them. A reader that does not read delays the command
+// by a second at most, and loses the rest.
 //
-// The error of a plugin of ours ("execcred-x: error: ..." with its context and hint) waits for the
-// plugin's end: where get's own error has all of it, it is not shown twice.
+// The error of an execcred plugin ("execcred-x: error: ..." with its context and hint) is kept
+// until the plugin's end: if get's own error contains it, it is not shown twice.
 class PluginOutput {
  public:
   void take(std::string_view text);
-  // What has no line's end yet, and whether there was more than is shown.
+  // The incomplete last line, and whether output was cut.
   void end(bool has_error_told);
 
  private:

@@ -35,7 +35,7 @@ bool is_secret_field(std::string_view name) {
          lint::is_name_of_secret(name);
 }
 
-// Secrets of both texts become numbers, in the order in which they are met.
+// Secrets of both texts become numbers, in their order.
 class Masks {
  public:
   Value hide(const Value& value) {
@@ -100,7 +100,7 @@ std::string without_secrets(std::string_view text, Masks& masks) {
   return safe;
 }
 
-// A file that is not there is empty.
+// A missing file is empty.
 Result<std::string> read_present(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::string();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // -o FILE of a command that writes a kubeconfig or a mapping, with --dry-run and --diff, which show
-// what would become of the file and leave it as it is.
+// the change and do not write the file.
 #pragma once
 
 #include "command.hpp"
@@ -14,16 +14,16 @@ class Replacement {
  public:
   void add_to(CommandOptions& options);
 
-  // What the file would replace that is named here, if none is named with -o: for --diff alone.
-  // Fails (configuration) where there is no file to compare with.
+  // `other` is the file to compare with if there is no -o: for --diff only. Fails (configuration)
+  // if there is no file to compare with.
   Status check(std::string_view other = {}) const;
 
-  // Whether it is printed instead.
+  // Whether the text is printed instead.
   bool is_diff() const { return is_diff_; }
   bool is_printed() const { return (path_.empty() || path_ == "-") && !is_diff_; }
 
-  // Replaces the file, unless it is only to be shown. What people read of it: the difference, or a
-  // line that says what became or would become of the file, with `what` ("3 clusters"), if any.
+  // Replaces the file, unless the change is only shown. Returns the text for people: the
+  // difference, or a line about the change of the file, with `what` ("3 clusters"), if any.
   // `other`: as above.
   Result<std::string> apply(std::string_view text, const std::string& what,
                             const std::string& other = {}) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody who mistyped a word may have meant.
+// Suggestions for mistyped words.
 #pragma once
 
 #include <string>

@@ -28,7 +28,8 @@ namespace {
 
 constexpr int kSignalled = 128;
 constexpr std::chrono::seconds kRequestTimeout(30);
-// What begins while the lease is held must have ended when another can hold it (lease.hpp).
+// A request that begins while the lease is held must end before another process can hold it
+// (lease.hpp).
 constexpr std::chrono::seconds kTimeoutUnderLease(4);
 
 Error wrong(std::string message, std::string hint) {
@@ -102,7 +103,7 @@ Result<gid_t> group_of(const std::string& name) {
   return wrong("--dir-group: there is no group " + in_quotes(name), "write its name or its number");
 }
 
-// Of this process, and of no other.
+// Unique to this process.
 std::string lease_identity() {
   std::array<char, 256> host = {};
   if (gethostname(host.data(), host.size() - 1) != 0) host.front() = '\0';
@@ -124,7 +125,7 @@ class StopAtEnd {
   const StopEvent& stop_;
 };
 
-// Holds the lease while it lives, and gives it back: after all writing.
+// Holds the lease during its lifetime, and releases it after all writing.
 class Leader {
  public:
   static Result<std::unique_ptr<Leader>> start(Lease& lease, std::function<void()> on_change) {
@@ -367,10 +368,10 @@ Result<Outcome> Sync::synchronize(sync::Journal& journal) {
                                                       .lease = turn.get()});
   TRY(reconciler.read_mapping());
   const auto wake = [&reconciler] { reconciler.wake(); };
-  // Every thread inherits that signals come here.
+  // Every thread inherits the signal mask.
   const sync::RunSignals signals(stop, wake, is_loop ? 0 : kSignalled + SIGTERM);
   std::unique_ptr<sync::Listener> listener;
-  // At every return from here on the threads of the parts above come to their end.
+  // Every return from here on ends the threads of the objects above.
   const StopAtEnd end(stop);
   if (!is_loop) {
     Outcome outcome = TRY(run_once(reconciler, *profiles, wake, stop));

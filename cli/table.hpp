@@ -11,7 +11,7 @@
 
 namespace execcred::cli {
 
-// Fit to be shown; an empty one becomes "-".
+// Made printable; an empty one becomes "-".
 struct Cell {
   Cell(std::string content, Style look = Style::plain) : text(std::move(content)), style(look) {}
   Cell(std::string_view content, Style look = Style::plain) : text(content), style(look) {}
@@ -27,7 +27,7 @@ class Table {
 
   // As many cells as the head has.
   void add(std::vector<Cell> row);
-  // Whole lines that stand below the last row as they are.
+  // Lines that are printed unchanged below the last row.
   void add_lines(std::string_view lines);
 
   std::string text(const Paint& paint = {}) const;

@@ -32,7 +32,7 @@ void add_all(char mark, const Lines& lines, std::vector<Edit>& edits) {
   for (const std::string_view line : lines) edits.push_back({.mark = mark, .line = line});
 }
 
-// E. W. Myers, An O(ND) Difference Algorithm and Its Variations, 1986. What was reached on each
+// E. W. Myers, An O(ND) Difference Algorithm and Its Variations, 1986. The reached point on each
 // diagonal x - y, for each number of edits.
 class Myers {
  public:
@@ -42,7 +42,7 @@ class Myers {
         n_(static_cast<int>(before.size())),
         m_(static_cast<int>(after.size())) {}
 
-  // False where it takes more edits than are looked for.
+  // False if more edits are needed than the limit.
   bool find() {
     std::vector<int> reached(static_cast<std::size_t>(2 * kMostEdits + 3), 0);
     for (int d = 0; d <= kMostEdits; ++d) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The difference of two texts, as diff -u shows it.
+// The unified difference of two texts.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace execcred::cli {
 
-// With three lines around each change; empty where the texts are equal. Where more than a thousand
-// lines differ in one place, that place is shown as removed and added whole, so that the time stays
-// linear.
+// With three lines around each change; empty where the texts are equal. If more than a thousand
+// lines differ in one place, that place is shown as completely removed and added, so that the time
+// stays linear.
 std::string unified_diff(std::string_view before, std::string_view after,
                          std::string_view name_before, std::string_view name_after);
 

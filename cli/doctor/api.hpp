@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few requests that doctor makes of a cluster's API, and how their replies are read. Nothing is
-// stored by any of them.
+// doctor's requests to a cluster's API, and their replies. No request stores anything.
 #pragma once
 
 #include "connection.hpp"
@@ -45,7 +44,7 @@ class Api {
   Item& item_;
 };
 
-// An empty SelfSubjectReview or a SelfSubjectAccessReview of what everybody may ask.
+// An empty SelfSubjectReview or a SelfSubjectAccessReview of a right that every user has.
 json::Value self_subject_review();
 struct Permission {
   std::string verb = {};

@@ -30,7 +30,7 @@ std::string user_in(const std::string& message) {
   return message.substr(start + kUser.size(), end - start - kUser.size());
 }
 
-// Who the server takes the caller for.
+// The user that the server assigns to the caller.
 struct Identity {
   bool is_known = false;
   std::string user = {};
@@ -108,7 +108,7 @@ class ServerRun {
     identified_connection_.start_step();
   }
 
-  // With the credential, and where that is taken, the same without it. False without an answer.
+  // Asks with the credential and, if that is accepted, again without it. False without an answer.
   bool ask() {
     Result<Answer> with = review(identified_, token());
     if (!with) return unanswered(with.error());
@@ -119,7 +119,7 @@ class ServerRun {
       without_ = std::move(without).value();
       return true;
     }
-    // A server that wants a certificate of everybody does not talk to anonymous callers.
+    // A server that requires a certificate does not answer anonymous callers.
     const bool may_be_silent = !check_.credential.client_certificate.empty();
     return may_be_silent || unanswered(without.error());
   }
@@ -127,7 +127,7 @@ class ServerRun {
   Result<Answer> review(Api& api, const SecretString& token) {
     Result<Answer> answer = is_old_ ? api.post(kAccessReviews, access_review(kProbe), token)
                                     : api.post(kSelfSubjectReviews, self_subject_review(), token);
-    // Before 1.28 there is no such review; the other tells whether the caller is known at all.
+    // Before 1.28 there is no such review; the other one shows whether the caller is known at all.
     if (answer && answer->status == kNotFound && !is_old_) {
       is_old_ = true;
       note_time(*answer);
@@ -232,7 +232,7 @@ class ServerRun {
                  "remove the permission to review access from system:anonymous");
       return;
     }
-    // A server that is too busy for the question has not said that it would refuse it.
+    // An overloaded server has not refused the request.
     if (without_.status == kTooMany || without_.status >= 500) {
       item_.fail(StepId::authenticate,
                  without_.status == kTooMany ? cause::kServerThrottled : cause::kServerError,
@@ -255,7 +255,7 @@ class ServerRun {
     item_.fail(StepId::authenticate, why.cause, answered(with_) + "; " + why.message, why.hint);
   }
 
-  // What the server takes is no failure, whatever the times of this machine say.
+  // A credential that the server accepts is no failure, whatever this machine's clock says.
   void forgive() {
     Step& step = item_.step(StepId::credential);
     if (!check_.facts.is_provisional || step.verdict != Verdict::fail) return;
@@ -264,7 +264,7 @@ class ServerRun {
     step.message += "; the server accepts it anyway";
   }
 
-  // A failure by this machine's clock that the server's does not share is not why it refuses.
+  // A failure only by this machine's clock is not the reason of the refusal.
   void refute_times() {
     Step& step = item_.step(StepId::credential);
     if (!check_.facts.is_provisional || step.verdict != Verdict::fail || !server_time_) return;
@@ -310,7 +310,7 @@ class ServerRun {
     }
   }
 
-  // The first is the cause, unless it may pass and another will not.
+  // The first is the cause, unless it may pass and another one is permanent.
   void refuse(std::string_view cause, std::string message, std::string hint = {}) {
     const bool is_worse = is_unavailability(refused_.cause) && !is_unavailability(cause);
     if (refusals_.empty() || is_worse) refused_ = {.cause = cause, .hint = std::move(hint)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server makes of the credential: the steps clock, authenticate and authorize.
+// The server's verdict on the credential: the steps clock, authenticate and authorize.
 #pragma once
 
 #include "api.hpp"
@@ -25,7 +25,8 @@ struct ServerCheck {
 void ask_server(const ServerCheck& check, Connection& anonymous, Connection& identified,
                 Item& item);
 
-// Why a server answered 401, as far as that can be told. Asks the cluster without the credential.
+// Why a server answered 401, as far as it can be found out. Asks the cluster without the
+// credential.
 struct Unauthorized {
   std::string_view cause = {};
   std::string message = {};

@@ -145,7 +145,7 @@ Mismatch compare(const AuthenticationConfig& config, const UnverifiedClaims& cla
                  const json::Value& payload) {
   const JwtAuthenticator* const authenticator = config.find(claims.issuer);
   if (authenticator == nullptr) {
-    // The cluster's own issuer is no part of the file.
+    // The cluster's own issuer is not in the file.
     if (is_service_account(claims)) return {};
     return {.kind = Mismatch::Kind::issuer,
             .message = "the token's issuer is " + in_quotes(claims.issuer) +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The API server's own file (--authentication-config, AuthenticationConfiguration of
-// apiserver.config.k8s.io): which JSON Web Tokens it takes. Its CEL expressions are shown, and not
-// evaluated.
+// apiserver.config.k8s.io): the JSON Web Tokens that it accepts. Its CEL expressions are shown, and
+// not evaluated.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -42,7 +42,7 @@ class AuthenticationConfig {
   std::vector<JwtAuthenticator> authenticators_;
 };
 
-// What the file says of a token: empty where nothing of it is against the token.
+// The file's objections to a token; empty if there are none.
 struct Mismatch {
   enum class Kind { none, issuer, audience, other };
   Kind kind = Kind::none;
@@ -50,7 +50,7 @@ struct Mismatch {
   std::string hint = {};
 };
 
-// A ServiceAccount's token is judged by the cluster's own issuer where the file does not have it.
+// If the file lacks the issuer of a ServiceAccount's token, the cluster's own issuer decides.
 Mismatch compare(const AuthenticationConfig& config, const UnverifiedClaims& claims,
                  const json::Value& payload);
 

@@ -43,7 +43,7 @@ Error stopped() {
   return Error{.kind = Error::Kind::unavailable, .message = "it was interrupted", .is_local = true};
 }
 
-// What the resolver gives. It cannot be interrupted, so a thread of its own waits for it, and may
+// The resolver's result. It cannot be interrupted, so a separate thread waits for it, and may
 // outlive the caller.
 struct Lookup {
   std::mutex mutex;
@@ -532,7 +532,7 @@ Error Connection::tls_failure(int reason, bool is_server) const {
     return failure(cause::kTlsFailed,
                    peer + " refused the handshake: alert " + std::to_string(events.alert));
   }
-  // Where the answer came before it could be looked at.
+  // If the answer came before the check.
   if (openssl == SSL_R_WRONG_VERSION_NUMBER || openssl == SSL_R_HTTP_REQUEST ||
       openssl == SSL_R_PACKET_LENGTH_TOO_LONG) {
     return failure(cause::kTlsNoHttps, peer + " answers, but does not speak TLS",

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way to a server, one step after the other, so that each step's failure is known as its own:
-// name, TCP, proxy, TLS, and HTTP/1.1 over that.
+// The connection to a server in separate steps, so that each failure belongs to one step: name,
+// TCP, proxy, TLS, and HTTP/1.1 over them.
 //
-// libcurl, which all other modules use, does these steps in one call and says of some of them no
-// more than that they failed. TLS and what counts as verified are the http module's here too.
-// Failures carry a cause.
+// libcurl, which all other modules use, does these steps in one call, and reports little about the
+// failure of some. TLS and its verification are those of the http module. Failures have a cause.
 #pragma once
 
 #include <execcred/base/duration.hpp>
@@ -35,7 +34,7 @@ struct Route {
   TlsSettings tls = {};
   bool is_insecure = false;  // insecure-skip-tls-verify
 
-  // How messages call it.
+  // Its name in messages.
   std::string authority() const { return authority_of(server.host, server.port); }
 };
 
@@ -68,7 +67,7 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // In this order. Each fails with its cause, and says what was seen.
+  // In this order. Each fails with its cause, or returns what it found.
   Result<std::string> resolve();
   Result<std::string> connect();
   Result<std::string> open_tunnel();
@@ -76,17 +75,17 @@ class Connection {
   // All of them.
   Status open();
 
-  // From here on everything is of one step, and has one limit, until the next begins. Before the
-  // first, each of the steps above has its own.
+  // Starts a step with one time limit for all that follows, until the next step. Before the first,
+  // each of the steps above has its own limit.
   void start_step() { step_end_ = std::chrono::steady_clock::now() + patience_.limit; }
 
   const PeerFacts& peer() const { return peer_; }
   // The certificate was verified, and a credential may be sent.
   bool is_verified() const { return is_open_ && !route_.is_insecure; }
 
-  // On a connection that the server has closed meanwhile, once more on a new one. A reply of any
-  // status is a response; no redirect is followed. `authorization` may only be given on a verified
-  // connection.
+  // If the server has closed the connection meanwhile, the request is sent again on a new one. A
+  // reply of any status is a response; no redirect is followed. `authorization` may only be given
+  // on a verified connection.
   Result<HttpResponse> exchange(std::string_view method, std::string_view path,
                                 std::string_view body, const SecretString& authorization);
 
@@ -141,7 +140,7 @@ class Connection {
   SSL* active_ = nullptr;  // through which is read and written; null: the socket
   PeerFacts peer_;
   bool is_open_ = false;
-  std::string unread_;  // of the connection, behind what was asked for
+  std::string unread_;  // of the connection, after the requested one
 };
 
 }  // namespace execcred::doctor

@@ -117,7 +117,7 @@ class Check {
     }
     const Result<std::optional<UnverifiedClaims>> claims = unverified_claims(credential_.token);
     if (!claims) {
-      // What a server makes of it is the server's to say.
+      // The server decides whether it is valid.
       told_.push_back("a token that looks like a JWT, and is malformed: " + claims.error().message +
                       ", " + fingerprint_of(credential_.token));
       return;
@@ -133,7 +133,7 @@ class Check {
   }
 
   void check_times(const UnverifiedClaims& claims) {
-    // The token's own end counts, and not a claimed one before it.
+    // The token's own end is used, and not an earlier claimed one.
     if (claims.expires_at) item_.expires = *claims.expires_at;
     if (claims.expires_at && *claims.expires_at <= rules_.now) {
       provisional(cause::kCredentialExpired, "the token ended at " + text_of(*claims.expires_at));
@@ -163,7 +163,7 @@ class Check {
   void take_facts(const std::vector<Certificate>& chain) {
     const X509& leaf = *chain.front().x509;
     ClientCertificate times;
-    // At its beginning it is valid, so all that can fail is a malformed time.
+    // It is valid at its beginning, so only a malformed time can fail.
     static_cast<void>(check_validity(leaf, rules_.now, times));
     CertificateFacts certificate{.subject = text_of_name(X509_get_subject_name(&leaf)),
                                  .issuer = text_of_name(X509_get_issuer_name(&leaf)),
@@ -196,7 +196,7 @@ class Check {
                "replace it, or use a plugin that gets short-lived credentials");
   }
 
-  // The cause of a credential that is none, by its origin.
+  // The cause for an unusable credential, by its origin.
   std::string_view invalid() const {
     return rules_.is_written ? cause::kProfileInvalid : cause::kProgramOutputInvalid;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said of a credential without asking anybody.
+// Checks of a credential without a request.
 #pragma once
 
 #include "report.hpp"
@@ -22,14 +22,14 @@ struct CertificateFacts {
   TimePoint not_after = {};
 };
 
-// What the credential is, as far as it can be read.
+// The properties of the credential, as far as they can be read.
 struct CredentialFacts {
   std::optional<UnverifiedClaims> claims = std::nullopt;
   json::Value payload = {};  // of a JWT
   std::optional<CertificateFacts> certificate = std::nullopt;
   // It cannot be sent: the step says why.
   bool is_unusable = false;
-  // A failure that a server which accepts the credential refutes.
+  // A failure that is dropped if the server accepts the credential.
   bool is_provisional = false;
 };
 

@@ -32,7 +32,7 @@ Status take_proxy(const Cluster& cluster, const Environment& environment, Route&
     route.proxy = std::move(proxy).value();
     return {};
   }
-  // As clients do where the cluster names no proxy.
+  // As in clients, if the cluster names no proxy.
   const ProxySettings settings = proxy_of(environment);
   if (settings.url.empty() || is_proxy_exception(settings.exceptions, route.server)) return {};
   Result<Proxy> proxy = parse_proxy(settings.url);
@@ -81,7 +81,7 @@ void skip_server(Item& item, std::string_view why) {
   }
 }
 
-// The steps up to TLS; false where one failed, and the rest says why it is skipped.
+// The steps up to TLS; false if one failed, and the others are marked as skipped.
 bool open(Connection& connection, const Route& route, Item& item) {
   struct Stage {
     StepId id;
@@ -128,7 +128,7 @@ void check_ca(const Connection& connection, Duration warn_before, Item& item) {
             "add the new CA to the ClusterProfile before that time");
 }
 
-// What the server's own file says, where no answer of the server's says more.
+// The finding of the server's own file, if no answer of the server says more.
 void compare_with_config(const AuthenticationConfig& config, const CredentialFacts& facts,
                          Item& item) {
   const Step& authenticate = item.step(StepId::authenticate);
@@ -166,7 +166,7 @@ Route with_certificate(const Route& route, const Credential& credential) {
   return identified;
 }
 
-// For a cluster whose credential is not there: the clock can be judged all the same.
+// For a cluster without a credential: the clock can be checked anyway.
 void ask_the_time(Connection& connection, Item& item) {
   const Result<Answer> answer =
       Api(connection, item).post(kSelfSubjectReviews, self_subject_review(), SecretString());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One cluster, from its ClusterProfile to the server's answer: the whole way that a controller
-// goes.
+// Examines one cluster, from its ClusterProfile to the server's answer: every step of a controller.
 #pragma once
 
 #include "api.hpp"
@@ -28,10 +27,10 @@ struct ExaminationOptions {
 // Shared by all threads.
 class Examination {
  public:
-  // When `stop` can be read from, each examination ends soon; -1: none.
+  // When `stop` becomes readable, each examination ends soon; -1: none.
   Examination(const ExaminationOptions& options, int stop);
 
-  // The target keeps its item, and nothing else.
+  // Afterwards the target has only its item.
   void run(Target& target);
 
  private:

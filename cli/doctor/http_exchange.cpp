@@ -45,7 +45,7 @@ std::optional<std::size_t> number(std::string_view text) {
   return value;
 }
 
-// How the end of the body is told.
+// How the end of the body is determined.
 struct Framing {
   bool is_chunked = false;
   std::optional<std::size_t> length = std::nullopt;
@@ -76,7 +76,7 @@ bool closes(const HttpResponse& response) {
 
 }  // namespace
 
-// Before the server is reached, it is the proxy that fails.
+// Before the server is reached, a failure is the proxy's.
 Error Connection::cut(std::string message) const {
   Error error = server_error(std::move(message));
   if (!is_open_) error.cause = cause::kProxyFailed;

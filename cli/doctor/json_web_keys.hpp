@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public keys of an issuer (JSON Web Key Set, RFC 7517), to see whether one of them made a
+// The public keys of an issuer (JSON Web Key Set, RFC 7517), to check whether one of them signed a
 // token.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace execcred::doctor {
 
 enum class Signature {
   good,
-  foreign,  // none of the keys made it
+  foreign,  // none of the keys signed it
   unknown,  // an algorithm or a key that is not read here
 };
 

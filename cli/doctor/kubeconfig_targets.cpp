@@ -32,7 +32,7 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// The same file as a tree, for what its reader passes over: exec sections, and extensions.
+// The same file as a tree, for parts that its reader ignores: exec sections, and extensions.
 struct Document {
   json::Value tree = {};
   Kubeconfig config;
@@ -132,7 +132,7 @@ Result<std::string> data_or_file(std::string_view data, const std::string& path,
 
 Result<Credential> written_credential(const KubeconfigUser& user) {
   Credential credential;
-  // client-go reads the file again and again, and so prefers it to the text.
+  // client-go rereads the file, and so prefers it to the text.
   if (!user.token_file.empty()) {
     const SecretString content = TRY(read_secret_file(user.token_file));
     credential.token = TRY(bearer_token(content));
@@ -163,7 +163,7 @@ Status take_exec(const json::Value& user, const fs::path& folder, Target& target
   return {};
 }
 
-// What a client of today has no use for.
+// Fields that current clients do not use.
 std::string unusable_field(const KubeconfigUser& user) {
   if (!user.auth_provider.empty()) return "an auth-provider, which clients no longer support";
   if (user.has_password) return "a username and password, which servers no longer accept";
@@ -173,7 +173,7 @@ std::string unusable_field(const KubeconfigUser& user) {
 void take_user(const Document& document, const KubeconfigContext& context, Target& target) {
   const KubeconfigUser& user = context.user;
   Item& item = target.item;
-  // A token or certificate that stands there goes before the plugin, as in client-go.
+  // A token or certificate in the user takes precedence over the plugin, as in client-go.
   const bool has_token = !user.token.empty() || !user.token_file.empty();
   const bool has_certificate =
       !user.client_certificate.empty() || !user.client_certificate_data.empty();

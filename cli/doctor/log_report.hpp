@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plugins wrote to their log (--log-file): the newest cause of each cluster.
+// The plugins' log (--log-file): the newest cause of each cluster.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -16,7 +16,7 @@ namespace execcred::doctor {
 
 // The runs of one plugin for one server.
 struct LoggedCluster {
-  std::string server = {};  // empty where the plugin was told none
+  std::string server = {};  // empty if the plugin got none
   std::string plugin = {};
   std::string identity = {};
   TimePoint last_run = {};
@@ -30,8 +30,8 @@ struct LoggedCluster {
   std::size_t failures = 0;
 };
 
-// PATH, and PATH.1 before it where that is there. Lines that cannot be read are passed over; those
-// before `since` too. The newest failure is first. Fails (configuration) where PATH cannot be read.
+// PATH, and before it PATH.1 if it exists. Lines that cannot be read, and lines before `since`, are
+// ignored. The newest failure is first. Fails (configuration) where PATH cannot be read.
 Result<std::vector<LoggedCluster>> read_log(const std::filesystem::path& path,
                                             std::optional<TimePoint> since);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms in which the result of examinations is given out. No text of them holds a control
-// character of somebody else's.
+// The output formats of examinations. No text in them contains a foreign control character.
 #pragma once
 
 #include "report.hpp"
@@ -14,7 +13,7 @@ namespace execcred::doctor {
 
 // A line a step, then the cause and its remedy. `shows_exchange` adds the requests and replies.
 std::string write_one(const Item& item, bool shows_exchange, const cli::Paint& paint = {});
-// A table, failures first, and how often each cause is there.
+// A table, failures first, and the number of each cause.
 std::string write_table(const std::vector<Item>& items, bool is_wide, const cli::Paint& paint = {});
 // NAMESPACE/NAME, one a line.
 std::string write_names(const std::vector<Item>& items);
@@ -23,7 +22,7 @@ std::string write_json(const std::vector<Item>& items);
 std::string write_yaml(const std::vector<Item>& items);
 // The text exposition format, for node_exporter's textfile collector.
 std::string write_prometheus(const std::vector<Item>& items);
-// One page that needs nothing else.
+// One self-contained page.
 std::string write_html(const std::vector<Item>& items, TimePoint now);
 
 // Failures first, then warnings; among them in the order of the source.

@@ -9,9 +9,9 @@
 namespace execcred::doctor {
 namespace {
 
-// The page loads nothing, and may not: what it shows comes from anywhere. Of many clusters, the
-// first five hundred that fit are laid out, until the reader asks for all: a browser takes seconds
-// for ten thousand rows of a table. Without scripts all are there.
+// The page loads nothing, and its policy forbids it, because its texts come from anywhere. Only the
+// first five hundred matching clusters are laid out, until the reader asks for all: a browser takes
+// seconds for ten thousand table rows. Without scripts, all are shown.
 constexpr std::string_view kHead = R"(<!doctype html>
 <html lang="en">
 <head>
@@ -151,7 +151,7 @@ std::string cell(std::string_view label, std::string_view text) {
   return "<td data-label=\"" + std::string(label) + "\">" + escaped(text) + "</td>";
 }
 
-// What a person looks at first: the steps that are not well, and what to do.
+// The most important part: the steps with problems, and what to do.
 std::string details_of(const Item& item) {
   std::string steps;
   std::string hint;

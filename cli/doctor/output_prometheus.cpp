@@ -11,7 +11,7 @@
 namespace execcred::doctor {
 namespace {
 
-// What cannot be shown is escaped; of the rest, backslash and quote have a meaning here.
+// Unprintable characters are escaped, and also backslash and quote, which have a meaning here.
 std::string label(std::string_view name, std::string_view value) {
   std::string text(name);
   text += "=\"";
@@ -41,7 +41,7 @@ std::string unix_time(TimePoint time) {
 // The sample of one item; empty for none.
 using Sample = std::function<std::string(const Item&, const std::string& labels)>;
 
-// A series may stand there once: of items with equal labels, the first counts.
+// A series may occur only once: of items with equal labels, the first is used.
 std::string family(std::string_view name, std::string_view help, const std::vector<Item>& items,
                    const Sample& sample) {
   std::string text = "# HELP " + std::string(name) + " " + std::string(help) + "\n# TYPE " +

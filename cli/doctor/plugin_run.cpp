@@ -42,7 +42,7 @@ std::optional<std::string> read_report(const std::string& path) {
   return text;
 }
 
-// sigabbrev_np is glibc's alone.
+// Only glibc has sigabbrev_np.
 std::string name_of_signal(int signal) {
   constexpr std::array<std::pair<int, const char*>, 15> kNames = {{
       {SIGABRT, "SIGABRT"},

@@ -18,12 +18,12 @@ namespace execcred::doctor {
 
 struct RunOptions {
   Duration limit = kPluginLimit;
-  // When it can be read from, the program is ended; -1: none.
+  // When this descriptor becomes readable, the program is ended; -1: none.
   int stop = -1;
 };
 
-// A folder that only this user can look into, for what plugins of ours report. It goes with its
-// owner, with all that is in it.
+// A private folder for the reports of execcred's plugins. The destructor removes it with its
+// content.
 class ReportFolder {
  public:
   // Without a folder (a full disk) plugins do not report.
@@ -39,8 +39,8 @@ class ReportFolder {
   std::string path_;
 };
 
-// What a plugin of ours reported about a failure; nullopt where it did not, or the file is none
-// that it can have written. The file is removed.
+// The report of an execcred plugin about a failure; nullopt if there is none, or another user could
+// have written the file. The file is removed.
 std::optional<Error> take_report(const std::string& path);
 
 // Writes the result to the step `run`; nullopt where it failed.
@@ -48,7 +48,7 @@ std::optional<Credential> run_plugin(const Access& access, const Environment& en
                                      const ProgramFinding& program, const RunOptions& options,
                                      const std::string& report_path, Item& item);
 
-// Looks at programs and runs them, for many threads at once.
+// Examines programs and runs them, for many threads at once.
 class PluginRunner {
  public:
   // The environment is the one in which programs are asked for their version.

@@ -89,7 +89,7 @@ std::optional<T> object_at(std::string_view bytes, std::size_t offset) {
   return object;
 }
 
-// The dynamic loader that the program names; empty where it needs none, or it cannot be told.
+// The dynamic loader that the program names; empty if it needs none, or this is unknown.
 std::string loader_of(std::string_view head, const Elf64_Ehdr& header) {
   for (std::size_t i = 0; i < header.e_phnum; ++i) {
     const auto entry =
@@ -138,7 +138,7 @@ ProgramFinding look_at_script(const std::string& path, std::string_view head) {
                 "install it, or use a program that needs none");
 }
 
-// What other systems start.
+// Formats of other systems.
 bool is_of_another_system(std::string_view head) {
   constexpr std::array<std::string_view, 5> kMarks = {"MZ", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe",
                                                       "\xfe\xed\xfa\xcf", "\xca\xfe\xba\xbe"};
@@ -162,7 +162,8 @@ ProgramFinding look_at_content(const std::string& path) {
   return finding;
 }
 
-// Who else than root and this user can replace what runs: through the file, or a folder of its way.
+// Whether users other than root and this one can replace the program: by its file, or a folder of
+// its path.
 std::string writable_by_others(const std::string& path) {
   constexpr mode_t kOthers = S_IWGRP | S_IWOTH;
   struct stat status = {};
@@ -245,7 +246,7 @@ ProgramFinding Programs::ask_version(const std::string& path, ProgramFinding fin
       return finding;
     }
   }
-  // What is wrong with it shows when it runs.
+  // Its problem is found when it runs.
   finding.verdict = Verdict::warn;
   finding.message += "; it does not answer --version as execcred's plugins do";
   finding.hint = "is it a plugin of execcred's, whose name it has?";

@@ -29,8 +29,8 @@ struct ProgramFinding {
 // Of an absolute path, without running it.
 ProgramFinding look_at_program(const std::string& path);
 
-// Looks at each program once, however many clusters it is for, and asks those of ours for their
-// version. Safe in a process of many threads.
+// Examines each program once, for any number of clusters, and asks execcred's plugins for their
+// version. Thread-safe.
 class Programs {
  public:
   Programs(const Environment& environment, Duration limit, int stop)
@@ -53,7 +53,8 @@ class Programs {
   std::map<std::string, std::unique_ptr<Entry>, std::less<>> entries_;
 };
 
-// "execcred-token-file" of "/plugins/execcred-token-file"; whether it is a plugin of ours by that.
+// "execcred-token-file" of "/plugins/execcred-token-file"; and whether that is an execcred plugin's
+// name.
 std::string_view file_name(std::string_view path);
 bool is_ours(std::string_view path);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an examination of a cluster found: one result a step, in the order of the way that a
-// controller's request takes.
+// The result of an examination of a cluster: one result for each step, in the order of a
+// controller's request.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -23,7 +23,7 @@ enum class Verdict { skipped, ok, warn, fail };
 // "skipped", "ok", "warn", "fail".
 std::string_view name_of(Verdict verdict);
 
-// The order is that of the way, and of the output.
+// The order is that of the request, and of the output.
 enum class StepId {
   profile,
   mapping,
@@ -44,7 +44,7 @@ std::string_view name_of(StepId step);
 
 struct Step {
   Verdict verdict = Verdict::skipped;
-  std::string message = {};  // fit to be shown
+  std::string message = {};  // printable
   std::string hint = {};
   std::string_view cause = {};  // of cause.hpp; empty where there is none
 };
@@ -56,7 +56,7 @@ class Item {
   std::string provider = {};
   std::string user = {};
   std::optional<TimePoint> expires = std::nullopt;     // the credential
-  std::optional<TimePoint> ca_expires = std::nullopt;  // the CA that the server's certificate is of
+  std::optional<TimePoint> ca_expires = std::nullopt;  // the CA of the server's certificate
   Duration duration = {};
   std::vector<std::string> exchange = {};  // for --debug: requests and replies without secrets
 
@@ -65,7 +65,7 @@ class Item {
   Step& step(StepId id) { return steps_[static_cast<std::size_t>(id)]; }
   const Step& step(StepId id) const { return steps_[static_cast<std::size_t>(id)]; }
 
-  // The texts may come from anywhere: what they may not show is replaced, and they are cut. A worse
+  // The texts may come from anywhere: secrets in them are replaced, and they are cut. A worse
   // verdict replaces a better one.
   void ok(StepId id, std::string_view message);
   void skip(StepId id, std::string_view why);
@@ -76,7 +76,7 @@ class Item {
   // With the error's own cause; `cause` is for one that has none.
   void fail(StepId id, const Error& error, std::string_view cause);
 
-  // What no text of the report may show.
+  // Secrets that no text of the report may show.
   void keep_secret(const SecretString& secret);
   std::string shown(std::string_view text) const;
 

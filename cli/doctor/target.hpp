@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is examined: the clusters of ClusterProfiles or of a kubeconfig.
+// The clusters to examine, from ClusterProfiles or a kubeconfig.
 #pragma once
 
 #include "report.hpp"
@@ -16,17 +16,19 @@
 namespace execcred::doctor {
 
 struct Target {
-  // Its names, and what was found before anything ran.
+  // Its names, and findings before the run.
   Item item = {};
-  // What runs, and how the cluster is reached; nullopt where the item says why that is not known.
+  // The program to run, and how the cluster is reached; nullopt if the item has the reason why it
+  // is unknown.
   std::optional<Access> access = std::nullopt;
   // A kubeconfig's token or certificate: nothing runs.
   std::optional<Credential> written = std::nullopt;
-  // It is in a file that the kubeconfig names; what is written in the kubeconfig nothing renews.
+  // It is in a file that the kubeconfig names, which may be renewed; a credential in the kubeconfig
+  // itself is not.
   bool is_renewed = false;
 };
 
-// The mapping with every fault of its entries, of which only those of a chosen one count.
+// The mapping with every fault of its entries; only those of a chosen entry are reported.
 struct Mapping {
   ProviderMapping providers = {};
   std::vector<Error> problems = {};
@@ -41,7 +43,7 @@ struct Mapping {
 // `provider` is the name that must be used, or empty: the mapping's first that the profile has.
 Target target_of(const Mapping& mapping, const ClusterProfile& profile,
                  const std::string& provider);
-// A ClusterProfile that has a name, and cannot be read.
+// A ClusterProfile with a name that cannot be read.
 Target target_of(const ProfileName& name, const Error& error);
 
 struct KubeconfigQuery {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 401 says nothing by itself, so what is known from elsewhere is compared. What cannot be told
-// apart is "unauthorized-other", with what was ruled out: a wrong cause is worse than none.
+// A 401 gives no reason, so facts from other sources are compared. Without a certain reason the
+// cause is "unauthorized-other", with the reasons that were excluded: a wrong cause is worse than
+// none.
 #include "authenticate.hpp"
 #include "json_web_keys.hpp"
 
@@ -100,7 +101,7 @@ class Explanation {
     return {.cause = cause::kUnauthorizedOther, .message = message, .hint = hint};
   }
 
-  // By the server's clock; what is over by both clocks was found before.
+  // By the server's clock; a credential that has ended by both clocks was found before.
   bool by_time(std::optional<TimePoint> begin, std::optional<TimePoint> end,
                const std::string& what) {
     const TimePoint ours = SystemClock().now();
@@ -151,7 +152,7 @@ class Explanation {
     return false;
   }
 
-  // The cluster's own issuer: what anybody may read of it, for the token is not taken.
+  // The cluster's own issuer: only its public part, because the token is not accepted.
   bool by_cluster() {
     const UnverifiedClaims& claims = *check_.facts.claims;
     if (check_.config != nullptr && check_.config->find(claims.issuer) != nullptr) return false;
@@ -189,7 +190,7 @@ class Explanation {
     return by_objects();
   }
 
-  // Gone, or another of the same name: only where anonymous callers may see it.
+  // Deleted, or another one of the same name: only if anonymous callers may read it.
   bool by_objects() {
     for (const BoundObject& object : bound_objects(check_.facts.payload)) {
       const Result<Answer> answer = anonymous_.get(object.path, SecretString());

@@ -21,7 +21,7 @@ json::Value list_of(const Texts& texts) {
   return json::Value(std::move(list));
 }
 
-// An object without members that say nothing.
+// An object without empty members.
 class Facts {
  public:
   template <class Text>
@@ -135,7 +135,7 @@ json::Value facts_of_examples(const Examples& examples) {
   return json::Value(std::move(list));
 }
 
-// What many plugins have: all of them, or those with a cache.
+// The options that all plugins share, or those with a cache.
 class SharedOptions {
  public:
   SharedOptions() {

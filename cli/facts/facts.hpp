@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that is declared of the programs, as JSON: what manual pages, JSON Schemas and the tables of
-// docs/ are generated from.
+// The programs' declarations as JSON, from which manual pages, JSON Schemas and the tables of docs/
+// are generated.
 //
 //   {"version", "shared": [OPTION...],
 //    "plugins": [{"name", "summary", "options": [OPTION...], "examples"}...],

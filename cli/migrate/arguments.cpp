@@ -29,7 +29,7 @@ constexpr std::array kLoggingFlags = std::to_array<Rule>({
     drop("skip-log-headers", kLogging).as_toggle(),
 });
 
-// Go programs take '_' for '-'.
+// Go programs accept '_' for '-'.
 bool is_same_name(std::string_view one, std::string_view other) {
   const auto plain = [](char c) { return c == '_' ? '-' : c; };
   return std::equal(one.begin(), one.end(), other.begin(), other.end(),

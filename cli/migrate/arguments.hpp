@@ -18,8 +18,8 @@ struct Given {
   std::string value;  // "true" or "false" for a toggle
 };
 
-// What the table cannot read. The subject is a flag's name alone: the rest may be a secret. So may
-// an argument that is no flag, which is told by its place.
+// An argument that the table does not know. The subject is only a flag's name, because the rest may
+// be a secret. An argument that is no flag may be a secret too, and is named by its position.
 struct Unread {
   std::string subject;
   std::string why;
@@ -30,7 +30,7 @@ struct Arguments {
   std::vector<Unread> unread = {};
 };
 
-// `subcommand` is passed over where it stands.
+// `subcommand` is skipped.
 Arguments read_arguments(const std::vector<std::string>& arguments, std::span<const Rule> flags,
                          const Words& subcommand);
 

@@ -81,7 +81,7 @@ void check_cluster(Migration& migration) {
   migration.refuse("the cluster", "neither flags nor env name it");
 }
 
-// Without a role the peer passes over it, and ours refuses it.
+// Without a role the peer ignores it, and execcred-aws refuses it.
 void keep_with_role(Migration& migration, const std::string& name) {
   if (!migration.has("--role-arn")) return migration.drop_flag(name, "no role is assumed");
   const std::string value = migration.flag(name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AKS: Azure's kubelogin and argocd-k8s-auth, which is built on it. There the environment beats
-// the flags; here a flag beats the environment, so a flag that lost there is not carried over.
+// AKS: Azure's kubelogin and argocd-k8s-auth, which is built on it. There, the environment
+// overrides the flags; here a flag overrides the environment, so an overridden flag is not carried
+// over.
 #include "peers.hpp"
 
 #include <execcred/base/text.hpp>
@@ -72,8 +73,8 @@ constexpr std::array kVariables = std::to_array<Rule>({
 
 using Names = std::vector<std::string_view>;
 
-// One setting: `variables` beat the flag, the first that is set beats the others. A variable that
-// ours reads too stays one. True where the flag alone says it.
+// One setting: `variables` override the flag, and the first that is set overrides the others. A
+// variable that execcred-azure reads too stays a variable. True if only the flag sets it.
 bool carry(Migration& migration, std::string_view name, const Names& variables) {
   const std::string option = "--" + std::string(name);
   std::string_view winner;
@@ -172,7 +173,7 @@ void carry_workload(Migration& migration) {
   }
 }
 
-// There a client ID beats a resource ID.
+// There, a client ID overrides a resource ID.
 void carry_resource_id(Migration& migration, bool has_client_id) {
   constexpr std::string_view kOption = "--identity-resource-id";
   const std::string id = migration.flag("identity-resource-id");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kubeconfig or a mapping file, with the users of known peers rewritten. A user is rewritten
-// whole or not at all; all else stays as it is.
+// completely or not at all; the rest stays unchanged.
 #pragma once
 
 #include "migration.hpp"
@@ -19,7 +19,7 @@ struct Finding {
 };
 
 struct Rewritten {
-  // JSON where it was JSON, else YAML; byte for byte the old text where nothing changed.
+  // JSON if it was JSON, or else YAML; the unchanged text if nothing was rewritten.
   std::string text;
   std::vector<Finding> findings;  // in the order of the document
   bool has_lost_comments = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// users[].user.exec of a kubeconfig, or execConfig of a mapping: read, and written in place, so
-// that members of no concern here stay.
+// users[].user.exec of a kubeconfig, or execConfig of a mapping: read, and changed in place, so
+// that other members stay.
 #pragma once
 
 #include "migration.hpp"
@@ -13,8 +13,8 @@
 
 namespace execcred::migrate {
 
-// By the name as the document's readers take it: in a mapping, in any case. nullptr where there
-// is none, it is null, or `object` is no object.
+// By the name as the document's readers match it: in a mapping, in any case. nullptr where there is
+// none, it is null, or `object` is no object.
 json::Value* find_member(json::Value& object, std::string_view name, json::Keys keys);
 // Empty where it is no string.
 std::string text_member(json::Value& object, std::string_view name, json::Keys keys);
@@ -29,7 +29,7 @@ ExecReading read_exec(json::Value& object, json::Keys keys);
 // "/plugins" and "execcred-aws" to "/plugins/execcred-aws".
 std::string plugin_path(const std::string& plugin_dir, std::string_view plugin);
 
-// What the migration came to. Tells it of an apiVersion that had to change.
+// Writes the result of the migration, and reports to it an apiVersion that had to change.
 void write_exec(json::Value& object, json::Keys keys, Migration& migration,
                 const std::string& plugin_dir);
 

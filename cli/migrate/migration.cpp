@@ -48,7 +48,7 @@ const Rule* find_rule(std::span<const Rule> rules, std::string_view name) {
   return nullptr;
 }
 
-// As people see it: URLs may have a password, a parameter of a token request may be one.
+// For people: URLs may contain a password, and a parameter of a token request may be a secret.
 std::string shown(std::string_view option, std::string_view value) {
   if (option == "--param") return printable(value.substr(0, value.find('='))) + "=…";
   if (value.find('@') != std::string_view::npos && value.find("://") != std::string_view::npos) {
@@ -84,7 +84,7 @@ Migration::Migration(const Peer& peer, Invocation invocation)
   if (is_complete_) check_result();
 }
 
-// By the plugin's own rules: what the tables above let through may still be refused.
+// By the plugin's own rules, which may refuse what the tables above accept.
 void Migration::check_result() {
   cli::PluginOptions options(peer_->plugin);
   if (!options.is_complete()) return;
@@ -192,7 +192,7 @@ bool Migration::has(std::string_view option) const {
   });
 }
 
-// Our settings refuse empty values and control characters: the peers' did not.
+// execcred's settings refuse empty values and control characters; the peers accept them.
 bool Migration::set(std::string_view subject, std::string_view option, std::string_view value) {
   if (value.empty()) {
     drop(subject, "it is empty");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One user's way from a peer's plugin to ours: what it runs, what it will run, and every change
-// with its reason. Nothing of it is a secret but the values of variables, which are never told.
+// The migration of one user from a peer's plugin to execcred's: the old and the new command, and
+// every change with its reason. Only the values of variables may be secret, and are never shown.
 #pragma once
 
 #include "arguments.hpp"
@@ -14,12 +14,12 @@
 
 namespace execcred::migrate {
 
-// What a user has now.
+// The user's current command.
 struct Invocation {
   std::string command = {};
   std::vector<std::string> args = {};
   std::vector<EnvironmentVariable> env = {};
-  // A mapping whose ClusterProfiles append arguments: what is missing may come from there.
+  // A mapping whose ClusterProfiles append arguments: missing options may come from there.
   bool has_profile_arguments = false;
 };
 
@@ -39,17 +39,17 @@ class Migration {
   const std::vector<std::string>& args() const { return args_; }
   const std::vector<EnvironmentVariable>& env() const { return env_; }
   const std::vector<Change>& changes() const { return changes_; }
-  // Nothing was refused: the user may be rewritten.
+  // No refusal: the user may be rewritten.
   bool is_complete() const { return is_complete_; }
 
-  // What was given for an `ask` rule: the last value, all of them (of a list, its parts), or
-  // whether a toggle is on. Empty where it was not given.
+  // The values for an `ask` rule: the last one, all of them (the parts of a list), or whether a
+  // toggle is on. Empty if none was given.
   std::string flag(std::string_view name) const;
   std::vector<std::string> flags(std::string_view name) const;
   bool is_on(std::string_view name) const;
   // The last value of a variable in the user's env, whatever its rule.
   std::string variable(std::string_view name) const;
-  // Whether our option ("--cluster-id") is among the arguments by now.
+  // Whether execcred's option ("--cluster-id") is among the new arguments.
   bool has(std::string_view option) const;
 
   // `subject` is the flag or variable as it was typed; `option` is ours.
@@ -57,7 +57,7 @@ class Migration {
   void keep_variable(std::string_view name);
   void add(std::string_view option, std::string_view value, std::string_view why);
   void drop(std::string_view subject, std::string_view why);
-  // Only where the flag or variable was given.
+  // Only if the flag or variable was given.
   void drop_flag(std::string_view name, std::string_view why);
   void drop_variable(std::string_view name, std::string_view why);
   void refuse(std::string_view subject, std::string_view why);

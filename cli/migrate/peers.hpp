@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugins that clusters are reached with today, and what runs one of them.
+// The known plugins of other projects, and how their commands are recognised.
 #pragma once
 
 #include "migration.hpp"
@@ -11,7 +11,7 @@
 
 namespace execcred::migrate {
 
-// Of one family each: the rules stand in the file of the same name.
+// One function for each family: the rules are in the file of the same name.
 std::vector<Peer> aws_peers();
 std::vector<Peer> azure_peers();
 std::vector<Peer> google_peers();
@@ -23,8 +23,8 @@ std::vector<Peer> token_file_peers();
 
 const std::vector<Peer>& all_peers();
 
-// The peer that is run, by the name of its program and its subcommand; nullptr for any other
-// command, ours among them.
+// The peer that runs, by the name of its program and its subcommand; nullptr for any other command,
+// including execcred's.
 const Peer* find_peer(const Invocation& invocation);
 
 }  // namespace execcred::migrate

@@ -27,7 +27,7 @@ std::string_view label(Change::Kind kind) {
   return {};
 }
 
-// Of a user that stays as it is, what was kept or dropped is of no interest.
+// For a user that stays unchanged, kept and dropped flags are not shown.
 void append_changes(const Migration& migration, std::string& text) {
   for (const Change& change : migration.changes()) {
     const bool is_shown = migration.is_complete() || change.kind == Change::Kind::refused;

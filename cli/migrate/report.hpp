@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was changed, for people: one block a user, and a line that counts.
+// The changes for people: one block for each user, and a line with the totals.
 #pragma once
 
 #include "document.hpp"

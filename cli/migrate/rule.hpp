@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One peer's plugin as data: how its users call it, and what becomes of each flag and variable.
+// One peer's plugin as data: its commands, and the rule for each flag and variable.
 //
-// A table says all that holds for a flag by itself. What depends on several at once (a login
-// method, a role with a session) is asked for in the table and decided by the peer's finish().
+// A table has the rules that depend on one flag. Rules that depend on several flags (a login
+// method, a role with a session) are marked `ask` in the table and decided by the peer's finish().
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@ class Migration;
 struct Rule {
   enum class Action {
     keep,    // becomes an option of ours
-    drop,    // harmless to lose; the text says why
+    drop,    // dropped without harm; the text says why
     refuse,  // the user is left as it is; the text says why
     ask,     // left to finish()
   };
@@ -69,7 +69,7 @@ struct Peer {
   std::span<const Rule> variables = {};
   std::string_view names_variable = {};  // a flag whose value is a variable that ours reads too
   bool needs_cluster = false;            // ours takes a setting from spec.cluster.config
-  // Any server that gets such a token could use it at the others: --allow-server is due.
+  // Any server that gets such a token could use it at other servers: --allow-server is needed.
   bool is_good_at_many_servers = false;
   std::string_view never = {};                    // why no user of it can be carried over
   bool (*is_meant)(const Invocation&) = nullptr;  // where two peers share a name

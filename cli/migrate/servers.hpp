@@ -14,14 +14,14 @@ namespace execcred::migrate {
 struct ServerRules {
   std::vector<std::string> servers = {};  // for --allow-server: these, and no other
   std::vector<std::string> proxies = {};  // for --allow-proxy, without which a proxy-url is refused
-  // Why there are no rules: they would refuse a cluster that works today, are too many, or none is
-  // known.
+  // Why there are no rules: they would refuse a working cluster, there are too many, or no server
+  // is known.
   std::string obstacle = {};
 };
 
 class Clusters {
  public:
-  // `kubeconfig` must outlive it. What is malformed is passed over: execcred lint tells it.
+  // `kubeconfig` must outlive it. Malformed parts are ignored: execcred lint reports them.
   explicit Clusters(const json::Value& kubeconfig);
 
   ServerRules rules_of(const std::string& user) const;

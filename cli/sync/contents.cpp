@@ -24,9 +24,9 @@ using json::Value;
 constexpr std::array<std::string_view, 5> kFormats = {"kubeconfig", "cluster-api", "argocd",
                                                       "istio", "token"};
 
-// Istio's control plane makes a client anew at each change of a remote Secret.
+// Istio's control plane makes a new client at each change of a remote Secret.
 constexpr std::chrono::hours kIstioLifetime(12);
-// A plugin claims less than the issuer grants, and the answer takes its time.
+// A plugin claims less than the issuer grants, and the answer takes some time.
 constexpr std::chrono::minutes kTolerance(2);
 
 // Argo CD would go there as its own service account.
@@ -41,7 +41,7 @@ std::string ca_of(const Issue& issue) {
   return decode_base64(issue.access.cluster.certificate_authority_data).value_or("");
 }
 
-// What both the folder and the Secret of format `token` hold.
+// The values in the folder and in the Secret of format `token`.
 Contents plain_contents(const Issue& issue) {
   Contents contents;
   const Credential& credential = issue.credential;
@@ -85,7 +85,7 @@ SecretString kubeconfig_text(const Issue& issue, Value cluster, Value user) {
   return secret;
 }
 
-// Without the extension, which is for plugins.
+// Without the extension for plugins.
 Value kubeconfig_cluster(const Issue& issue) {
   Value object((Object()));
   const Value exec_cluster = to_json(issue.access.cluster);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A credential in the forms in which programs read it: the files of a folder, and the values of
-// Secrets.
+// The forms of a credential for programs: the files of a folder, and the values of Secrets.
 #pragma once
 
 #include <execcred/base/secret.hpp>
@@ -48,12 +47,12 @@ struct SecretForm {
   Contents data = {};
 };
 
-// Fails (configuration) where the format's readers could not take it: Istio a credential that ends
-// soon, Argo CD its own cluster, Cluster API a name that is no label's value.
+// Fails (configuration) if the format's readers could not use it: Istio a credential that ends
+// soon, Argo CD its own cluster, Cluster API a name that is no label value.
 Result<SecretForm> secret_form(SecretFormat format, const Issue& issue);
 
-// What decides which credential a cluster gets and what is written of it: another digest means that
-// what was written is out of date.
+// The digest of all inputs that determine a cluster's credential and its files: if it differs, the
+// written files are out of date.
 std::string digest_of(const Access& access);
 
 }  // namespace execcred::sync

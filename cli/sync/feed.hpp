@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ClusterProfiles as they are now, and what changes of them: of the hub by a watch, of files by
-// reading them again.
+// The current ClusterProfiles and their changes: from the hub by a watch, from files by reading
+// them again.
 #pragma once
 
 #include "../profile_source.hpp"
@@ -31,11 +31,11 @@ struct ListedProfile {
   Result<ClusterProfile> profile;
 };
 
-// What a look at the inventory found, beside the ClusterProfiles.
+// The result of a scan of the inventory, beside the ClusterProfiles.
 struct Picture {
-  // Nothing can be said: there was no whole list yet.
+  // Nothing is known: there was no complete list yet.
   bool is_known = false;
-  // Every document was read and is a ClusterProfile, so that what is not there is gone.
+  // Every document was read and is a ClusterProfile, so a missing one has been deleted.
   bool is_whole = false;
   std::size_t count = 0;  // of ClusterProfiles that could be read
   // Why the inventory could not be read.
@@ -47,7 +47,7 @@ struct Picture {
 struct FeedReceiver {
   // One that is new or may have changed.
   std::function<void(const ListedProfile&)> take = {};
-  // One that is there as before.
+  // One that has not changed.
   std::function<void(const std::string& cluster)> keep = {};
 };
 
@@ -58,13 +58,13 @@ class ProfileFeed {
   ProfileFeed& operator=(const ProfileFeed&) = delete;
   virtual ~ProfileFeed() = default;
 
-  // Goes through all ClusterProfiles. With `is_anew`, all count as changed.
+  // Reports all ClusterProfiles. With `is_anew`, all count as changed.
   virtual Picture read(bool is_anew, const FeedReceiver& receiver) = 0;
 
   // Calls `on_change` from another thread when something may have changed, until `stop`.
   virtual Status watch(std::function<void()> on_change, const StopEvent& stop) = 0;
 
-  // Whether changes are seen as they happen.
+  // Whether changes are noticed at once.
   virtual bool is_up() const = 0;
 };
 

@@ -21,7 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using SteadyClock = std::chrono::steady_clock;
 
-// Files are read when they have not changed for so long, or after the other at the latest.
+// Files are read when they have not changed for the first duration, or after the second at the
+// latest.
 constexpr std::chrono::milliseconds kQuiet(100);
 constexpr std::chrono::seconds kRestless(2);
 // Some file systems report no changes.
@@ -52,7 +53,7 @@ class FileFeed final : public ProfileFeed {
   std::thread watcher_;
 };
 
-// What cannot be the name of an object is that of no cluster here.
+// A name that no object can have is not used.
 bool can_be_named(const ProfileName& name) {
   return is_dns1123_subdomain(name.name) &&
          (name.name_space.empty() || is_dns1123_subdomain(name.name_space));
@@ -153,7 +154,7 @@ void FileFeed::run(const std::function<void()>& on_change, const StopEvent& stop
 Status FileFeed::watch(std::function<void()> on_change, const StopEvent& stop) {
   changes_.reset(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   look_at_folders();
-  // What changed before is seen by the first look.
+  // The first scan sees earlier changes.
   on_change();
   watcher_ = std::thread([this, action = std::move(on_change), &stop] { run(action, stop); });
   return {};

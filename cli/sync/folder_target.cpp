@@ -38,7 +38,7 @@ constexpr std::string_view kTemporary = ".execcred-sync.";
 constexpr const char* kData = "..data";
 constexpr std::string_view kDataLinks = "..data/";
 constexpr std::size_t kMaxMarker = 16UL * 1024;
-// With another run that writes in the same namespace's folder.
+// A conflict with another run that writes in the same namespace's folder.
 constexpr Duration kPatience = std::chrono::seconds(5);
 
 bool is_for_lack_of_room(int number) {
@@ -119,7 +119,7 @@ Result<std::vector<std::string>> list_entries(int directory) {
   return names;
 }
 
-// For what is looked at anew in any case: no entries where they cannot be listed.
+// For a scan that is repeated anyway: no entries if they cannot be listed.
 std::vector<std::string> entries_of(int directory) {
   Result<std::vector<std::string>> names = list_entries(directory);
   return names ? std::move(*names) : std::vector<std::string>();
@@ -186,7 +186,7 @@ bool holds(int folder, const Contents& contents) {
   });
 }
 
-// The lock of a namespace's folder; the kernel gives it back however its holder ends.
+// The lock of a namespace's folder; the kernel releases it when its holder ends for any reason.
 Status lock(int folder) {
   constexpr Duration kPause = std::chrono::milliseconds(20);
   const auto end = std::chrono::steady_clock::now() + kPatience;
@@ -203,8 +203,8 @@ Status lock(int folder) {
   return {};
 }
 
-// Its content is on the disk before any name leads there. Names need no fsync: file systems keep
-// their order, and a name that a power failure takes back leads to the generation before.
+// Its content is on the disk before a name refers to it. Names need no fsync: file systems keep
+// their order, and after a power failure a name may refer to the previous generation.
 Status write_file(int folder, const std::string& name, std::string_view content, mode_t mode,
                   const std::optional<gid_t>& group, const std::string& shown_name) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -223,7 +223,7 @@ Status write_file(int folder, const std::string& name, std::string_view content,
   return {};
 }
 
-// A link takes the place of whatever has its name.
+// A link replaces whatever has its name.
 Status put_link(int folder, const std::string& to, const std::string& name) {
   const std::string temporary = random_name(kTemporary);
   if (symlinkat(to.c_str(), folder, temporary.c_str()) != 0) return failed("link " + name, errno);
@@ -255,8 +255,8 @@ void remove_tree(int parent, const std::string& name) {
   unlinkat(parent, name.c_str(), AT_REMOVEDIR);
 }
 
-// Links of files that the newest generation lacks, generations but the newest two, and what a run
-// that was killed left.
+// Removes links to files that the newest generation lacks, all generations except the newest two,
+// and leftovers of killed runs.
 void tidy(int folder, const Contents& contents, const std::set<std::string>& generations) {
   for (const std::string& name : entries_of(folder)) {
     const bool is_stale_generation = is_generation(name) && generations.count(name) == 0;
@@ -267,8 +267,8 @@ void tidy(int folder, const Contents& contents, const std::set<std::string>& gen
   }
 }
 
-// What a run that was killed left in a folder: temporary names, and generations to which ..data has
-// never led, or has not led for long. The newest one before that of ..data may have readers.
+// Leftovers of a killed run in a folder: temporary names, and generations to which ..data never
+// referred, or not for a long time. The newest one before that of ..data may have readers.
 void remove_left_over(int folder) {
   const std::string current = link_text(folder, kData).value_or("");
   const std::vector<std::string> names = entries_of(folder);
@@ -363,7 +363,7 @@ bool FolderTarget::is_gone(const Held& held) const {
   const fs::path marker = settings_.root / held.name_space / held.name / kMarker;
   struct stat status = {};
   if (lstat(marker.c_str(), &status) == 0 || errno != ENOENT) return false;
-  // Not where all of it is gone: it may be unmounted.
+  // Not if the whole folder is missing: it may be unmounted.
   return open_root().has_value();
 }
 
@@ -486,7 +486,7 @@ Result<Wrote> FolderTarget::remove(const Held& held, const MayWrite& may_write) 
   const std::optional<Mark> there = marker_of(folder.get());
   if (!there || !there->is_of(mark)) return Wrote::unchanged;
   if (!may_write()) return Wrote::not_now;
-  // Its name goes at once, and with it the whole of it.
+  // It is renamed first, so that it disappears as a whole.
   const std::string temporary = random_name(kTemporary);
   if (rename_without_replacing(parent.get(), mark.name, temporary) != 0) {
     return failed("remove a folder", errno);
@@ -509,14 +509,14 @@ Result<std::vector<Held>> FolderTarget::scan() {
       const FileDescriptor folder = open_folder(parent.get(), name);
       if (!folder) continue;
       std::optional<Mark> mark = marker_of(folder.get());
-      // Nobody works on it: that is done with the lock.
+      // No other process works on it, because that needs the lock.
       const bool is_left_over = is_temporary(name);
       if (is_left_over && settings_.removes_left_overs) remove_tree(parent.get(), name);
       const bool is_ours = mark && !is_left_over && mark->instance == settings_.instance &&
                            mark->name_space == name_space && mark->name == name;
       if (!is_ours) continue;
       if (settings_.removes_left_overs) remove_left_over(folder.get());
-      // What cannot be read is due.
+      // A folder that cannot be read is due.
       if (!is_whole(folder.get())) mark->digest.clear();
       held.push_back(TRY(place_of(*mark)));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DIR/<namespace>/<name>/, a folder for each cluster in the layout of the kubelet's volumes: the
-// files are links into ..data, which is a link to the newest generation, so that a reader who
-// resolves it once reads files that belong together.
+// files are links into ..data, which is a link to the newest generation, so that a reader that
+// resolves it once gets files that belong together.
 //
 // A folder is replaced or removed only if it holds the marker of this instance.
 #pragma once
@@ -25,7 +25,7 @@ struct FolderSettings {
   std::string instance = {};
   mode_t file_mode = 0600;
   std::optional<gid_t> group = std::nullopt;
-  // With false, scan() leaves what a run that was killed left behind.
+  // If false, scan() does not remove leftovers of killed runs.
   bool removes_left_overs = true;
 };
 
@@ -36,7 +36,7 @@ class FolderTarget final : public Store, public Target {
 
   Store& store() override { return *this; }
   Result<Held> place_of(const Mark& mark) override;
-  // Also removes what a run that was killed left behind, as the settings say.
+  // Also removes leftovers of killed runs, if the settings say so.
   Result<std::vector<Held>> scan() override;
   bool is_gone(const Held& held) const override;
   Result<Wrote> write(const Held& held, const Issue& issue, const MayWrite& may_write) override;
@@ -58,7 +58,7 @@ class FolderTarget final : public Store, public Target {
   Status adopt(int descriptor, mode_t mode) const;
 
   FolderSettings settings_;
-  // The file system: credentials that were to be kept in memory must not reach the disk below.
+  // The file system: credentials for a memory file system must not be written to the disk below it.
   dev_t device_;
 };
 

@@ -23,7 +23,7 @@ class HubFeed final : public ProfileFeed {
 
  private:
   HubWatch watch_;
-  // What the last look found: an object that did not change is the same.
+  // The objects of the last scan: one that did not change has the same pointer.
   std::shared_ptr<const WatchedObjects> seen_ = std::make_shared<WatchedObjects>();
   std::thread watcher_;
 };
@@ -43,7 +43,7 @@ ListedProfile parse(const WatchedObject& object) {
 
 Picture HubFeed::read(bool is_anew, const FeedReceiver& receiver) {
   const WatchView view = watch_.view();
-  // What is out of date is not whole: more may be there, or less.
+  // An outdated view is not complete: there may be more or fewer objects.
   Picture picture{.is_known = view.is_complete,
                   .is_whole = view.is_complete && view.is_in_sync,
                   .failure = view.error};

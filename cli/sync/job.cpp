@@ -104,7 +104,7 @@ class Work {
     }
   }
 
-  // After a failure: the old credential stays as long as it lives, unless a rule forbids it.
+  // After a failure, the old credential stays until its end, unless a rule forbids it.
   void give_up(std::string_view cause) {
     if (is_by_rule(cause) && job_.may_remove) {
       remove_all(cause);
@@ -113,8 +113,9 @@ class Work {
     }
   }
 
-  // From the second run on the plugin's cache is to give another credential at the renewal. A
-  // plugin of ours claims less than its credential lives (claimed_expiration), which counts there.
+  // From the second run on, the plugin's cache must give a new credential at the renewal. An
+  // execcred plugin claims less than the lifetime of its credential (claimed_expiration), which
+  // matters for this.
   Environment environment() const {
     std::vector<std::string> entries = tools_.environment.entries();
     const TimePoint now = SystemClock().now();
@@ -145,7 +146,7 @@ class Work {
       credential = tools_.runner.run(access, environment(), item);
       result_.plugin_time = std::chrono::steady_clock::now() - start;
     }
-    // What is cut short at the end is no failure.
+    // An interruption at the end is no failure.
     if (!credential && tools_.is_stopped()) {
       result_.is_interrupted = true;
       return std::nullopt;
@@ -172,7 +173,7 @@ class Work {
     return std::nullopt;
   }
 
-  // Where another place is missing or was refused, the ones that are not due stay as they are.
+  // If another place is missing or was refused, the places that are not due stay unchanged.
   bool is_good(const Held& place) const {
     if (job_.renewal <= SystemClock().now()) return false;
     return std::any_of(job_.held.begin(), job_.held.end(), [&](const Held& held) {
@@ -240,7 +241,7 @@ class Work {
                       .issued = mark.issued,
                       .expires = mark.expires};
     for (Target* const target : tools_.targets) write(*target, mark, issue);
-    // What is left over of other targets.
+    // Leftovers of other targets.
     mark_ended();
     wipe(credential->client_certificate);
   }

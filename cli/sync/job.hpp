@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work on one cluster: its plugin is run, and what it gives is written; or what was written is
-// removed.
+// The work on one cluster: runs its plugin and writes the credential, or removes what was written.
 #pragma once
 
 #include "journal.hpp"
@@ -29,7 +28,7 @@ struct Failure {
   bool is_unavailability = false;
 };
 
-// A ClusterProfile with one of these causes is not to have a credential: what was written is
+// A ClusterProfile with one of these causes must not have a credential: what was written is
 // removed.
 bool is_by_rule(std::string_view cause);
 
@@ -47,22 +46,22 @@ struct Job {
       {};  // of renew; null where `problem` says why there is none
   std::optional<Failure> problem = {};
   std::vector<Held> held = {};
-  // Of the credential that is there.
+  // Of the existing credential.
   std::optional<Lifetime> lifetime = {};
   TimePoint renewal = {};  // of it; a place that has it is not written before
   bool may_remove = false;
-  // Of its places: those that another ClusterProfile claims too.
+  // Of its places: those of another ClusterProfile too.
   std::vector<std::string> clashes = {};
 };
 
 struct JobResult {
   std::vector<Held> held = {};
   std::vector<Failure> failures = {};
-  // What the plugin gave.
+  // The plugin's credential.
   std::optional<Lifetime> lifetime = {};
   std::optional<Duration> plugin_time = {};
   bool is_same_credential = false;
-  bool is_interrupted = false;  // the work may not be ended now
+  bool is_interrupted = false;  // the work must not be interrupted now
   std::size_t writes = 0;
 };
 
@@ -72,7 +71,7 @@ struct JobTools {
   const Environment& environment;
   Journal& journal;
   MayWrite may_write = {};
-  // A renewal may begin no plugin from here on.
+  // From here on a renewal must not start a plugin.
   std::function<bool()> is_stopped = {};
 };
 

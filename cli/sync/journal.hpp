@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What execcred sync says on standard error while it runs, a line for each thing that happened: as
-// text for people, or as one JSON object.
+// The log of execcred sync on standard error, one line for each event: text for people, or a JSON
+// object.
 #pragma once
 
 #include <execcred/base/error.hpp>
@@ -23,8 +23,8 @@ class Journal {
  public:
   explicit Journal(bool is_json) : is_json_(is_json) {}
 
-  // Values may come from anywhere: they are shown on one line, without control characters. Safe in
-  // a process of many threads.
+  // Values may come from anywhere: they are shown on one line, without control characters.
+  // Thread-safe.
   void write(Level level, std::string_view message, const std::vector<Field>& fields = {});
   // The error with its context, hint and cause.
   void write(Level level, const Error& error, std::vector<Field> fields = {});

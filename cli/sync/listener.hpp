@@ -17,9 +17,8 @@ class Listener {
  public:
   using GetFigures = std::function<Figures()>;
 
-  // `address` is [ADDRESS]:PORT; without an address it is this machine's alone (127.0.0.1). Serves
-  // from a thread of its own, until `stop`. Fails (configuration): no such address, or the port is
-  // in use.
+  // `address` is [ADDRESS]:PORT; without an address it is 127.0.0.1. Serves from a thread of its
+  // own, until `stop`. Fails (configuration): no such address, or the port is in use.
   static Result<std::unique_ptr<Listener>> open(const std::string& address, GetFigures figures,
                                                 const StopEvent& stop);
   Listener(const Listener&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What execcred sync writes beside a credential to know it again: whose it is, and when it was
-// issued. A Secret carries it as labels and annotations, a folder as a file.
+// The mark that execcred sync writes beside a credential: its ClusterProfile, and when it was
+// issued. It is in the labels and annotations of a Secret, and in a file of a folder.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -41,20 +41,20 @@ struct Mark {
   bool is_expired = false;                               // it says so
 
   std::string cluster() const { return name_space + "/" + name; }
-  // Whether it is of this ClusterProfile and instance. A uid counts where both have one.
+  // Whether it belongs to this ClusterProfile and instance. The uids are compared if both have one.
   bool is_of(const Mark& other) const;
   bool is_same_object(const Mark& other) const;
 };
 
-// nullopt for what is not marked by execcred sync. A time that cannot be read is the epoch: such a
+// nullopt for an object without this mark. A time that cannot be read is the epoch: such a
 // credential is due.
 std::optional<Mark> mark_of(const Texts& labels, const Texts& annotations);
-// They replace all that a mark before them set; `annotations` keeps what others wrote.
+// They replace those of an earlier mark; `annotations` keeps those of other programs.
 void write_mark(const Mark& mark, Texts& labels, Texts& annotations);
 
 // The file in a cluster's folder.
 std::string marker_text(const Mark& mark);
-// Fails (configuration) for what is no marker.
+// Fails (configuration) if it is no marker.
 Result<Mark> parse_marker(std::string_view text);
 
 }  // namespace execcred::sync

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of a run as Prometheus reads them (text exposition format 0.0.4).
+// The metrics of a run for Prometheus (text exposition format 0.0.4).
 #pragma once
 
 #include "reconciler.hpp"

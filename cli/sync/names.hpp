@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the Secrets of a ClusterProfile are called.
+// The names of a ClusterProfile's Secrets.
 #pragma once
 
 #include "contents.hpp"
@@ -14,12 +14,12 @@
 namespace execcred::sync {
 
 // --secret-name: {name}, {namespace} and {format} stand for the ClusterProfile's, and the format's.
-// The names of the formats cluster-api and istio are what their readers look for.
+// The names for the formats cluster-api and istio are fixed by their readers.
 class SecretNames {
  public:
   static constexpr std::string_view kDefault = "{name}-{format}";
 
-  // Fails (configuration) for another placeholder, and where two of the formats would have one
+  // Fails (configuration) for another placeholder, and if two of the formats would have the same
   // name.
   static Result<SecretNames> parse(const std::optional<std::string>& pattern,
                                    const std::vector<SecretFormat>& formats);

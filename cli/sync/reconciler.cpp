@@ -17,9 +17,9 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr TimePoint kNever = TimePoint::max();
-// How often what was written is looked for.
+// How often written targets are scanned.
 constexpr std::chrono::seconds kSweep(15);
-// A watch may not have seen yet what was written a moment ago.
+// A watch may lag behind the last write.
 constexpr std::chrono::seconds kSettled(10);
 constexpr std::chrono::milliseconds kLongestWait(1000);
 constexpr std::chrono::milliseconds kPacedWait(100);
@@ -27,8 +27,8 @@ constexpr std::chrono::seconds kScanPause(5);
 constexpr std::chrono::minutes kClockStep(1);
 // A smaller step of the clock delays nothing by more than a failure does.
 constexpr std::chrono::minutes kClockLeap(5);
-// A renewal waits for its turn until a ninth of the credential's life is left: longer waiting keeps
-// bursts smaller, and a tenth is to be left when it is written.
+// A renewal may be delayed until a ninth of the credential's lifetime is left: a longer delay keeps
+// bursts smaller, and a tenth must be left when it is written.
 constexpr int kPacedShare = 9;
 constexpr std::size_t kMaxMapping = 1024UL * 1024;
 
@@ -51,19 +51,19 @@ struct Reconciler::Cluster {
   std::shared_ptr<const Access> access = {};
   std::optional<Failure> problem = {};
   std::vector<Held> held = {};
-  std::set<std::string> places = {};  // of the targets; what is held elsewhere is left over
+  std::set<std::string> places = {};  // of the targets; what other places hold is a leftover
   Presence presence = Presence::unknown;
-  std::uint64_t seen = 0;  // the last look that found it
+  std::uint64_t seen = 0;  // the last scan that found it
   bool is_duplicate = false;
   std::optional<TimePoint> next_ask = {};  // instead of the renewal
   std::size_t failures = 0;                // in a row
   bool is_queued = false;
   bool is_in_flight = false;
-  bool is_changed = false;  // while it was in flight
+  bool is_changed = false;  // while it was running
   TimePoint due = kNever;
   SteadyClock::time_point written = {};
 
-  // Of what is in its places: the earliest.
+  // The earliest of its places.
   std::optional<Lifetime> lifetime() const {
     std::optional<Lifetime> earliest;
     for (const Held& one : held) {
@@ -76,7 +76,7 @@ struct Reconciler::Cluster {
     }
     return earliest;
   }
-  // Of all that is held and is not marked as ended yet.
+  // Of all held credentials that are not marked as ended yet.
   TimePoint first_end() const {
     TimePoint first = kNever;
     for (const Held& one : held) {
@@ -87,7 +87,7 @@ struct Reconciler::Cluster {
   }
   bool is_listed() const { return presence == Presence::listed; }
 
-  // What was found out before counts no more, nor what a job in flight is about to find out.
+  // Drops earlier results, also the one of a running job.
   void ask_anew() {
     next_ask.reset();
     failures = 0;
@@ -147,7 +147,7 @@ Status Reconciler::scan() {
   return {};
 }
 
-// Two ClusterProfiles that would be written to one place exclude each other.
+// Two ClusterProfiles with the same place exclude each other.
 void Reconciler::claim(Cluster& cluster) {
   for (Target* const target : parts_.targets) {
     const Result<Held> place = target->place_of(cluster.mark);
@@ -278,7 +278,7 @@ int Reconciler::report(const Picture& picture, bool is_empty) {
   return picture.is_known || code != 0 ? code : 3;
 }
 
-// Of a look that found everything there is.
+// For a complete scan.
 void Reconciler::mark_gone() {
   for (const auto& [key, cluster] : clusters_) {
     if (cluster->seen == look_ || cluster->presence == Presence::gone) continue;
@@ -305,7 +305,8 @@ int Reconciler::look() {
   if (may_remove_) mark_gone();
   std::vector<Cluster*> empty;
   for (const auto& [key, cluster] : clusters_) {
-    // A rule that waited for a whole inventory is followed now, not after the pause of its failure.
+    // A rule that waited for a complete inventory is applied now, and not after the pause of its
+    // failure.
     const bool is_refused = cluster->problem && is_by_rule(cluster->problem->cause);
     if (may_remove_ && !could_remove && is_refused) cluster->next_ask.reset();
     schedule(*cluster);
@@ -337,7 +338,7 @@ const char* Reconciler::due_reason(const Cluster& cluster) const {
 
 TimePoint Reconciler::due_time(const Cluster& cluster) const {
   const std::optional<Lifetime> lifetime = cluster.lifetime();
-  // What nobody renews is at least marked.
+  // A credential that cannot be renewed is at least marked.
   const TimePoint mark = cluster.first_end();
   if (cluster.presence == Presence::unknown) return cluster.next_ask.value_or(mark);
   if (cluster.presence == Presence::gone) {
@@ -592,7 +593,7 @@ void Reconciler::sweep() {
   set_pace();
 }
 
-// Pauses count from a time that may be years away now.
+// Pauses count from a time that may be years away after a change of the clock.
 void Reconciler::follow_clock() {
   const Duration ahead = clock_ahead();
   const Duration step = ahead - std::exchange(clock_ahead_, ahead);
@@ -621,7 +622,7 @@ void Reconciler::wait() {
   is_woken_ = false;
 }
 
-// Looks at what other processes wrote before this one writes anything.
+// Scans what other processes wrote before this one writes.
 Status Reconciler::lead() {
   {
     std::unique_lock lock(mutex_);
@@ -697,7 +698,7 @@ Figures Reconciler::figures() const {
   for (const auto& [key, cluster] : clusters_) {
     if (!cluster->is_listed()) continue;
     ++figures.clusters;
-    // What it knew before another process began to renew is out of date.
+    // Its knowledge from before another process's renewals is out of date.
     if (figures_.is_waiting) continue;
     const std::optional<Lifetime> lifetime = cluster->lifetime();
     if (!lifetime) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps what is written as the ClusterProfiles and their plugins want it: it knows of each cluster
-// what is there and when that is due, and gives the work to threads.
+// Keeps the targets up to date with the ClusterProfiles and their plugins: it knows what each
+// cluster has and when it is due, and gives the work to threads.
 #pragma once
 
 #include "feed.hpp"
@@ -34,7 +34,7 @@ namespace execcred::sync {
 struct ReconcilerSettings {
   std::string instance = {};
   std::string mapping = {};     // path
-  std::string name_space = {};  // -n: what was written for other namespaces is left alone
+  std::string name_space = {};  // -n: targets of other namespaces are not touched
   std::size_t parallel = 16;
   RenewalRules renewal = {};
   bool prunes = true;
@@ -42,7 +42,7 @@ struct ReconcilerSettings {
   Environment environment = {};
 };
 
-// What /metrics tells.
+// The values of /metrics.
 struct ClusterFigures {
   std::string name_space = {};
   std::string name = {};
@@ -54,7 +54,7 @@ struct Figures {
   std::vector<ClusterFigures> credentials = {};
   std::uint64_t renewals = 0;
   std::map<std::string, std::uint64_t, std::less<>> failures = {};  // by cause
-  // Of plugins' runs: how many took at most so long, in the order of kPluginSeconds.
+  // Of plugins' runs: how many took at most this long, in the order of kPluginSeconds.
   static constexpr std::array<double, 8> kPluginSeconds = {0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10};
   std::array<std::uint64_t, kPluginSeconds.size()> plugin_runs_within = {};
   std::uint64_t plugin_runs = 0;
@@ -66,7 +66,7 @@ struct Figures {
   bool is_ready() const { return is_round_done || is_waiting; }
 };
 
-// Of two exit codes: what waiting does not mend before what it does.
+// Of two exit codes: a permanent failure takes precedence over one that may pass.
 int worse_exit_code(int code, int other);
 
 class Reconciler {
@@ -87,24 +87,25 @@ class Reconciler {
 
   // Fails (configuration) where the mapping cannot be read.
   Status read_mapping();
-  // What is there already. Fails as Store::scan() does.
+  // Scans existing targets. Fails as Store::scan() does.
   Status scan();
-  // What the inventory holds now. Returns the exit code that it alone gives a run of one round: 0,
-  // or why it cannot be used.
+  // Reads the inventory. Returns its part of the exit code of a run with --once: 0, or the reason
+  // why it cannot be used.
   int look();
 
-  // Everything that is due, once: the exit code. Ends early where `stop` is requested.
+  // Does everything that is due once, and returns the exit code. Ends early when `stop` is
+  // requested.
   int run_round();
-  // The lines that say what run_round() would do.
+  // The lines that describe what run_round() would do.
   std::string plan() const;
 
-  // Until `stop` is requested. Fails where what is there already cannot be looked at, for a reason
-  // that does not pass.
+  // Runs until `stop` is requested. Fails if existing targets cannot be scanned for a permanent
+  // reason.
   Status run();
 
-  // By any thread: something may have changed.
+  // Callable by any thread: something may have changed.
   void wake();
-  // Until wake() was called, or `stop` is requested.
+  // Waits until wake() is called, or `stop` is requested.
   void wait();
 
   Figures figures() const;
@@ -114,7 +115,7 @@ class Reconciler {
   struct Cluster;
   using Clusters = std::map<std::string, std::unique_ptr<Cluster>, std::less<>>;
 
-  // Whether the mapping is another than at the last look; one that cannot be read is not taken.
+  // Whether the mapping has changed since the last scan; one that cannot be read is not used.
   bool has_new_mapping();
   int report(const Picture& picture, bool is_empty);
   void mark_gone();
@@ -127,7 +128,7 @@ class Reconciler {
   TimePoint due_time(const Cluster& cluster) const;
   TimePoint renewal_time(const Lifetime& lifetime, const Cluster& cluster) const;
   const char* due_reason(const Cluster& cluster) const;
-  // Its places that another ClusterProfile claims too.
+  // Its places that another ClusterProfile has too.
   std::vector<std::string> clashes_of(const Cluster& cluster) const;
   Job job_of(Cluster& cluster) const;
   void finish(Cluster& cluster, const Job& job, JobResult result);
@@ -166,10 +167,10 @@ class Reconciler {
   Figures figures_;
   int round_code_ = 0;
   std::uint64_t look_ = 0;
-  bool is_known_ = false;    // the inventory, at the last look
+  bool is_known_ = false;    // the inventory, at the last scan
   bool is_scanned_ = false;  // since this process may write
   Duration clock_ahead_ = {};
-  std::optional<bool> was_leading_;  // at the last look; nullopt before the first
+  std::optional<bool> was_leading_;  // at the last scan; nullopt before the first
   std::string lease_holder_;         // likewise, another process; empty: none, or not known
   std::string lease_failure_;        // the cause of the one reported last; empty after a success
 

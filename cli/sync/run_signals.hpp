@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGTERM, SIGINT and SIGHUP ask a long run to end; one that cannot end in time is ended.
+// SIGTERM, SIGINT and SIGHUP ask a long run to end; if it does not end in time, it is terminated.
 #pragma once
 
 #include <execcred/os/file.hpp>
@@ -14,8 +14,8 @@ namespace execcred::sync {
 
 class RunSignals {
  public:
-  // Before any other thread is started: they inherit that signals come here. `on_stop` is called
-  // by another thread. `exit_code` is that of a run which is ended by force.
+  // Called before any other thread is started: they inherit the signal mask. `on_stop` is called by
+  // another thread. `exit_code` is that of a run which is ended by force.
   RunSignals(const StopEvent& stop, std::function<void()> on_stop, int exit_code);
   RunSignals(const RunSignals&) = delete;
   RunSignals& operator=(const RunSignals&) = delete;

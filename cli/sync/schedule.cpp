@@ -10,7 +10,7 @@ namespace execcred::sync {
 namespace {
 
 constexpr Duration kShortest = std::chrono::seconds(1);
-// Where a credential has no end, the plugin's source may still change.
+// For a credential without an end, because the plugin's source may change.
 constexpr Duration kWithoutEnd = std::chrono::minutes(10);
 constexpr Duration kFirstPause = std::chrono::seconds(2);
 constexpr Duration kLongestPause = std::chrono::minutes(5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the credential of a cluster is to be renewed.
+// When the credential of a cluster is renewed.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -22,20 +22,20 @@ struct Lifetime {
   std::optional<std::chrono::sys_seconds> expires = std::nullopt;
 };
 
-// A tenth of the share earlier to a tenth later, by the cluster's name, so that clusters that
-// started together are renewed one after the other, each always at the same share.
+// Up to a tenth of the share earlier or later, by the cluster's name, so that clusters that started
+// together are renewed at different times, each always at the same share.
 TimePoint renewal_of(const Lifetime& lifetime, const RenewalRules& rules, std::string_view cluster);
 
 // After the plugin gave the same credential again: at half of what remains.
 TimePoint next_question(std::optional<std::chrono::sys_seconds> expires, TimePoint now);
 
-// After `failures` failures in a row, at least one: longer each time, up to five minutes; sooner
-// where the credential that is there ends.
+// After `failures` failures in a row, at least one: longer each time, up to five minutes; sooner if
+// the existing credential ends.
 TimePoint next_attempt(std::size_t failures, std::optional<std::chrono::sys_seconds> expires,
                        TimePoint now);
 
-// How many renewals may begin, so that many that are due at once become no burst: 2.5 times the
-// mean, after the first 32.
+// Limits how many renewals may begin, so that many due ones are no burst: 2.5 times the mean, after
+// the first 32.
 class RenewalPace {
  public:
   // `mean` is the number of renewals in a second that the lifetimes make necessary.

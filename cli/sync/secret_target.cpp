@@ -16,7 +16,7 @@ namespace {
 using json::Object;
 using json::Value;
 
-// Each is a read and a change that met another writer's, or a lost reply.
+// Each is a read and a change that conflicted with another writer, or a lost reply.
 constexpr int kMostAttempts = 6;
 
 Texts texts_of(const Value& object, std::string_view field) {
@@ -89,7 +89,7 @@ bool has_data(const Value& object, const SecretForm& form) {
   });
 }
 
-// What a reader of the mark would act on; when it was issued changes nothing by itself.
+// The parts of the mark that a reader uses; the time of issue alone makes no difference.
 bool says_the_same(const Mark& mark, const Mark& other) {
   return mark.uid == other.uid && mark.expires == other.expires && mark.digest == other.digest &&
          mark.is_expired == other.is_expired;
@@ -132,7 +132,7 @@ Error foreign(const std::optional<Mark>& mark) {
                .cause = cause::kTargetForeign};
 }
 
-// The hub's cause is for those who read from it.
+// The hub's cause is for readers of the hub.
 Error of_target(Error error) {
   const bool is_unavailable = error.kind == Error::Kind::unavailable;
   error.cause = is_unavailable ? cause::kTargetUnavailable : cause::kTargetRefused;
@@ -328,7 +328,7 @@ Result<Wrote> SecretStore::remove(const Held& held, const MayWrite& may_write) {
 }
 
 Result<Held> SecretTarget::place_of(const Mark& mark) {
-  // Two formats may have had one name, one after the other.
+  // Two formats may have had the same name, one after the other.
   Mark of_format = mark;
   of_format.digest += ":" + std::string(name_of(format_));
   return store_.place_of(TRY(names_.name_of(format_, mark.name_space, mark.name)), of_format);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Secrets of the hub, one for each ClusterProfile and format.
 //
-// A Secret is created whole by POST. Later it is replaced as it was read, with what others wrote
-// to its metadata, and only while it is the object that was read. One that lacks this instance's
-// labels, or is of another ClusterProfile, is never changed.
+// A Secret is created whole by POST. Later it is replaced with the metadata that others wrote, and
+// only if it is still the object that was read. A Secret without this instance's labels, or of
+// another ClusterProfile, is never changed.
 #pragma once
 
 #include "names.hpp"
@@ -29,7 +29,7 @@ class HubClients {
   using Make = std::function<Result<HubClient>()>;
   explicit HubClients(Make make) : make_(std::move(make)) {}
 
-  // Calls `use` with a client that no other thread has meanwhile.
+  // Calls `use` with a client that no other thread uses at the same time.
   template <class Use>
   auto with(const Use& use) -> decltype(use(std::declval<HubClient&>())) {
     std::unique_ptr<HubClient> client = EXECCRED_TRY(take());
@@ -51,7 +51,7 @@ struct SecretSettings {
   std::string instance = {};
   // Empty: that of each ClusterProfile.
   std::string name_space = {};
-  // Where to look for what was written: empty for all namespaces.
+  // The namespace to scan; empty for all namespaces.
   std::string scanned = {};
   // Of one request with its attempts.
   Duration timeout = std::chrono::seconds(30);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where credentials are written, and what is known of what was written there.
+// Where credentials are written, and the state of what was written.
 #pragma once
 
 #include "contents.hpp"
@@ -14,7 +14,7 @@
 
 namespace execcred::sync {
 
-// Why a target was not written, beside the causes of doctor.
+// Causes why a target was not written, beside those of doctor.
 namespace cause {
 inline constexpr std::string_view kTargetForeign = "target-foreign";
 inline constexpr std::string_view kTargetClash = "target-clash";
@@ -34,7 +34,7 @@ struct Held {
   Mark mark = {};
 };
 
-// Asked right before each change of a target; false ends the work without one.
+// Called right before each change of a target; false ends the work without a change.
 using MayWrite = std::function<bool()>;
 
 enum class Wrote {
@@ -43,7 +43,7 @@ enum class Wrote {
   not_now,    // MayWrite said so
 };
 
-// What holds credentials: a folder, or the hub's Secrets. Many threads call it at once, each for
+// A store of credentials: a folder, or the hub's Secrets. Many threads call it at once, each for
 // another object.
 class Store {
  public:
@@ -52,16 +52,16 @@ class Store {
   Store& operator=(const Store&) = delete;
   virtual ~Store() = default;
 
-  // All that carries the instance's mark. Fails rather than leaving something out.
+  // All targets with the instance's mark. Fails instead of omitting any.
   virtual Result<std::vector<Held>> scan() = 0;
 
-  // Whether it is known that what was held is not there any more. Never waits.
+  // Whether the target is known to be deleted. Never waits.
   virtual bool is_gone(const Held& held) const = 0;
 
-  // The credential has ended, and no other is there. Where a file says so itself: nothing.
+  // Marks that the credential has ended without a new one. Does nothing if a file contains the end.
   virtual Result<Wrote> mark_expired(const Held& held, const MayWrite& may_write) = 0;
 
-  // Removes what is held. Nothing to remove is no failure.
+  // Removes the target. A missing one is no failure.
   virtual Result<Wrote> remove(const Held& held, const MayWrite& may_write) = 0;
 };
 
@@ -75,12 +75,12 @@ class Target {
 
   virtual Store& store() = 0;
 
-  // Where the credential of this ClusterProfile goes, with the mark that it gets there; its place
-  // is equal for two that would be one. Fails (configuration) where that cannot be a name.
+  // The target for this ClusterProfile, with its mark; two targets with an equal place are the
+  // same. Fails (configuration) if the name is invalid.
   virtual Result<Held> place_of(const Mark& mark) = 0;
 
-  // Writes it whole. Fails with the cause kTargetForeign (no_credential) where something of that
-  // name is there that is not of the mark's ClusterProfile and instance, and does not touch it.
+  // Writes it completely. Fails with the cause kTargetForeign (no_credential) if the name is used
+  // by an object that is not of the mark's ClusterProfile and instance, which is not changed.
   virtual Result<Wrote> write(const Held& held, const Issue& issue, const MayWrite& may_write) = 0;
 };
 
