@@ -52,7 +52,7 @@ void add_number(json::Value& object, std::string_view name, std::string_view dig
   object.add(std::string(name), json::Value(json::Number{std::string(digits)}));
 }
 
-void add_story(json::Value& object, const Error& error, std::size_t longest) {
+void add_error(json::Value& object, const Error& error, std::size_t longest) {
   json::Array context;
   for (const std::string& doing : error.context) {
     if (context.size() < kMostContext) context.push_back(json::Value(shown(doing, longest)));
@@ -198,7 +198,7 @@ std::string RunRecord::line(int exit_code, std::string_view cause, const Error* 
   if (error != nullptr) {
     object.add("cause", json::Value(std::string(cause)));
     object.add("error", json::Value(shown(error->message, longest_text)));
-    add_story(object, *error, longest_text);
+    add_error(object, *error, longest_text);
   }
   if (notes_.is_cached) object.add("cached", json::Value(*notes_.is_cached));
   add_number(object, "duration_ms", duration);
@@ -216,7 +216,7 @@ void RunRecord::end(int exit_code, const Error* error) {
     add_number(report, "exit_code", std::to_string(exit_code));
     report.add("cause", json::Value(std::string(cause_of(*error))));
     report.add("error", json::Value(shown(error->message, kLongestText)));
-    add_story(report, *error, kLongestText);
+    add_error(report, *error, kLongestText);
     write_once(report_.get(), json::to_text(report) + "\n");
   }
   if (!log_) return;

@@ -2,9 +2,9 @@
 //
 // execcred-bench: what one run of a program costs, as a ratio to the cheapest program there is.
 //
-// Ratios, because they say the same on a fast and on a slow machine. Every round runs every
-// program once, in an order of its own, so that whatever else the machine does hits all alike.
-// scripts/bench builds the programs and their input, calls this, and has its JSON shown.
+// Ratios, because they say the same on a fast and on a slow machine. Every round runs every program
+// once, in a random order, so that other load of the machine affects all equally. scripts/bench
+// builds the programs and their input, calls this, and has its JSON shown.
 #include <algorithm>
 #include <cstdlib>
 #include <random>

@@ -20,7 +20,7 @@ struct Bulk {
 };
 
 // Every program's runs are split into slices that take turns, in an order that is shuffled each
-// time, so that whatever else the machine does hits all alike.
+// time, so that other load of the machine affects all equally.
 std::vector<Bulk> run_bulk(const std::vector<Command>& commands, int execs);
 
 }  // namespace bench

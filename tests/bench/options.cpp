@@ -34,7 +34,7 @@ Of the program before:
 The programs get PATH, HOME and KUBERNETES_EXEC_INFO, and no other variable.
 )";
 
-// What a client does once, before it runs the plugin for the first time.
+// A client's preparation before its first run of the plugin.
 std::string find_in_path(const std::string& program) {
   if (program.find('/') != std::string::npos) return program;
   const char* variable = std::getenv("PATH");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was measured, as JSON: tests/bench/report.py makes tables of it and checks the limits,
+// The measurements as JSON: tests/bench/report.py makes tables of it and checks the limits,
 // tests/bench/chart.py draws it.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred cache, whatever the directory is and whatever else lies there.
+// execcred cache with any kind of directory and any files in it.
 #include "filled_cache.hpp"
 #include "plugin_under_test.hpp"
 #include "unit/temp_dir.hpp"

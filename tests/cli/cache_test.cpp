@@ -65,7 +65,7 @@ TEST_CASE("cache list: a failure tells its error, and when the provider may be a
   check_succeeds(alone);
   CHECK(alone.output.find("failed  ") != std::string::npos);
   CHECK(alone.output.find("\n  error: the provider\\x0ais down\n") != std::string::npos);
-  // No credential tells whose it would be, so the key does.
+  // No credential shows the identity, so the key does.
   CHECK(alone.output.find("\n  key: issuer-url=https://down.example.com "
                           "plugin=execcred-oidc-federation\n") != std::string::npos);
   cache.add_credential("https://down.example.com", now() - 1min, now() + 1min, "me", "spoke-1");

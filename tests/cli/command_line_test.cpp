@@ -48,7 +48,8 @@ std::string healthy_profile() {
   return text;
 }
 
-// What the examples name: files in the folder, execcred and two plugins in "release" there.
+// Writes what the examples name: files in the folder, and execcred and two plugins in its folder
+// "release".
 void write_files_of_examples(const Installation& installation) {
   const Sandbox& folder = installation.sandbox();
   for (const std::string plugin : {"execcred-spiffe", "execcred-aws"}) {
@@ -147,7 +148,7 @@ TEST_CASE("arguments: the spellings of a value") {
     CHECK_MESSAGE(outcome.exit_code == 0, describe(outcome));
     CHECK(outcome.output == expected);
   }
-  // What looks like an option, a list or a command is a value where a value stands.
+  // A value that looks like an option, a list or a command is still a value.
   CHECK(says(inventory.run("resolve", {"--name=--x"}), "named '--x'"));
   CHECK(says(inventory.run("resolve", {"--name", "get"}), "named 'get'"));
   CHECK(says(inventory.run("resolve", {"--name", "[a,b]"}), "named '[a,b]'"));

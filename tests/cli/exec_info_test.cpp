@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `execcred get` hands to a plugin: KUBERNETES_EXEC_INFO byte for byte as client-go writes
+// What `execcred get` passes to a plugin: KUBERNETES_EXEC_INFO byte for byte as client-go writes
 // it, the environment, standard input and working directory.
 #include "documents.hpp"
 #include "plugin_under_test.hpp"

@@ -294,7 +294,7 @@ TEST_CASE("from-hub: a bad ClusterProfile is told and left out") {
   CHECK(resolved.exit_code == 1);
   CHECK(resolved.error_output == outcome.error_output);
   CHECK(resolved.output.find("fleet/b") != std::string::npos);
-  // Of the others, the hub is not asked.
+  // The hub is not asked for the others.
   const Outcome named = hub.from_hub("resolve", {"--name=fleet/b"});
   CHECK_MESSAGE(named.exit_code == 0, describe(named));
   CHECK(named.error_output == "");

@@ -115,7 +115,8 @@ class OnTerminal {
   std::string text_;
 };
 
-// Of two clusters one is done, and the other's program waits for the file "go", with a child.
+// One of two clusters is done, and the other's program waits for the file "go", with a child
+// process.
 class HalfDone {
  public:
   HalfDone()

@@ -177,7 +177,7 @@ TEST_CASE("install: no plugin beside execcred") {
                 "there is no plugin 'execcred-a' in '" + release.sandbox().at("release") + "'");
 }
 
-// What a reader sees at each system call is what a kill at that moment would leave.
+// The state at each system call is the one that a kill at that moment would leave.
 TEST_CASE("install: whenever it ends, a plugin's name has the old program or the new, whole") {
   const Installation release;
   check_installs(release.run());

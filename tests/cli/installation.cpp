@@ -22,7 +22,7 @@ void write_whole(const char* path, const std::string& text) {
   close(file);
 }
 
-// Who is not root may mount in a user namespace, where that is not forbidden.
+// Users other than root may mount in a user namespace, if that is not forbidden.
 bool enter_namespace() {
   if (geteuid() == 0) return unshare(CLONE_NEWNS) == 0;
   const std::string user = std::to_string(geteuid());

@@ -133,7 +133,7 @@ TEST_CASE("lint --from-hub: Secrets that may not be read are a warning, ClusterP
   api.forbid("clusterprofiles");
   const Hub closed(std::move(api));
   CHECK_REFUSAL(closed.run({"lint", "--from-hub"}), 1, "403 Forbidden");
-  // What the files are at fault with is told all the same.
+  // Faults of the files are reported anyway.
   const std::string file = closed.sandbox().write("empty.json", "");
   const Outcome both = closed.run({"lint", file, "--from-hub"});
   CHECK(both.exit_code == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lint knows of a plugin's options is what the plugin says of itself.
+// lint's options of a plugin are those that the plugin declares.
 #include "inventory.hpp"
 #include "test_paths.hpp"
 

@@ -183,7 +183,7 @@ TEST_CASE("lint: what cannot be read is a finding, not a crash") {
                                           sandbox.write("deep.json", std::string(100'000, '['))};
   for (std::size_t i = 0; i < files.size(); ++i) {
     const Outcome outcome = lint({files[i]});
-    // Of the first four nothing could be looked at.
+    // The first four could not be read at all.
     CHECK_MESSAGE(outcome.exit_code == (i < 4 ? 2 : 1), describe(outcome));
     CHECK_MESSAGE(outcome.output.starts_with(files[i] + ":"), describe(outcome));
     CHECK_MESSAGE(has(outcome.output, ": error: "), describe(outcome));

@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   // Inputs that others may write are refused, so what the tests write must not be.
   umask(022);
   std::signal(SIGPIPE, SIG_IGN);
-  // Whoever loses its parent comes to us, so that tests can see whether it ends.
+  // Orphans become children of this process, so that tests can see whether they end.
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   doctest::Context context;
   context.applyCommandLine(argc, argv);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands of execcred share: broken documents beside good ones, folders, arguments as
+// The common behaviour of the commands: broken documents beside good ones, folders, arguments as
 // people type them, one shape of JSON, readers that have gone.
 #include "documents.hpp"
 #include "inventory.hpp"
@@ -340,7 +340,7 @@ TEST_CASE("--diff: a secret of the old or the new file is a number") {
                 describe(outcome));
   CHECK((outcome.output + outcome.error_output).find("S3cretCanary") == std::string::npos);
   CHECK(read_text(file) == text);
-  // What is no document is not shown at all.
+  // A text that is no document is not shown at all.
   const std::string broken = sandbox.write("broken", "token: S3cretCanary\n  x: [\n");
   const Outcome over = run({.arguments = {kCli, "migrate", "--diff", file, "-o", broken}});
   CHECK(over.output.find("\n@@ -0,0 +1,") != std::string::npos);

@@ -152,7 +152,7 @@ TEST_CASE("migrate reads a mapping, from standard input too, and resolve takes t
         R"(["--convention=cp-creds","--managed-serviceaccount=m"])");
 }
 
-// What --show-config takes, the plugin takes: it has read all options, and judged them together.
+// If --show-config accepts the options, so does the plugin: it has read and checked all of them.
 TEST_CASE("migrate writes arguments that the plugins themselves accept") {
   const std::string oidc =
       R"("--oidc-issuer-url=https://i.example.com","--oidc-client-id=k","--grant-type=client-credentials")";

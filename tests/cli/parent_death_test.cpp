@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parent that ends at the moment at which a program asks to be told of it.
+// A parent that ends at the moment at which a program requests the signal for that.
 #include "support/syscall_stops.hpp"
 #include "support/token_file.hpp"
 #include "test_paths.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `execcred get` with programs of others: whatever they do, one clear end.
+// `execcred get` with foreign programs: whatever they do, there is one clear result.
 #include "documents.hpp"
 #include "inventory.hpp"
 #include "plugin_under_test.hpp"
@@ -331,7 +331,7 @@ TEST_CASE("the error of a plugin of ours is told as it told it, once") {
   CHECK_FAILURE(outcome, 2, "execcred-token-file: cannot read '/no/such/token': No such");
   CHECK(says(outcome, "cannot read '/no/such/token': No such file or directory"));
   CHECK(says(outcome, "  hint: mount a projected serviceAccountToken volume there"));
-  // What else it says is shown, and so is its error where get's own has another reason.
+  // Its other output is shown, and also its error if get's own error has another reason.
   const Outcome debugged = inventory.run("get", {"--debug"});
   CHECK(says(debugged, "execcred-token-file: debug: "));
   CHECK_FALSE(says(debugged, "execcred-token-file: error: "));

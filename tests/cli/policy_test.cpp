@@ -35,7 +35,7 @@ std::string env_policy(const std::string& policy) {
   return R"(,"profileSourcedEnvVarsPolicy":")" + policy + "\"";
 }
 
-// Of what the plugin was given, the variables that are not the caller's.
+// The plugin's variables that are not the caller's.
 Texts given_variables(const Recorder& recorder) {
   Texts result;
   for (const std::string& entry : recorder.environment()) {

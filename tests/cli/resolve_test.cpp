@@ -156,7 +156,7 @@ TEST_CASE("accessProviders win over credentialProviders for the same name") {
   };
   CHECK(server("p") == "https://new");
   CHECK(server("q") == "https://only-old");
-  // The mapping's order comes first: q is only in the deprecated list, and is chosen all the same.
+  // The mapping's order comes first: q is only in the deprecated list, and is still chosen.
   const Inventory inventory(mapping({mapped("q", "/bin/q"), mapped("p", "/bin/p")}), both);
   const Outcome outcome = inventory.run("resolve", {"-o", "json"});
   CHECK(json_at(outcome.output, "items.0.exec.command") == "/bin/q");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes into the programs (ExecCredentials, JWTs) and the strict reading of what comes out.
+// The programs' inputs (ExecCredentials, JWTs), and a strict parser of their output.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline constexpr std::string_view kV1Beta1 = "client.authentication.k8s.io/v1bet
 std::int64_t seconds_since_epoch();
 
 std::string base64(std::string_view bytes);
-// Unsigned: {"alg":"RS256"}, the claims, and a signature that nobody made.
+// Unsigned: {"alg":"RS256"}, the claims, and an invalid signature.
 std::string make_jwt(std::string_view claims);
 // A JWT that ends so many seconds from now, for the audience "server" of an API server.
 std::string jwt_for(std::int64_t seconds, std::string_view more_claims = "");

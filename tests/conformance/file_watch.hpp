@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices whoever opens, reads, creates or changes something in a folder of baits.
+// Detects programs that open, read, create or change something in a folder of baits.
 #pragma once
 
 #include "sandbox.hpp"
@@ -34,8 +34,7 @@ class FileWatch {
   int inotify_ = -1;
 };
 
-// Whether somebody has a file open just now. A descriptor that only names it (O_PATH) does not
-// count.
+// Whether a process has a file open now. A descriptor that only names it (O_PATH) does not count.
 class OpenWatch {
  public:
   explicit OpenWatch(const std::string& path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of the suite that is published: it is on a machine that has no plugin of ours.
+// For the published suite: its machine has no execcred plugin.
 #include "plugin_under_test.hpp"
 
 namespace blackbox {

@@ -34,7 +34,8 @@ std::vector<std::string>& known_secrets() {
   return secrets;
 }
 
-// What a client would object to. Rules that no client needs are cases of their own.
+// Reasons for which a client would refuse the answer. Rules that no client needs have their own
+// cases.
 std::string reason_against_credential(const Answer& answer) {
   if (!answer.problem.empty()) return "the answer " + answer.problem;
   if (answer.version != kV1 && answer.version != kV1Beta1)
@@ -107,7 +108,7 @@ void remember_secret(std::string secret) { known_secrets().push_back(std::move(s
 
 std::string secret_in(std::string_view text) {
   for (const std::string& secret : known_secrets()) {
-    // A part of it is as bad: its first and last thirds are looked for.
+    // A part of it must not be shown either: its first and last thirds are searched for.
     const std::size_t third = std::max<std::size_t>(secret.size() / 3, 8);
     if (secret.size() < third) continue;
     for (const std::string& part :

@@ -23,7 +23,7 @@ void use_rules(Rules rules);
 Rules rules();
 bool has_own_rules();
 
-// The path of the plugin that is tested where nobody names one; empty where there is none.
+// The path of the default plugin under test; empty if there is none.
 std::string default_plugin();
 
 // `arguments` starts with the program's path.
@@ -39,7 +39,7 @@ Command plugin_command_with(const std::string& exec_info,
 
 // A secret that no failure may show from now on.
 void remember_secret(std::string secret);
-// What of the secrets so far the text shows; empty if nothing.
+// The known secret that the text shows; empty if none.
 std::string secret_in(std::string_view text);
 
 // Whether the outcome is a success by the rules: exit 0, silent stderr, one document in the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults, each made in an otherwise working cluster, and the cause that doctor must name. A wrong
-// cause is worse than a general one, so the table says what is known and no more.
+// cause is worse than a general one, so the table has only certain causes.
 #include "rig.hpp"
 
 #include <doctest/doctest.h>
@@ -58,7 +58,7 @@ std::uint16_t closed_port() {
   return ntohs(address.sin_port);
 }
 
-// One whose queue is full, so that nobody answers.
+// A socket whose queue is full, so that there is no answer.
 std::uint16_t silent_port() {
   const std::uint16_t port = closed_port();
   const int listener = around->descriptors.back();
@@ -132,7 +132,7 @@ void refuse_all(Scene& scene, std::string_view token) {
   scene.arguments = {"--authentication-config", scene.sandbox.write("auth.yaml", kConfig)};
 }
 
-// What a cluster tells anonymous callers of its own issuer.
+// What a cluster shows anonymous callers of its own issuer.
 void publish_issuer(Scene& scene, std::string_view issuer, std::string_view keys) {
   scene.api->answer([issuer = std::string(issuer),
                      keys = std::string(keys)](const ApiRequest& request) -> ApiReply {
@@ -269,7 +269,7 @@ const std::vector<Fault>& faults() {
        [](Scene& s) { s.more_of_exec = R"(,"interactiveMode":"Always")"; }, "interaction-needed", 1,
        "run"},
 
-      // What the plugin says of its source and its settings.
+      // Causes that the plugin reports, about its source and its settings.
       {"the token's file is missing",
        [](Scene& s) { s.args = {"--token-file=" + s.sandbox.at("no-token")}; }, "source-missing", 1,
        "run"},
@@ -325,7 +325,7 @@ const std::vector<Fault>& faults() {
       {"a variable of the environment is wrong",
        [](Scene& s) { s.environment = {"EXECCRED_TIMEOUT=forever"}; }, "config-refused", 1, "run"},
 
-      // What was given.
+      // The credential.
       {"the certificate has ended, and so has the credential",
        [](Scene& s) {
          const auto& ended =
@@ -517,7 +517,7 @@ const std::vector<Fault>& faults() {
        "tls-insecure", 0, "tls"},
       {"the CA soon ends", [](Scene& s) { s.warn_before = "3000d"; }, "ca-expires-soon", 0, "tls"},
 
-      // What the server says.
+      // The server's answers.
       {"a web server", [](Scene& s) { reply_with(s, 404, "<html>no</html>"); },
        "not-a-kubernetes-api", 1, "authenticate"},
       {"a redirect to another server",

@@ -426,7 +426,7 @@ TEST_CASE("doctor: a kubeconfig's token, certificate and plugin") {
   CHECK(read_found(examine(R"({"token":")" + scene.token + "\"}", {"--warn-before=1m"}).output)
             .cause.empty());
 
-  // What a file beside it holds, something may renew.
+  // A credential in a file beside it may be renewed.
   const Outcome file = examine(R"({"tokenFile":"token"})", {"--warn-before=2h"});
   CHECK(read_found(file.output).steps.at("credential") == "ok");
   CHECK(read_found(examine(R"({"tokenFile":"none"})").output).cause == "source-missing");

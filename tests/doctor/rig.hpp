@@ -87,7 +87,7 @@ class FakeApi {
   std::unique_ptr<execcred::test::StreamServer> server_;
 };
 
-// What a case may spoil. The texts are JSON.
+// What a case may change. The texts are JSON.
 struct Scene {
   Scene();
 

@@ -62,7 +62,7 @@ void check_with(std::string_view server, std::string_view text, const Options& o
     return;
   }
   const nlohmann::json config = nlohmann::json::parse(text, nullptr, false);
-  // Numbers that no double can hold may stand where nobody reads them.
+  // Unread fields may contain numbers that no double can hold.
   if (config.is_discarded()) return;
   require(config.is_object(), "an object");
   check_credential(server, config, options, *stored);

@@ -87,7 +87,7 @@ void check_token(const Credential& credential, std::string_view body) {
   require(!token.empty() && is_visible_ascii(token), "one word");
   require(!credential.expires_at || *credential.expires_at > kNow, "a token that has not ended");
   const nlohmann::json reply = nlohmann::json::parse(body, nullptr, false);
-  // Numbers that no double can hold may stand in members that nobody reads.
+  // Unread members may contain numbers that no double can hold.
   if (reply.is_discarded()) return;
   require(reply.at("status").at("token").get<std::string>() == token, "the token of the reply");
   const nlohmann::json claims = claims_of(token);
@@ -141,7 +141,7 @@ void check(std::string_view input) {
   const FixedClock clock;
   CallContext call{.clock = clock};
   call.may_retry = false;
-  // So that nothing is waited for.
+  // So that there is no wait.
   call.is_needed = false;
   check_token_request(status, halves[1], call);
   check_signing_request(status, halves[1], call);

@@ -31,7 +31,7 @@ void check_document(std::string_view input, std::string_view issuer) {
     require(!has_control_character(method), "no control character");
   }
   const nlohmann::json theirs = nlohmann::json::parse(input, nullptr, false);
-  // Numbers that no double can hold may stand in members that nobody reads.
+  // Unread members may contain numbers that no double can hold.
   if (theirs.is_discarded()) return;
   require(theirs["issuer"] == document->issuer, "the member of that name");
   require(theirs["token_endpoint"] == document->token_endpoint, "the member of that name");

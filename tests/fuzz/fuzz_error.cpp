@@ -57,7 +57,7 @@ void check_shown(const std::string& shown, const Error& error) {
   }
   require(lines.size() <= 1 + error.context.size(), "one line for each part");
   for (std::size_t i = 1; i < lines.size(); ++i) {
-    require(lines[i].starts_with("  while "), "the story stands between");
+    require(lines[i].starts_with("  while "), "the context stands between");
   }
 }
 

@@ -68,7 +68,7 @@ void check_payload(std::string_view payload) {
   if (!ours) return;
   require(ours->has_value(), "a JWT is no opaque token");
   const nlohmann::json theirs = nlohmann::json::parse(payload, nullptr, false);
-  // Numbers that no double can hold may stand in claims that nobody reads.
+  // Unread claims may contain numbers that no double can hold.
   if (theirs.is_discarded() && payload.find_first_of("0123456789") != std::string_view::npos)
     return;
   require(theirs.is_object(), "the claims are an object");

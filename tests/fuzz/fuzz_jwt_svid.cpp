@@ -50,7 +50,7 @@ bool is_for(const json& claims, const std::string& audience) {
                         : aud == json(audience);
 }
 
-// What must hold of a JWT-SVID that is taken.
+// What must be true of an accepted JWT-SVID.
 void check_taken(const json& header, const json& claims) {
   require(header.is_object() && claims.is_object(), "header and claims are objects");
   require(is_header(header), "algorithm and type are of the standard");
@@ -78,7 +78,7 @@ Result<JwtSvid> judged(const std::string& token) {
 }  // namespace
 
 void check(std::string_view input) {
-  // A token: what stands in it is what is judged.
+  // A token: its content is what is checked.
   if (judged(std::string(input))) {
     const std::vector<std::string_view> found = parts(input, ".", 3);
     check_taken(json::parse(decode_base64url(found[0]).value(), nullptr, false),
@@ -88,7 +88,7 @@ void check(std::string_view input) {
   const std::string token = base64url(given[0]) + "." + base64url(given[1]) + ".c2ln";
   if (judged(token)) {
     const json claims = json::parse(given[1], nullptr, false);
-    // Numbers that no double can hold may stand in claims that nobody reads.
+    // Unread claims may contain numbers that no double can hold.
     if (claims.is_discarded() && given[1].find_first_of("0123456789") != given[1].npos) return;
     check_taken(json::parse(given[0], nullptr, false), claims);
     require(!judged(token + "."), "nothing may follow");

@@ -110,7 +110,7 @@ void check(std::string_view input) {
     for_each_body(document, "users", "user", check_user);
     for_each_body(document, "clusters", "cluster", check_cluster);
   }
-  // JSON may hold characters raw that YAML wants escaped.
+  // JSON may contain unescaped characters that YAML requires to be escaped.
   const Result<Kubeconfig> again = Kubeconfig::parse(json::to_text(document));
   for (const std::string& name : names) {
     const Result<KubeconfigContext> context = config->context(name);

@@ -48,7 +48,7 @@ void check_leaf(const ClientCertificate& checked) {
   require(X509_check_private_key(leaf.get(), key.get()) == 1, "they belong together");
   const std::uint32_t flags = X509_get_extension_flags(leaf.get());
   require((flags & EXFLAG_BCONS) == 0 || (flags & EXFLAG_CA) == 0, "no CA is given away");
-  // OpenSSL tells no usage where another extension is malformed, which is the server's to judge.
+  // OpenSSL reports no usage if another extension is malformed, which the server checks.
   const bool has_usage = (flags & EXFLAG_XKUSAGE) != 0 && (flags & EXFLAG_INVALID) == 0;
   require(
       !has_usage || (X509_get_extended_key_usage(leaf.get()) & (XKU_SSL_CLIENT | XKU_ANYEKU)) != 0,

@@ -63,7 +63,7 @@ void check_as(std::string_view input, bool is_item) {
     return;
   }
   const nlohmann::json theirs = nlohmann::json::parse(input, nullptr, false);
-  // Numbers that no double can hold may stand where nobody reads them.
+  // Unread fields may contain numbers that no double can hold.
   if (theirs.is_discarded()) return;
   const std::string kind = text_of(theirs, "kind");
   require(kind == "Secret" || (is_item && kind.empty()), "nothing but Secrets");

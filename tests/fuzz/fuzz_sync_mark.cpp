@@ -34,7 +34,7 @@ std::string text_at(const Texts& texts, std::string_view name) {
   return found == texts.end() ? std::string() : found->second;
 }
 
-// The texts say it, and nobody else's do.
+// The texts contain it, and those of other programs do not.
 void check_owner(const Mark& mark, const Texts& labels, const Texts& annotations) {
   require(text_at(labels, sync::kManagedBy) == sync::kManager, "execcred's label");
   require(!mark.instance.empty() && mark.instance == text_at(labels, sync::kInstance),
@@ -58,7 +58,7 @@ void check_marker(std::string_view input) {
     return;
   }
   const nlohmann::json theirs = nlohmann::json::parse(input, nullptr, false);
-  // Numbers that no double can hold may stand where nobody reads them.
+  // Unread fields may contain numbers that no double can hold.
   if (!theirs.is_discarded()) check_owner(*mark, texts_of(theirs), texts_of(theirs));
   const std::string text = sync::marker_text(*mark);
   const Result<Mark> again = sync::parse_marker(text);

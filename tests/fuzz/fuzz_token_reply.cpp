@@ -23,7 +23,7 @@ std::string told(const Error& error) {
 
 void check_token(const TokenReply& reply, const std::string& body, const char* name) {
   const nlohmann::json theirs = nlohmann::json::parse(body, nullptr, false);
-  // Numbers that no double can hold may stand in members that nobody reads.
+  // Unread members may contain numbers that no double can hold.
   if (!theirs.is_discarded()) {
     require(theirs.is_object() && theirs.contains(name) && theirs[name].is_string(), "a member");
     require(reply.token.reveal() == theirs[name].get<std::string>(), "the token of the member");

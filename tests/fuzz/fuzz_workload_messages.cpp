@@ -60,7 +60,7 @@ void check_decoder(std::string_view input, Decode decode) {
   require(again && written(*again) == written(*svids), "said again, the same");
 }
 
-// The parts of the input as the fields of one SVID, and the last as what nobody knows.
+// The parts of the input as the fields of one SVID, and the last one as an unknown field.
 void check_fields(std::string_view input) {
   const std::vector<std::string_view> given = parts(input, "%", 6);
   const std::string unknown = field(15, given[5]) + varint(16U << 3U) + varint(given[5].size());

@@ -31,7 +31,7 @@ void check_leaf(const X509Owner& leaf, const X509Svid& svid) {
   require(leaf != nullptr, "OpenSSL reads the leaf");
   const std::uint32_t flags = X509_get_extension_flags(leaf.get());
   require((flags & EXFLAG_CA) == 0 || (flags & EXFLAG_BCONS) == 0, "no CA is given away");
-  // OpenSSL tells no usage where another extension is malformed, which is the server's to judge.
+  // OpenSSL reports no usage if another extension is malformed, which the server checks.
   if ((flags & EXFLAG_INVALID) == 0) {
     const std::uint32_t usage = X509_get_key_usage(leaf.get());
     require((flags & EXFLAG_KUSAGE) != 0 && (usage & KU_DIGITAL_SIGNATURE) != 0, "it may sign");

@@ -9,7 +9,7 @@
 
 namespace execcred::fuzz {
 
-// Of nobody: made for these seeds.
+// Not a real identity: made for these seeds.
 inline constexpr const char* kIssuedKey =
     "-----BEGIN PRIVATE KEY-----\n"
     "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgRxRdp7UiJy2kQ3IY\n"

@@ -42,7 +42,7 @@ class Keys {
       ++waits_;
       std::this_thread::yield();
     };
-    // A client of its own each time: nobody asks again for what was refused.
+    // A new client each time, so that no client asks again for a refused credential.
     options_.client = [this] { return std::optional("client-" + std::to_string(++clients_)); };
   }
 

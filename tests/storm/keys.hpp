@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many keys of one cache: whether they stand in each other's way, and when they are refreshed.
+// Many keys of one cache: whether they block each other, and when they are refreshed.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@ namespace execcred::test {
 
 struct KeysResult {
   int calls = 0;           // to fill the cache: one a key
-  int waits = 0;           // how often somebody waited for somebody else meanwhile
+  int waits = 0;           // how often a process waited for another one
   int refreshes = 0;       // within one lifetime: one a key
   int refresh_span = 0;    // seconds from the first to the last
   int busiest_second = 0;  // refreshes in it

@@ -24,7 +24,7 @@
 namespace execcred::test {
 namespace {
 
-// Of a provider's failures, by docs/cache.md.
+// The windows of a provider's failures, by docs/cache.md.
 constexpr double kPermanentWindow = 10;
 constexpr double kFirstWindow = 2;
 // Of a thousand that are refreshed within a minute of jitter, 17 in the mean second.

@@ -13,7 +13,7 @@ std::string in_upper_case(std::string text) {
   return text;
 }
 
-// Characters that look like the last one, stand for it in an encoding, or are not seen.
+// Characters that look like the last one, encode it, or are invisible.
 Texts look_alikes(const std::string& good) {
   const std::string stem = good.substr(0, good.size() - 1);
   return {stem + "\u0430",  stem + "\uff41", stem + "\u0131",   stem + "%61",     stem + "%2561",

@@ -25,8 +25,8 @@
 
 namespace execcred::test {
 
-// A Unix socket that any user may connect to. It has its name only once it listens, so that whoever
-// finds it can connect. Throws std::runtime_error.
+// A Unix socket that any user may connect to. It gets its name only after it listens, so that a
+// client that finds it can connect. Throws std::runtime_error.
 int listen_at(const std::string& path);
 
 class FrameServer {
@@ -36,7 +36,7 @@ class FrameServer {
     bool is_ipv6 = false;
   };
 
-  // What one connection's client said.
+  // The data of one connection's client.
   struct Visit {
     std::chrono::steady_clock::time_point at = {};
     pid_t pid = 0;  // of a Unix socket's client
@@ -74,7 +74,7 @@ class FrameServer {
     void wait_for_close();
     // The same, reading nothing.
     void wait_unread() const;
-    // What the client writes from now on fails; it can still read.
+    // From now on the client's writes fail; it can still read.
     void stop_reading() const;
     // Ends the connection: the client reads what was written, then the end.
     void cut() const;
@@ -92,7 +92,7 @@ class FrameServer {
     std::int64_t stream_window_ = 65535;
   };
 
-  // What it throws ends the connection.
+  // An exception ends the connection.
   using Handler = std::function<void(Connection&)>;
 
   // Listens when it returns. Throws std::runtime_error when it cannot.

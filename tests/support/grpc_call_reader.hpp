@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client of gRPC sends on one connection, taken apart frame by frame.
+// The frames that a gRPC client sends on one connection.
 #pragma once
 
 #include "http2_frame.hpp"

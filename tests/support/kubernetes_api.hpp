@@ -28,7 +28,7 @@ struct ApiUser {
 // Throws std::runtime_error, which names the line and shows no token.
 std::vector<ApiUser> parse_token_auth_file(std::string_view text);
 
-// The user whose token the request bears; nullptr for anybody else.
+// The user of the request's token; nullptr for any other.
 const ApiUser* authenticate(const HttpRequest& request, const std::vector<ApiUser>& users);
 
 // `user` is nullptr for a request that was not authenticated.

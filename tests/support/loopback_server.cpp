@@ -98,8 +98,8 @@ void block_sigpipe() {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
-// The socket stays open until the acceptor has joined the thread: its number cannot be reused
-// while anybody may still shut it down.
+// The socket stays open until the acceptor has joined the thread: its number cannot be reused while
+// another thread may still shut it down.
 struct Connection {
   explicit Connection(UniqueFd accepted) : socket(std::move(accepted)) {}
 
@@ -204,7 +204,7 @@ void LoopbackServer::Impl::converse(SSL& tls) {
     std::size_t written = 0;
     SSL_write_ex(&tls, wire.data(), wire.size(), &written);
   } catch (const PeerGone&) {
-    return;  // nobody is left to answer
+    return;  // no client is left to answer
   }
 }
 

@@ -37,7 +37,7 @@ class ObjectApi {
   // Requests for what the API serves are answered with 403.
   void forbid_discovery() { is_discovery_forbidden_ = true; }
 
-  // May be called by several threads at once, while nobody adds.
+  // May be called by several threads at once, while no thread adds.
   [[nodiscard]] HttpResponse answer(const HttpRequest& request) const;
 
  private:

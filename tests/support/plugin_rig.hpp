@@ -58,7 +58,7 @@ class PluginRig {
 std::string token_of(const Outcome& outcome);
 // Seconds from now to the claimed end; fails the case where there is none.
 std::int64_t claimed_seconds(const Outcome& outcome);
-// What is claimed of a credential that ends in so many seconds.
+// The claimed seconds of a credential that ends in this many seconds.
 std::int64_t claim_for(std::int64_t seconds);
 // Whether these seconds are as many as expected, within a few.
 bool is_about(std::int64_t seconds, std::int64_t expected);

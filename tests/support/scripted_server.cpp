@@ -57,7 +57,7 @@ Received parse_request(const std::string& text, bool has_certificate) {
   return received;
 }
 
-// Of one name, they would be one to a client that trusts two of them.
+// With the same name, they would be the same CA for a client that trusts two of them.
 std::string next_ca_name() {
   static std::atomic<int> count = 0;
   return "provider CA " + std::to_string(++count);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the stand-alone test servers share: how a script knows that one is ready, and how it ends.
+// The common part of the stand-alone test servers: how a script knows that one is ready, and how it
+// ends.
 #pragma once
 
 #include <csignal>

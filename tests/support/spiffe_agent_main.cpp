@@ -31,7 +31,7 @@ namespace {
 constexpr const char* kUsage =
     "usage: spiffe-agent --socket PATH [--spiffe-id ID]...\n"
     "\n"
-    "The SPIFFE Workload API on a Unix socket: JWT-SVIDs and X.509-SVIDs for whoever asks.\n"
+    "The SPIFFE Workload API on a Unix socket: JWT-SVIDs and X.509-SVIDs for every client.\n"
     "\n"
     "  --socket PATH   where to listen; when the socket is there, the agent is ready\n"
     "  --spiffe-id ID  whose SVIDs, default spiffe://example.org/workload (repeatable)\n";

@@ -40,7 +40,7 @@ std::string trailers(const std::string& status, const std::string& message = {},
 std::string answer(std::string_view message, std::uint32_t stream = 1);
 // The first message of a stream that stays open.
 std::string stream_answer(std::string_view message, std::uint32_t stream = 1);
-// A failure as servers of gRPC tell it: trailers without anything before them.
+// A failure in the form of gRPC servers: trailers only.
 std::string failure(int status, const std::string& message = {}, std::uint32_t stream = 1);
 
 // Reads the call, writes the bytes, and stays until the client goes.

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What is mounted on the folder goes with it. Needs the rights of root.
+// Mounts on the folder disappear with it. Needs root.
 class Mounted {
  public:
   explicit Mounted(fs::path at) : at_(std::move(at)) {}
@@ -107,7 +107,7 @@ TEST_CASE("sync --to-dir: a disk of any size that is too small leaves what was t
   for (const std::string& limit : limits) {
     CAPTURE(limit);
     REQUIRE(disk.mount_memory(limit));
-    // A second round is a second generation, which needs its room beside the first.
+    // A second round writes a second generation, which needs space beside the first.
     for (const std::string server : {"https://one.example", "https://two.example"}) {
       fleet.write_profile("a", {provider("p", server)});
       const std::string before = read_text(fleet.folder("a") / "server");
@@ -122,7 +122,7 @@ TEST_CASE("sync --to-dir: a disk of any size that is too small leaves what was t
       check_full(outcome);
       const std::string after = read_text(fleet.folder("a") / "server");
       CHECK((after == before || after == server));
-      // But for the namespace's folder, and a generation that is in use already.
+      // Except the namespace's folder, and a generation that is in use already.
       if (after == before) {
         std::set<std::string> more = all_below(fleet.root());
         for (const std::string& file : files) more.erase(file);

@@ -9,7 +9,7 @@
 
 namespace blackbox {
 
-// What the run says goes to a file, so that it can be read meanwhile.
+// The run's output goes to a file, so that it can be read during the run.
 class Run {
  public:
   explicit Run(const Fleet& fleet, std::vector<std::string> arguments = {},

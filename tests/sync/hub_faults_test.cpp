@@ -35,7 +35,7 @@ std::string holder_of_lease(const LiveApi& api) {
   return lease ? (*lease)["spec"].value("holderIdentity", "") : "";
 }
 
-// Who wrote what while who held the Lease; processes are told apart by their tokens.
+// Which process wrote what while which one held the Lease; tokens identify the processes.
 class Witness {
  public:
   void look_at(const LiveApi& api, const Received& request) {
@@ -165,7 +165,7 @@ TEST_CASE("sync --lease: a Lease that somebody else takes by force ends all writ
     CHECK(holder_of_lease(api) == "thief");
   }
   CHECK(witness.writes("one") == writes);
-  // The thief renews it no longer.
+  // The thief no longer renews it.
   CHECK(blackbox::wait_until([&] { return is_written(api, "a") && is_written(api, "b"); }));
   CHECK(holder_of_lease(api) != "thief");
   CHECK(witness.strays("one") == 0);

@@ -37,14 +37,14 @@ constexpr blackbox::milliseconds kPatience(120'000);
 
 std::string server_of(int cluster) { return "https://s" + std::to_string(cluster) + ".example"; }
 
-// Which server each name has, and had.
+// The current and earlier servers of each name.
 class Book {
  public:
   void assign(const std::string& name, const std::string& server) {
     const std::scoped_lock lock(mutex_);
     servers_[name].insert(server);
   }
-  // That a target of this name holds this credential beside this server.
+  // Checks that a target of this name has this credential for this server.
   void judge(const std::string& name, const std::string& token, const std::string& server) {
     const std::scoped_lock lock(mutex_);
     ++judged_;

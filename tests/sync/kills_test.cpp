@@ -43,7 +43,8 @@ bool is_change(const Received& request) {
   return request.method != "GET" && request.target.find("/secrets") != std::string::npos;
 }
 
-// The ClusterProfiles a to d, which change; e, whose targets are somebody else's; and more that is.
+// The ClusterProfiles a to d, which change; e, whose targets belong to another instance; and others
+// of that instance.
 class Scene {
  public:
   Scene() : process_(api_) {
@@ -246,7 +247,7 @@ TEST_CASE("sync: killed at two hundred moments, it leaves what is whole, and not
   CAPTURE(seed);
   std::mt19937 random(seed);
   Scene scene;
-  // It also reports what is somebody else's.
+  // It also reports targets of another instance.
   const auto settle = [&] {
     const blackbox::Outcome outcome = blackbox::run(scene.command({"--once"}));
     CHECK_MESSAGE(outcome.exit_code == 1, blackbox::describe(outcome));

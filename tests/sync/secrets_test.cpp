@@ -293,7 +293,7 @@ TEST_CASE("what the hub refuses is told, without the credential") {
     });
     const Result<Wrote> wrote = s.write("s3cret");
     REQUIRE_FALSE(wrote.has_value());
-    CHECK(execcred::test::story(wrote.error()).find("s3cret") == std::string::npos);
+    CHECK(execcred::test::full_text(wrote.error()).find("s3cret") == std::string::npos);
     return wrote.error();
   };
   const Error quota = refuse(403, "Forbidden", "secrets \"a\" is forbidden: exceeded quota: q");

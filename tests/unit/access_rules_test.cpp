@@ -67,7 +67,7 @@ TEST_CASE("check_cluster: a server that is not https, or may mean two hosts, is 
     CAPTURE(c.server);
     const ExecInfo asked = info({.server = std::string(c.server)});
     check_fails(check_cluster({}, asked), c.kind, "spec.cluster.server");
-    // Under a rule, a server that nobody can be sure about is one that is not allowed.
+    // With --allow-server, a server that cannot be identified for certain is not allowed.
     check_fails(check_cluster(rules({"https://good", "https://*.h:*"}), asked), kRefused,
                 "spec.cluster.server");
     check_fails(check_server_is_https(c.server, "the.field"), c.kind, "the.field");
@@ -78,7 +78,7 @@ TEST_CASE("check_cluster: a server that is not https, or may mean two hosts, is 
 TEST_CASE("check_cluster: a URL's password is not shown") {
   const Status checked = check_cluster({}, info({.server = "https://u:s3cret@h"}));
   check_fails(checked, kConfiguration);
-  CHECK_FALSE(test::contains(test::story(checked.error()), "s3cret"));
+  CHECK_FALSE(test::contains(test::full_text(checked.error()), "s3cret"));
 }
 
 TEST_CASE("check_cluster: with --allow-server, only what one of the patterns matches") {
@@ -140,7 +140,7 @@ TEST_CASE("check_cluster: --allow-proxy lets a matching proxy pass, nothing else
     const Status checked =
         check_cluster(bound, info({.server = "https://h", .proxy_url = std::string(proxy)}));
     check_fails(checked, kRefused, "spec.cluster.proxy-url");
-    CHECK_FALSE(test::contains(test::story(checked.error()), "s3cret"));
+    CHECK_FALSE(test::contains(test::full_text(checked.error()), "s3cret"));
   }
   // A proxy pattern never lets a server pass, and the reverse.
   check_fails(check_cluster(bound, info({.server = "https://proxy.example:3128"})), kRefused);

@@ -116,13 +116,13 @@ printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
   const Result<Credential> credential =
       plugin.run(access, {"CALLER=caller", "BOTH=caller", "DOUBLE=1", "DOUBLE=2", "EMPTY=full",
                           "KUBERNETES_EXEC_INFO=stale"});
-  if (!credential) FAIL(test::story(credential.error()));
+  if (!credential) FAIL(test::full_text(credential.error()));
   CHECK(credential->token.reveal() ==
         "CALLER=caller,DOUBLE=2,BOTH=mapping,MAPPED=mapping,TWICE=2,EMPTY=,"
         "KUBERNETES_EXEC_INFO={kind:,");
 }
 
-TEST_CASE("get_credential: the exit code becomes the error's kind, whoever the plugin is") {
+TEST_CASE("get_credential: the exit code becomes the error's kind, for any plugin") {
   struct Case {
     int code;
     Error::Kind kind;
@@ -135,16 +135,16 @@ TEST_CASE("get_credential: the exit code becomes the error's kind, whoever the p
                                             {127, Error::Kind::no_credential},
                                             {255, Error::Kind::no_credential}}}) {
     CAPTURE(c.code);
-    // What it printed before it failed does not count.
+    // Output before a failure is ignored.
     const Plugin plugin(print(R"({"token":"s3cret"})") + "exit " + std::to_string(c.code));
     const Result<Credential> credential = plugin.run();
     check_fails(credential, c.kind, "exit code " + std::to_string(c.code));
     check_fails(credential, c.kind, "ClusterProfile fleet/spoke with provider 'x'");
-    CHECK_FALSE(test::contains(test::story(credential.error()), "s3cret"));
+    CHECK_FALSE(test::contains(test::full_text(credential.error()), "s3cret"));
   }
 }
 
-TEST_CASE("get_credential: the story of a plugin of ours is told on, with its hint") {
+TEST_CASE("get_credential: the context of an execcred plugin is passed on, with its hint") {
   const Plugin plugin(
       "printf '%s\\n' 'execcred-x: error: cannot read it' '  while trying' '  hint: do better' "
       ">&2\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mapping and a ClusterProfile resolve to.
+// Resolving a mapping and a ClusterProfile.
 #include "expect.hpp"
 #include "growth.hpp"
 
@@ -30,7 +30,7 @@ std::string entry(const std::string& name, const std::string& exec = {},
 
 ProviderMapping mapping(const std::string& entries) {
   Result<ProviderMapping> mapping = parse_provider_mapping(R"({"providers":[)" + entries + "]}");
-  if (!mapping) FAIL(test::story(mapping.error()));
+  if (!mapping) FAIL(test::full_text(mapping.error()));
   return std::move(mapping).value();
 }
 
@@ -39,7 +39,7 @@ ClusterProfile profile(const std::string& status) {
       R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile",)"
       R"("metadata":{"namespace":"fleet","name":"spoke"},"status":)" +
       status + "}");
-  if (!profiles) FAIL(test::story(profiles.error()));
+  if (!profiles) FAIL(test::full_text(profiles.error()));
   return std::move(profiles->front());
 }
 
@@ -52,7 +52,7 @@ ClusterProfile with_extension(const std::string& name, const std::string& value)
 
 Access resolve(const ProviderMapping& mapping, const ClusterProfile& profile) {
   Result<Access> access = resolve_access(mapping, profile);
-  if (!access) FAIL(test::story(access.error()));
+  if (!access) FAIL(test::full_text(access.error()));
   return std::move(access).value();
 }
 

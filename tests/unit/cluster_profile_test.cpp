@@ -81,7 +81,7 @@ TEST_CASE("parse_cluster_profiles: any way in which Kubernetes tools write them"
            {"a"}}}) {
     CAPTURE(c.way);
     const Result<std::vector<ClusterProfile>> profiles = parse_cluster_profiles(c.text);
-    if (!profiles) FAIL(test::story(profiles.error()));
+    if (!profiles) FAIL(test::full_text(profiles.error()));
     CHECK(names(*profiles) == c.names);
   }
 }
@@ -309,17 +309,17 @@ TEST_CASE("load_profiles: those of a file or a folder, and why some could not be
   test::write_file(dir / "notes.txt", "no profile");
 
   const Result<LoadedProfiles> file = load_profiles(dir / "a.json");
-  if (!file) FAIL(test::story(file.error()));
+  if (!file) FAIL(test::full_text(file.error()));
   CHECK(names(file->profiles) == std::vector<std::string>{"fleet/a"});
   CHECK(file->problems.empty());
 
   const Result<LoadedProfiles> folder = load_profiles(dir.path());
-  if (!folder) FAIL(test::story(folder.error()));
+  if (!folder) FAIL(test::full_text(folder.error()));
   std::vector<std::string> found = names(folder->profiles);
   std::sort(found.begin(), found.end());
   CHECK(found == std::vector<std::string>{"fleet/a", "fleet/b"});
   REQUIRE(folder->problems.size() == 1);
-  CHECK(test::story(folder->problems[0]).find("bad.yml") != std::string::npos);
+  CHECK(test::full_text(folder->problems[0]).find("bad.yml") != std::string::npos);
 
   check_fails(load_profiles(dir / "none"), kConfiguration, "none");
 }

@@ -30,7 +30,7 @@ TEST_CASE("system_message: the system's own words") {
   CHECK(system_message(EACCES) == "Permission denied");
 }
 
-TEST_CASE("format_error: what went wrong, its story from the inside out, then the remedy") {
+TEST_CASE("format_error: what went wrong, its context from the inside out, then the remedy") {
   CHECK(format_error("execcred-x", {.kind = Kind::configuration,
                                     .message = "cannot read '/nope'",
                                     .context = {"reading the token", "asking for a credential"},

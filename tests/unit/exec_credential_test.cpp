@@ -158,7 +158,7 @@ TEST_CASE("parse_exec_credential: everything else is no credential, and is not s
     CAPTURE(text);
     const Result<Credential> read = parse_exec_credential(text, ApiVersion::v1);
     check_fails(read, Error::Kind::no_credential);
-    CHECK_FALSE(contains(test::story(read.error()), "s3cret"));
+    CHECK_FALSE(contains(test::full_text(read.error()), "s3cret"));
   }
 }
 

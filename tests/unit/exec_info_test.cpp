@@ -19,7 +19,7 @@ constexpr auto kConfiguration = Error::Kind::configuration;
 ExecInfo parse(std::string_view text, ApiVersion if_absent = ApiVersion::v1) {
   Result<ExecInfo> info = parse_exec_info(text, if_absent);
   CAPTURE(text);
-  if (!info) FAIL(test::story(info.error()));
+  if (!info) FAIL(test::full_text(info.error()));
   return std::move(info).value();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test says about a Result that should hold an error.
+// Checks of a Result that should hold an error.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -14,8 +14,8 @@ inline bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// The whole story, as one text to search in.
-inline std::string story(const Error& error) {
+// Message, context and hint, as one text to search in.
+inline std::string full_text(const Error& error) {
   std::string text = error.message;
   for (const std::string& doing : error.context) text += "\nwhile " + doing;
   return text + "\nhint: " + error.hint;
@@ -25,7 +25,7 @@ template <class T>
 void check_fails(const Result<T>& result, Error::Kind kind, std::string_view part = {}) {
   CAPTURE(part);
   REQUIRE_FALSE(result.has_value());
-  const std::string told = story(result.error());
+  const std::string told = full_text(result.error());
   CAPTURE(told);
   CHECK(result.error().kind == kind);
   CHECK(contains(told, part));

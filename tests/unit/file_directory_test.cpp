@@ -91,7 +91,7 @@ TEST_CASE("read_secret_directory: while the kubelet swaps ..data all files are o
     const auto contents = read_secret_directory(dir / "v", {"a", "b", "c"});
     if (!contents) {
       ++failed;
-      told = test::story(contents.error());
+      told = test::full_text(contents.error());
     } else if (!(*contents)[0] || !(*contents)[1] || !(*contents)[2] ||
                (*contents)[0]->reveal() != (*contents)[1]->reveal() ||
                (*contents)[0]->reveal() != (*contents)[2]->reveal()) {

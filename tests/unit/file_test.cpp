@@ -33,7 +33,7 @@ constexpr uid_t kStranger = 54321;
 std::string read(const fs::path& path) {
   Result<SecretString> content = read_secret_file(path);
   CAPTURE(path.native());
-  if (!content) FAIL(test::story(content.error()));
+  if (!content) FAIL(test::full_text(content.error()));
   return std::string(content->reveal());
 }
 

@@ -69,7 +69,7 @@ bool is_one_generation(std::string_view content) {
 struct Reads {
   int failed = 0;
   int torn = 0;
-  std::string story = {};
+  std::string text = {};
 };
 
 Reads read_often(const fs::path& path, int times) {
@@ -78,7 +78,7 @@ Reads read_often(const fs::path& path, int times) {
     const Result<SecretString> content = read_secret_file(path);
     if (!content) {
       ++reads.failed;
-      reads.story = test::story(content.error());
+      reads.text = test::full_text(content.error());
     } else if (!is_one_generation(content->reveal())) {
       ++reads.torn;
     }
@@ -109,7 +109,7 @@ TEST_CASE("while kubelet swaps ..data, every read gives one generation, and none
     CAPTURE(name);
     const Meanwhile swapping([&volume] { volume.swap(); });
     const Reads reads = read_often(dir / "volume" / name, 3000);
-    CAPTURE(reads.story);
+    CAPTURE(reads.text);
     CHECK(reads.failed == 0);
     CHECK(reads.torn == 0);
     CHECK(swapping.count() > 0);
@@ -129,7 +129,7 @@ TEST_CASE("while a file is replaced by rename, every read gives one content, and
   replace();
   const Meanwhile replacing(replace);
   const Reads reads = read_often(dir / "token", 3000);
-  CAPTURE(reads.story);
+  CAPTURE(reads.text);
   CHECK(reads.failed == 0);
   CHECK(reads.torn == 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That the time and the memory a function takes are linear in the size of its input.
+// Checks that a function's time and memory are linear in the size of its input.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@
 
 namespace execcred::test {
 
-// Of this thread's CPU, which other processes take nothing from.
+// CPU time of this thread, which other processes do not affect.
 inline double cpu_seconds() {
   timespec time = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -47,7 +47,7 @@ void check_linear(std::size_t size, Make make, Run run) {
   CHECK(large < 9 * small + 0.01);
 }
 
-// By how many MiB `run` makes a process of its own grow, 250 at most.
+// By how many MiB `run` makes a new process grow, 250 at most.
 template <class Run>
 int mebibytes_for(Run run) {
   const auto most = [] {

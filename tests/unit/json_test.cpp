@@ -208,7 +208,7 @@ TEST_CASE("json: an error says where, and never shows the text") {
   CHECK(nul.error().message.find("line 2, column 2") != std::string::npos);
 }
 
-TEST_CASE("json: a number beyond a double keeps its digits, for whoever can read it") {
+TEST_CASE("json: a number beyond a double keeps its digits, for readers that can use them") {
   for (const std::string_view text : {"1e999", "-1e999", "[1e400]"}) {
     CAPTURE(text);
     const Result<Value> value = parse(text);

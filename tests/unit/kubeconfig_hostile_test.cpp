@@ -20,7 +20,7 @@ void check_malformed(const std::string& text, std::string_view part = {}) {
   CAPTURE(shown);
   const Result<Kubeconfig> stored = Kubeconfig::parse(text);
   check_fails(stored, Error::Kind::no_credential, part);
-  CHECK_FALSE(contains(test::story(stored.error()), kSecret));
+  CHECK_FALSE(contains(test::full_text(stored.error()), kSecret));
   check_fails(Kubeconfig::parse(text, Kubeconfig::Source::hub), Error::Kind::configuration, part);
 }
 
@@ -28,9 +28,9 @@ void check_token(const std::string& text, std::string_view token) {
   const std::string shown = text.substr(0, 400);
   CAPTURE(shown);
   const Result<Kubeconfig> config = Kubeconfig::parse(text);
-  if (!config) FAIL(test::story(config.error()));
+  if (!config) FAIL(test::full_text(config.error()));
   const Result<KubeconfigContext> context = config->context("");
-  if (!context) FAIL(test::story(context.error()));
+  if (!context) FAIL(test::full_text(context.error()));
   CHECK(context->user.token.reveal() == token);
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("kubeconfig: two entries of one name are refused, for readers take one
   check_malformed(KubeconfigText{.user = "token: a, 'token': b"}.text(), "more than once");
 }
 
-TEST_CASE("kubeconfig: fields of the wrong type are malformed, whoever's they are") {
+TEST_CASE("kubeconfig: fields of the wrong type are malformed in every user") {
   for (const std::string list : {"clusters", "users", "contexts"}) {
     const std::string kind = list.substr(0, list.size() - 1);
     check_malformed(list + ": {}", list + " must be an array, not an object");

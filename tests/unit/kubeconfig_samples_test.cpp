@@ -21,7 +21,7 @@ Result<KubeconfigContext> read(const std::string& text) {
 
 KubeconfigContext must_read(const std::string& text) {
   Result<KubeconfigContext> found = read(text);
-  if (!found) FAIL(test::story(found.error()));
+  if (!found) FAIL(test::full_text(found.error()));
   return std::move(found).value();
 }
 

@@ -18,7 +18,7 @@ const std::string kSecret = "S3CRET-CANARY";
 Status check(const std::string& text, const Fields& allowed = {}, bool allow_insecure = false) {
   CAPTURE(text);
   const Result<Kubeconfig> config = Kubeconfig::parse(text);
-  if (!config) FAIL(test::story(config.error()));
+  if (!config) FAIL(test::full_text(config.error()));
   return config->check_stored(allowed, allow_insecure);
 }
 
@@ -28,14 +28,14 @@ void check_refused(const std::string& text, std::string_view part, const Fields&
   const Status status = check(text, allowed, allow_insecure);
   check_fails(status, Error::Kind::no_credential, part);
   CHECK_FALSE(status.error().hint.empty());
-  CHECK_FALSE(contains(test::story(status.error()), kSecret));
+  CHECK_FALSE(contains(test::full_text(status.error()), kSecret));
 }
 
 void check_passes(const std::string& text, const Fields& allowed = {},
                   bool allow_insecure = false) {
   CAPTURE(text);
   const Status status = check(text, allowed, allow_insecure);
-  if (!status) FAIL_CHECK(test::story(status.error()));
+  if (!status) FAIL_CHECK(test::full_text(status.error()));
 }
 
 // The user that is asked for is good; another one of the file has these fields.

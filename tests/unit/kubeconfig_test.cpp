@@ -23,7 +23,7 @@ Result<KubeconfigContext> read(const std::string& text, std::string_view context
 KubeconfigContext must_read(const std::string& text, std::string_view context = {}) {
   CAPTURE(text);
   Result<KubeconfigContext> found = read(text, context);
-  if (!found) FAIL(test::story(found.error()));
+  if (!found) FAIL(test::full_text(found.error()));
   return std::move(found).value();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checks of lint tell about a text.
+// The findings of lint's checks for a text.
 #pragma once
 
 #include "expect.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mapping for execcred-bootstrap leaves open.
+// Findings about mappings for execcred-bootstrap.
 #include "lint.hpp"
 
 #include <execcred/json/json.hpp>

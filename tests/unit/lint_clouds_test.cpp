@@ -162,7 +162,7 @@ TEST_CASE("lint: an identity of a ClusterProfile's choice that the mapping would
     check_findings(mapping(p.name, all), {{args, "has nothing before its *"},
                                           {args, "lets a ClusterProfile choose", kWarning}});
   }
-  // Prefixes that leave open what nobody named.
+  // Prefixes that allow more than the listed identities.
   check_findings(mapping("aws", {"--cluster-id=x", "--allow-role=arn:aws:iam::*"}),
                  {{kExec + "args[2]", "a role of any account", kWarning}});
   check_findings(mapping("aws", {"--cluster-id=x", "--allow-role=" + role + "*"}), {});
@@ -201,7 +201,7 @@ TEST_CASE("lint: a field that never arrives, because the plugin gets no cluster 
   CHECK(of_profile({{.text = map}, choice}).empty());
   // One of several entries that gets it is enough.
   CHECK(of_profile({{.text = without(map)}, {.text = map}, choice}).empty());
-  // What the plugin does not read is no loss.
+  // A part that the plugin does not read is not reported.
   for (const std::string config :
        {R"({"color":"blue"})", R"({"roleArn":""})", R"({"roleArn":null})", "null"}) {
     CAPTURE(config);
@@ -217,7 +217,7 @@ TEST_CASE("lint: a choice is judged by the mapping that belongs to it") {
   const std::string choice = choosing("tenantId", kTenant);
   const std::string taking = mapping("azure", {"--allow-tenant=" + kTenant});
   const std::string refusing = mapping("azure", {"--tenant-id=" + kOther});
-  // Without a mapping, or with one for another provider or program, nobody can tell.
+  // Without a mapping, or with one for another provider or program, it is unknown.
   check_findings({{.text = choice}}, {});
   check_findings({{.text = refusing}, {.text = profile(R"({"tenantId":"x"})", "other")}},
                  {{"status.accessProviders", "the mapping has none of these"}});
@@ -284,7 +284,7 @@ TEST_CASE("lint: a credentials file's secrets inside a ClusterProfile are errors
     CHECK_FALSE(contains(lint::to_text(lint_files({{.text = profile(config)}}), {}), "w0rd"));
     check_findings(profile(R"({")" + member + R"(":"","private_key_id":"1"})"), {});
   }
-  // One that its form tells is told once.
+  // One that is found by its form is reported once.
   check_findings(profile(R"({"private_key":"-----BEGIN PRIVATE KEY-----\nx"})"),
                  {{kConfig + "private_key", "holds a private key"}});
 }

@@ -60,7 +60,7 @@ TEST_CASE("lint: names of ClusterProfiles") {
   check_findings(bare, {{"apiVersion", "is missing"}});
   check_findings("kind: List\nitems: []\n", {{"apiVersion", "is missing"}});
   check_findings("kind: ClusterProfileList\napiVersion: v1\nitems: []\n", {{"apiVersion", "'v1'"}});
-  // What only the commands look at.
+  // Fields that only the commands read.
   check_findings(
       profile(status + "  properties: [{name: cluster.clusterset.k8s.io, value: 12345}]\n"),
       {{"status.properties[0].value", "must be a string"}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a ClusterProfile gives a plugin, judged by the plugin that the mapping runs for it.
+// A ClusterProfile's settings, checked by the plugin that the mapping runs for it.
 #include "lint.hpp"
 
 namespace execcred::test {
@@ -61,7 +61,7 @@ TEST_CASE("lint: a ClusterProfile's fields are judged by the plugin that gets th
             "must be a string"},
            {"static-secret", R"("--convention=secretreader")", R"({"secretDir":"/x"})",
             ".secretDir", "sets --secret-dir"},
-           // What its convention does not use is passed over, and "" counts as absent.
+           // Fields that its convention does not use are ignored, and "" counts as absent.
            {"static-secret", R"("--convention=secretreader")", R"({"name":"x"})", "", ""},
            {"static-secret", R"("--convention=kubeconfig-secretreader")",
             R"({"name":"x","key":"k","namespace":"","context":""})", "", ""},
@@ -80,7 +80,7 @@ TEST_CASE("lint: a ClusterProfile's fields are judged by the plugin that gets th
             R"({"name":"x","secretName":"y"})", "", "differs from"},
            {"token-file", R"("--token-file=/t","--allow-audience=prod-*")", R"({"audience":"k"})",
             "", "matches no --allow-audience"},
-           // What is wrong with the mapping is told there.
+           // A problem of the mapping is reported there.
            {"spiffe", R"("--type=jwt","--typo")", R"({"audience":["k"]})", "", ""}}) {
     CAPTURE(c.plugin);
     CAPTURE(c.config);
@@ -169,7 +169,7 @@ TEST_CASE(
   CHECK(findings_of({near, profile_of({"x"}, "two")}).empty());
   CHECK(findings_of({named, profile_of({"p"}, "two")}).empty());
   CHECK(findings_of({named, profile_of({"x"}, "two")}).size() == 1);
-  // Of two mappings, one that has it is enough: they may be two consumers'.
+  // It is enough if one of two mappings has it: they may be for two consumers.
   File other = named;
   other.text.replace(other.text.find("\"p\""), 3, "\"x\"");
   CHECK(findings_of({named, other, profile_of({"x"})}).empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mapping for execcred-oidc-federation leaves open, or says in vain.
+// Findings about mappings for execcred-oidc-federation.
 #include "lint.hpp"
 #include "temp_dir.hpp"
 #include "test_paths.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mapping for execcred-static-secret leaves open, or says in vain.
+// Findings about mappings for execcred-static-secret.
 #include "lint.hpp"
 #include "temp_dir.hpp"
 #include "test_paths.hpp"
@@ -137,7 +137,7 @@ TEST_CASE("lint: places to read from, and checks that files cannot pass") {
                  {{kArgs, "--client-certificate and --client-key go together"}});
   check_findings(with(R"("--client-key=/k","--allow-server=https://a")"),
                  {{kArgs, "--client-certificate and --client-key go together"}});
-  // It tells whose tokens are the hub's.
+  // It identifies the hub's tokens.
   check_findings(with(R"("--kubeconfig-file=/k","--kubeconfig=/hub")"), {});
   check_findings(with(R"("--convention=cluster-api","--secret-dir=/s/{server.host}")"),
                  {{kArgs, "labels, type and annotations"}});

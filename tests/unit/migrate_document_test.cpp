@@ -38,7 +38,7 @@ std::string compact(const std::string& text) {
   return json::to_text(documents->front());
 }
 
-// What becomes of the GKE user "u", with these clusters and contexts.
+// The migrated GKE user "u", with these clusters and contexts.
 std::string with_clusters(const std::string& clusters, const std::string& contexts) {
   return compact(
       rewritten(kubeconfig(user("u", "command: gke-auth-plugin"),

@@ -72,7 +72,7 @@ TEST_CASE("parse_pem_certificates: refuses what another reader could find more i
            kOne + "-----\n",
            kOne + "text -----BEGIN CERTIFICATE-----\nAQI=\n" + kEnd,
            kOne + "\xef\xbb\xbf-----BEGIN CERTIFICATE-----\nAQI=\n" + kEnd,
-           // bodies: OpenSSL takes what stands before an empty line for a header
+           // bodies: OpenSSL reads the text before an empty line as a header
            kBegin + "Zm9v\n\nYmFy\n" + kEnd,
            kBegin + "Zm9v\r\n \t\r\nYmFy\r\n" + kEnd,
            kBegin + "\nZm9v\n" + kEnd,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plugins declare of their options, against what they do.
+// The plugins' declared options, compared with their behaviour.
 #include "lint.hpp"
 
 #include <execcred/base/text.hpp>
@@ -34,7 +34,7 @@ void for_each_option(Check check) {
   CHECK(count > 100);
 }
 
-// What the plugin says to this value by itself.
+// The plugin's own verdict on this value.
 Status read(std::string_view program, const Option& option, std::string_view value) {
   const PluginOptions fresh(program);
   Settings settings(fresh.set());

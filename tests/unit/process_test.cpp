@@ -53,7 +53,7 @@ bool comes_true(const std::function<bool()>& is_done) {
   return false;
 }
 
-// A named pipe that processes hold open for writing; tells whether any of them still lives.
+// A named pipe that processes hold open for writing; shows whether any of them is still running.
 class Lifeline {
  public:
   explicit Lifeline(const std::filesystem::path& path) {
@@ -325,7 +325,7 @@ TEST_CASE("run_command: any limit is understood, the longest one too") {
   check_fails(run_command(shell("sleep 1000", -1s)), Error::Kind::unavailable);
 }
 
-// Runs `check` in a process of its own, which may spoil what all share.
+// Runs `check` in a new process, because it changes process-wide state.
 bool holds_in_child(const std::function<bool()>& check) {
   const pid_t pid = fork();
   if (pid == 0) _exit(check() ? 0 : 1);

@@ -24,7 +24,7 @@ std::string mapping(const std::string& exec, const std::string& provider = {}) {
 MappedProvider parse_one(const std::string& text) {
   Result<ProviderMapping> parsed = parse_provider_mapping(text);
   CAPTURE(text);
-  if (!parsed) FAIL(test::story(parsed.error()));
+  if (!parsed) FAIL(test::full_text(parsed.error()));
   REQUIRE(parsed->providers.size() == 1);
   return std::move(parsed->providers.front());
 }

@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-// The only place from which freed memory may be looked at: what the array form of operator
-// delete gets is searched, while a test has named what must not be in it.
+// The only place from which freed memory may be read: what the array form of operator delete gets
+// is searched, while a test has named what must not be in it.
 namespace {
 std::string_view g_needle;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 int g_freed = 0;            // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)

@@ -99,7 +99,7 @@ TEST_CASE("settings: an empty text in a ClusterProfile counts as absent") {
   shared.options.change("key").from_profile().or_from_field("name");
   REQUIRE(shared.read(R"({"key":"","name":"n"})"));
   CHECK(shared.key == "n");
-  // An option that is the controller's alone is refused all the same.
+  // An option that only the controller may set is refused anyway.
   TwoSpellings closed;
   check_fails(closed.read(R"({"key":""})"), kConfiguration, "config.key sets --key");
 }

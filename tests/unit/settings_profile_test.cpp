@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the writer of a ClusterProfile may set, behind --from-profile and in spec.cluster.config.
+// Options that the writer of a ClusterProfile may set, behind --from-profile and in
+// spec.cluster.config.
 #include "expect.hpp"
 #include "settings_program.hpp"
 
@@ -142,7 +143,7 @@ TEST_CASE("config: any other known option is refused by its name") {
       check_fails(read, kConfiguration, "spec.cluster.config." + std::string(field));
       check_fails(read, kConfiguration, "--");
     }
-    // Also where a flag already decided: the profile's writer is told all the same.
+    // Also if a flag already decided: the profile's writer gets the message anyway.
     Program program;
     check_fails(program.read({"--token-file=/a", "--timeout=5s", "--debug", "--cluster=c"}, {},
                              "{\"" + std::string(field) + "\":\"x\"}"),

@@ -117,7 +117,7 @@ TEST_CASE("settings: an argument that lost its flag is not shown, for it may be 
     Program program;
     const Status read = program.read(arguments);
     REQUIRE_FALSE(read);
-    CHECK_FALSE(contains(test::story(read.error()), "s3cret"));
+    CHECK_FALSE(contains(test::full_text(read.error()), "s3cret"));
   }
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("stored secret: bad base64 harms only who asks for it") {
   CHECK((*secret->value("good"))->reveal() == "g");
   const auto bad = secret->value("bad");
   check_fails(bad, kNoCredential, "key 'bad' of Secret 'n/s' is no base64");
-  CHECK_FALSE(test::contains(test::story(bad.error()), "S3cret"));
+  CHECK_FALSE(test::contains(test::full_text(bad.error()), "S3cret"));
   CHECK_FALSE(secret->has("number"));
   CHECK_FALSE(secret->has("object"));
 }

@@ -88,7 +88,7 @@ class SmallFileSystem {
   bool is_mounted_;
 };
 
-// What could not be tested here, printed one by one and counted at the end.
+// Skipped checks, which are printed and counted at the end.
 class NotRun {
  public:
   static void add(std::string_view what) {

@@ -58,7 +58,7 @@ TEST_CASE("unified_diff: the old text with the difference is the new text") {
     const std::string after = lines(random, random() % 30);
     CHECK(patched(before, unified_diff(before, after, "x", "y")) == after);
   }
-  // More edits than are looked for.
+  // More edits than the limit.
   std::string before;
   std::string after;
   for (int i = 0; i < 3000; ++i) before += "b" + std::to_string(i) + "\n";

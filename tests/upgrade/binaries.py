@@ -93,7 +93,7 @@ def cached_paths(provider, authority, folder, programs):
         "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
         "audience": "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/"
                     "providers/q", "credential_source": {"file": token}}))
-    # The same command whoever runs it: its name is part of the key.
+    # The same command for both programs: its name is part of the key.
     inner = json.dumps([os.path.join(programs, "execcred-token-file"), f"--token-file={token}"])
     server = [f"--token-url={provider.url}/token", f"--ca-file={authority}"]
     exchange = ["--flow=token-exchange", *server, f"--subject-token-file={token}"]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no client needs of an answer, and every reader of a log or an expiry is glad of.
+// Properties of an answer that clients do not need, but readers of logs and expiries do.
 #include "client.hpp"
 #include "rules.hpp"
 

@@ -127,7 +127,7 @@ TEST_CASE("a hostile environment: no variable makes it open, create or load a fi
   }
 }
 
-TEST_CASE("a hostile environment: the detector notices whoever touches a bait" * kOfSuite) {
+TEST_CASE("a hostile environment: the detector notices a program that touches a bait" * kOfSuite) {
   FileWatch watch;
   std::vector<std::string> variables = hostile_variables(watch, true);
   watch.start();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every client may send, and what none should.
+// Inputs that every client may send, and inputs that none should.
 #include "client.hpp"
 #include "rules.hpp"
 #include "sandbox.hpp"
@@ -64,7 +64,7 @@ TEST_CASE("without a client's document the version comes from the flag, the envi
     CHECK_SUCCESS(run(answered_command({}, {"EXECCRED_API_VERSION=" + version})), kV1Beta1);
     CHECK_SUCCESS(
         run(answered_command({"--api-version", "v1"}, {"EXECCRED_API_VERSION=" + version})), kV1);
-    // What the client says wins over the flag.
+    // The client's version takes precedence over the flag.
     CHECK_SUCCESS(run(plugin_command_with(client_info(kV1), {"--api-version=" + version})), kV1);
     CHECK_SUCCESS(run(plugin_command_with(document, {"--api-version=" + version})), kV1Beta1);
   }
@@ -134,7 +134,7 @@ TEST_CASE("the document may come from a file or from standard input" * kOwnRules
   Command command = answered_command({"--exec-info", "-"});
   command.input = client_info(kV1Beta1, kServer);
   CHECK_SUCCESS(run(command), kV1Beta1);
-  // The flag counts, not the variable, which is not even looked at.
+  // The flag is used, and the variable is not even read.
   command.environment.push_back("KUBERNETES_EXEC_INFO=garbage");
   CHECK_SUCCESS(run(command), kV1Beta1);
   CHECK_FAILURE(run(answered_command({"--exec-info=" + sandbox.at("none")})), 2,

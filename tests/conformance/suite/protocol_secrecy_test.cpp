@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is secret stays so: in every message, at every verbosity, for every kind of failure.
+// No secret is shown: in any message, at any verbosity, for any kind of failure.
 #include "client.hpp"
 #include "rules.hpp"
 #include "sandbox.hpp"
@@ -25,7 +25,7 @@ std::string with_cluster(const std::string& members) {
          cluster_with("https://10.1.2.3:6443", members) + R"(,"interactive":false}})";
 }
 
-// Documents that hold the canary where nobody has a reason to repeat it.
+// Documents that contain the canary in places that no message needs to quote.
 std::vector<std::string> documents() {
   const std::string canary = kCanary;
   const std::string quoted = "\"" + canary + "\"";

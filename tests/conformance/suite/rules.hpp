@@ -9,7 +9,7 @@ namespace blackbox {
 
 inline constexpr const char* kProtocolSuite = "protocol";
 inline constexpr const char* kOwnSuite = "execcred";
-// Of the suite itself: that its own checks find something.
+// For the suite itself: its own checks find something.
 inline constexpr const char* kSelfSuite = "suite";
 
 inline const doctest::test_suite kOwnRules(kOwnSuite);

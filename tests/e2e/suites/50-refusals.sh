@@ -8,14 +8,14 @@
 
 # What a case sets: arguments, for the plugin besides its token file; cluster,
 # which the client is told of; status, the plugin's; error, a part of the error
-# line; story, what else stands on stderr.
+# line; details, what else stands on stderr.
 reset_case() {
   arguments=()
   cluster=$(cluster_json)
   provide_cluster_info=true
   status=1
   error=
-  story=()
+  details=()
   project_token volume "$(request_token reader)"
   token_file=$PWD/volume/token
 }
@@ -23,7 +23,7 @@ reset_case() {
 case_server() {
   arguments=(--allow-server https://other.example.com)
   error="'$SERVER' matches no --allow-server"
-  story=("  hint: allowed: 'https://other.example.com'")
+  details=("  hint: allowed: 'https://other.example.com'")
 }
 
 case_cluster_info() {
@@ -31,7 +31,7 @@ case_cluster_info() {
   provide_cluster_info=false
   status=2
   error=--allow-server
-  story=("  hint: set provideClusterInfo: true")
+  details=("  hint: set provideClusterInfo: true")
 }
 
 case_ca() {
@@ -39,7 +39,7 @@ case_ca() {
     -subj /CN=other-ca -keyout other.key -out other.crt
   arguments=(--server-ca-file "$PWD/other.crt")
   error=spec.cluster.certificate-authority-data
-  story=("--server-ca-file '$PWD/other.crt'")
+  details=("--server-ca-file '$PWD/other.crt'")
 }
 
 case_insecure() {
@@ -57,7 +57,7 @@ case_proxy() {
 case_audience() {
   arguments=(--audience other)
   error="the token is for '$AUDIENCE'"
-  story=("while reading the token in '$token_file'" "it must be for other")
+  details=("while reading the token in '$token_file'" "it must be for other")
 }
 
 case_profile_audience() {
@@ -75,7 +75,7 @@ case_profile_setting() {
 case_expired() {
   project_token volume "$(expired_token "$(cat volume/token)")"
   error="the token has expired"
-  story=("while reading the token in '$token_file'")
+  details=("while reading the token in '$token_file'")
 }
 
 case_missing() {
@@ -87,12 +87,12 @@ case_missing() {
 case_key() {
   project_token volume "$(openssl ecparam -name prime256v1 -genkey -noout)"
   error="PEM"
-  story=("while reading the token in '$token_file'")
+  details=("while reading the token in '$token_file'")
 }
 
 expect_refusal() { # PROGRAM
   expect_error_line "$1" "$error"
-  expect_in stderr "${story[@]}"
+  expect_in stderr "${details[@]}"
   if [ -e "$token_file" ] && grep -qF -f "$token_file" stderr; then
     unexpected "no secret on stderr"
   fi

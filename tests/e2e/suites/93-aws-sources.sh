@@ -104,7 +104,7 @@ credential_process = $PWD/process $PROCESS_WORDS" ""
   expect_used AKIDEXAMPLE
 }
 
-# Each source is there: whoever goes first is used. Then one after the other is taken away.
+# Every source exists, and the first one is used. Then one after the other is removed.
 the_order_is_the_same() {
   local process="credential_process = $PWD/process $PROCESS_WORDS"
   web_identity >token

@@ -66,7 +66,7 @@ TEST_CASE("aws_credentials_of_environment: half a key, or a malformed one, is an
             "AWS_CREDENTIAL_EXPIRATION=tomorrow"}}) {
     const auto found = aws_credentials_of_environment(Environment(bad));
     check_fails(found, Error::Kind::configuration, "AWS_ACCESS_KEY_ID");
-    CHECK_FALSE(contains(story(found.error()), "canary"));
+    CHECK_FALSE(contains(full_text(found.error()), "canary"));
   }
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("aws_credentials_of_json: wrong types and missing members, without the
     CAPTURE(text);
     const auto found = of_json(text);
     check_fails(found, Error::Kind::no_credential);
-    CHECK_FALSE(contains(story(found.error()), "canary"));
+    CHECK_FALSE(contains(full_text(found.error()), "canary"));
   }
 }
 

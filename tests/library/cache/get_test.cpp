@@ -104,7 +104,7 @@ TEST_CASE("get: a valid token survives a failed refresh, with one call per windo
   }
 }
 
-TEST_CASE("get: a permanent error is remembered for ten seconds, with its hint and its story") {
+TEST_CASE("get: a permanent error is remembered for ten seconds, with its hint and its context") {
   CacheFixture cache;
   cache.provider.error = refused();
   check_fails(cache.get(), Error::Kind::no_credential, "invalid_grant");
@@ -228,7 +228,7 @@ TEST_CASE("get: a lock that is never given back costs its deadline, once") {
   CHECK(cache.token() == "token-1");
   CHECK(cache.paused == paused);
 
-  // In the window nobody waits.
+  // In the window no process waits.
   cache.clock.time += 55min;
   CHECK(cache.token() == "token-1");
   CHECK(cache.paused == paused);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be found in place of a file of the cache's.
+// Hostile files in place of a cache file.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever is found in the cache directory, and whatever the system refuses: a credential is given.
+// With any content of the cache directory, and any refusal of the system, a credential is given.
 #include "fixture.hpp"
 #include "hostile_files.hpp"
 

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using test::CacheFixture;
 using test::is_killed_at;
 
-// An entry that a reader would take but for its content.
+// A file that a reader would accept if its content were valid.
 bool has_torn_file(const CacheFixture& cache) {
   for (const auto& file : std::filesystem::directory_iterator(cache.path())) {
     const std::string name = file.path().filename().native();
@@ -69,7 +69,7 @@ TEST_CASE("killed at any system call: the next run has a credential, and no file
       cache.provider.error.reset();
       cache.clock.time += 15s;
       CHECK(cache.token().starts_with("token-"));
-      // What the next run asked for, a third finds.
+      // A third run finds the result of the second.
       cache.client = "client-3";
       const int calls = cache.provider.calls;
       CHECK(cache.token().starts_with("token-"));

@@ -131,7 +131,7 @@ TEST_CASE("keys that never come again leave a bounded number of files") {
   }
   CHECK(count_of(cache, "") <= 5);
 
-  // What the provider gives can never be kept.
+  // The provider's credentials can never be cached.
   cache.provider = {.lifetime = -1min};
   for (int i = 3 * kRuns; i < 4 * kRuns; ++i) {
     REQUIRE(cache.token(sample_key(std::to_string(i))) != "");

@@ -47,7 +47,7 @@ TEST_CASE("lock: who waited for a file that was removed gets the lock of the one
   REQUIRE(holder.try_lock() == Attempt::locked);
   holder.remove();
   CHECK_FALSE(fs::exists(dir / "cache/key.lock"));
-  // As long as its holder has it, a lock whose file is gone is nobody else's.
+  // While its holder has it, no other process gets a lock whose file was deleted.
   CHECK(waiting.try_lock() == Attempt::busy);
   holder.unlock();
   CHECK(waiting.try_lock() == Attempt::locked);

@@ -28,7 +28,7 @@ TEST_CASE("a client that asks again gets what the provider says now: a revoked t
   CHECK(cache.token() == "token-2");
 }
 
-TEST_CASE("an entry younger than ten seconds is not doubted") {
+TEST_CASE("an entry younger than ten seconds is not suspected to be revoked") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   for (int i = 0; i < 9; ++i, cache.clock.time += 1s) CHECK(cache.token() == "token-1");
@@ -43,7 +43,7 @@ TEST_CASE("other clients are given the entry, once each") {
     cache.client = "other-" + std::to_string(i);
     CHECK(cache.token() == "token-1");
   }
-  // Of all who were refused with it, the first one's call is everyone's.
+  // All clients that were refused with it share the call of the first one.
   for (int i = 0; i < 50; ++i) {
     cache.client = "other-" + std::to_string(i);
     CHECK(cache.token() == "token-2");
@@ -96,7 +96,8 @@ TEST_CASE("a client that runs us on every request costs a few calls an hour") {
   CHECK(cache.provider.calls <= 9 + 24 * 3);
 }
 
-TEST_CASE("what was revoked again is doubted later each time, and sooner after a calm life") {
+TEST_CASE(
+    "an entry that was revoked again is suspected later each time, and sooner after a calm life") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   int expected = 1;
@@ -160,7 +161,7 @@ TEST_CASE("a subject that expired on this side ends nothing: nobody has refused 
   CHECK_FALSE(cache.provider.seen.back().is_needed);
 }
 
-TEST_CASE("an unavailable provider: the entry is served, and doubted again at twice the age") {
+TEST_CASE("an unavailable provider: the entry is served, and suspected again at twice the age") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   cache.provider.error = down(true);

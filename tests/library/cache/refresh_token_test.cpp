@@ -105,7 +105,7 @@ TEST_CASE("refresh token: the file is private, and shows nothing of the original
   CHECK_FALSE(contains(text, "original-s3cret"));
 }
 
-TEST_CASE("refresh token: whoever waits in vain for another process is told so") {
+TEST_CASE("refresh token: a process that waits in vain for another one reports it") {
   const Fixture fixture;
   const Result<RefreshTokenStore> store = fixture.open();
   REQUIRE(store);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a judge says of a reply, and what the loop makes of that.
+// A judge's verdicts on replies, and their effect on the loop.
 #include "unit/expect.hpp"
 
 #include <doctest/doctest.h>

@@ -15,7 +15,7 @@ namespace {
 
 using Kind = Error::Kind;
 
-// Connects whatever is asked for to one port of this machine, so that names need no DNS.
+// Connects every request to one port of this machine, so that names need no DNS.
 class Tunnel {
  public:
   explicit Tunnel(std::uint16_t target) : target_(target) {}
@@ -233,7 +233,7 @@ TEST_CASE("proxy: a URL that is none is a matter of configuration, and no passwo
     settings.proxy.url = url;
     const Result<HttpResponse> reply = ask_idp(std::move(settings));
     check_fails(reply, Kind::configuration, "the proxy's URL ");
-    CHECK_FALSE(contains(story(reply.error()), "secret"));
+    CHECK_FALSE(contains(full_text(reply.error()), "secret"));
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the client makes of replies, good and bad.
+// How the client handles valid and invalid replies.
 #include "client.hpp"
 
 #include <sys/resource.h>
@@ -121,7 +121,7 @@ TEST_CASE("http: all requests of a client end by its deadline") {
   const Result<HttpResponse> late = client->send(get(server.url("/second")));
   check_fails(late, Kind::unavailable, "timed out");
   CHECK(std::chrono::steady_clock::now() - start >= std::chrono::milliseconds(2000));
-  // What begins behind it has no time of its own.
+  // The data behind it has no separate time limit.
   check_fails(client->send(get(server.url("/second"))), Kind::unavailable, "timed out");
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(3900));
 }
@@ -241,12 +241,12 @@ TEST_CASE("http: a server without a listener, and one without a name") {
   const Result<HttpResponse> refused = client->send({.url = url + "/secret?x=secret"});
   check_fails(refused, Kind::unavailable, "cannot connect to " + url + ": Connection refused");
   CHECK(refused.error().is_transient);
-  CHECK_FALSE(contains(story(refused.error()), "secret"));
+  CHECK_FALSE(contains(full_text(refused.error()), "secret"));
 
   const Result<HttpResponse> unknown = client->send({.url = "https://nowhere.invalid/secret"});
   check_fails(unknown, Kind::unavailable, "cannot resolve 'nowhere.invalid'");
   CHECK(unknown.error().is_transient);
-  CHECK_FALSE(contains(story(unknown.error()), "secret"));
+  CHECK_FALSE(contains(full_text(unknown.error()), "secret"));
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST_CASE("http: what could break out of its place is refused before anything is
     CHECK(reply.has_value() != is_control);
     if (is_control) {
       check_fails(reply, Kind::configuration, "'X-Token' has a control character");
-      CHECK_FALSE(contains(story(reply.error()), "canary"));
+      CHECK_FALSE(contains(full_text(reply.error()), "canary"));
     }
   }
   CHECK(server.connections() == 1);
@@ -116,7 +116,7 @@ TEST_CASE("http: a URL must be https, and plain http is for those who say so") {
     HttpRequest request = get(url);
     const Result<HttpResponse> reply = client->send(request);
     check_fails(reply, Kind::configuration);
-    CHECK_FALSE(contains(story(reply.error()), "secret"));
+    CHECK_FALSE(contains(full_text(reply.error()), "secret"));
   }
   CHECK(server.connections() == 0);
 }

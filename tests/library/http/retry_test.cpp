@@ -25,7 +25,7 @@ struct Step {
   bool is_local = false;
 };
 
-// Answers with what it was told, and repeats the last.
+// Gives the scripted answers, and repeats the last one.
 class ScriptedClient final : public HttpClient {
  public:
   ScriptedClient(std::initializer_list<Step> steps) : steps_(steps) {}
@@ -186,7 +186,7 @@ TEST_CASE("send_with_retries: tells each attempt, and nothing of the path") {
   CHECK(told[2] == "GET https://h.example:443, attempt 3 of 4: answered 200");
 }
 
-// What the client makes of a reply with this header, which is left out where it is empty.
+// The client's result for a reply with this header, which is left out if it is empty.
 std::chrono::seconds retry_after(const std::string& value) {
   const std::string header = value.empty() ? "" : "Retry-After: " + value + "\r\n";
   const StreamServer server(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of a system whose CA certificates are of no use.
+// The messages about a system whose CA certificates cannot be used.
 #include <execcred/http/system_roots.hpp>
 #include "support/tls_identity.hpp"
 #include "unit/expect.hpp"

@@ -18,7 +18,7 @@
 namespace execcred::test {
 namespace {
 
-// Some other roots, so that what is looked for is not all there is.
+// Some other roots beside the one that is searched for.
 std::string crowd() {
   static const std::string kPem = [] {
     std::string pem;

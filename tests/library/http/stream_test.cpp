@@ -126,7 +126,7 @@ TEST_CASE("http: a stop ends a request that waits, and no other begins") {
   CHECK(server.connections() == 1);
   check_fails(client->send(request), Kind::unavailable, "stopped");
   CHECK(server.connections() == 1);
-  // The client is as good as before.
+  // The client still works.
   const StreamServer other(answers(ok_reply("hello")));
   const Result<HttpResponse> next = client->send(get(other.url()));
   REQUIRE(next);

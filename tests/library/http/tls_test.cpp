@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom the client believes to be the server, and what it says of the others.
+// Which servers the client trusts, and its messages about the others.
 #include "client.hpp"
 
 #include <atomic>
@@ -289,7 +289,7 @@ TEST_CASE("tls: PEM that cannot be used is a matter of configuration, and no key
     const Result<HttpResponse> reply =
         make_http_client(std::move(settings))->send({.url = "https://127.0.0.1:1/"});
     check_fails(reply, Kind::configuration, message);
-    CHECK_FALSE(contains(story(reply.error()), "MI"));
+    CHECK_FALSE(contains(full_text(reply.error()), "MI"));
   };
   check({.ca_certificates = "nothing"}, "the PEM of the CA holds no certificate");
   check({.ca_certificates = cut}, "the PEM of the CA holds");

@@ -30,7 +30,7 @@ LeaseSettings settings(const std::string& identity, LeaseTimings timings = kQuic
   return {.name_space = "fleet", .name = "sync", .identity = identity, .timings = timings};
 }
 
-// A candidate in a thread of its own, which gives the lease back at the end.
+// A candidate in its own thread, which releases the lease at the end.
 class Candidate {
  public:
   Candidate(LiveApi& api, const std::string& identity, LeaseTimings timings = kQuick)
@@ -142,7 +142,7 @@ TEST_CASE("hub lease: another's is waited for, and taken when its record stands 
   CHECK(spec.value("holderIdentity", "") == "ours");
   CHECK(spec.value("leaseTransitions", -1) == 4);
   CHECK(spec.value("acquireTime", "") != "2026-07-01T12:00:00.000000Z");
-  // What others wrote to it stays.
+  // Fields of other writers stay.
   CHECK(spec.value("strategy", "") == "OldestEmulationVersion");
   CHECK(api.find("leases", "fleet", "sync")->at("metadata").at("annotations").at("theirs") == "1");
 }
@@ -270,8 +270,8 @@ TEST_CASE("hub lease: without the right to it, the hint names the missing rule")
   const Candidate ours(api, "ours");
   const LeaseView view = ours.until([](const LeaseView& now) { return now.error.has_value(); });
   CHECK(view.error->kind == Kind::no_credential);
-  CHECK(contains(story(*view.error), "verbs [get] on resources [leases]"));
-  CHECK(contains(story(*view.error), "leases 'fleet/sync'"));
+  CHECK(contains(full_text(*view.error), "verbs [get] on resources [leases]"));
+  CHECK(contains(full_text(*view.error), "leases 'fleet/sync'"));
   CHECK_FALSE(view.is_held);
 }
 

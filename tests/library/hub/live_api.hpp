@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 
 class LiveApi {
  public:
-  // What becomes of a request before, or after, it is served. True: it answered itself.
+  // A hook before or after a request is served. True: it answered itself.
   using Hook = std::function<bool(Stream&, const Received&)>;
 
   explicit LiveApi(std::vector<std::string> profile_versions = {"v1alpha1"});

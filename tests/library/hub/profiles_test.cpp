@@ -45,15 +45,15 @@ TEST_CASE("list_cluster_profiles: those of the namespace and selector, and what 
   HubQuery query = {.kubeconfig = write_kubeconfig(api, dir)};
 
   const Result<LoadedProfiles> all = list_cluster_profiles(query, Environment());
-  if (!all) FAIL(story(all.error()));
+  if (!all) FAIL(full_text(all.error()));
   CHECK(all->profiles.size() == 3);
   REQUIRE(all->problems.size() == 1);
-  CHECK(contains(story(all->problems[0]), "reading ClusterProfile 'fleet/bad' of the hub"));
+  CHECK(contains(full_text(all->problems[0]), "reading ClusterProfile 'fleet/bad' of the hub"));
 
   query.name_space = "fleet";
   query.label_selector = "env=test";
   const Result<LoadedProfiles> some = list_cluster_profiles(query, Environment());
-  if (!some) FAIL(story(some.error()));
+  if (!some) FAIL(full_text(some.error()));
   REQUIRE(some->profiles.size() == 1);
   CHECK(some->profiles[0].full_name() == "fleet/two");
   CHECK(some->problems.empty());

@@ -38,7 +38,7 @@ Json stored_secret(const std::string& name, const std::string& name_space = "fle
 }
 
 void check_outcome(const ChangeOutcome& outcome, Outcome kind, Kind error, std::string_view part) {
-  const std::string told = story(outcome.error);
+  const std::string told = full_text(outcome.error);
   CAPTURE(told);
   CHECK(outcome.kind == kind);
   CHECK(outcome.error.kind == error);
@@ -69,7 +69,7 @@ TEST_CASE("hub secrets: one is created, read, replaced and removed") {
         "/api/v1/namespaces/fleet/secrets?fieldManager=execcred-sync");
   CHECK(s.api.requests().back().header("Content-Type") == "application/json");
 
-  // What others write between is kept, field by field.
+  // Fields that others write in between are kept.
   Json others = *s.api.find("secrets", "fleet", "web");
   others["metadata"]["annotations"] = {{"theirs", "1"}};
   others["new-field"] = {{"of", "a later version"}};

@@ -174,7 +174,7 @@ TEST_CASE("service account token: replies that are no token for this audience") 
   const auto fails = [](const HttpResponse& reply, std::string_view part) {
     const Result<ServiceAccountToken> token = read(reply);
     check_fails(token, Kind::no_credential, part);
-    CHECK_FALSE(contains(story(token.error()), "eyJ"));
+    CHECK_FALSE(contains(full_text(token.error()), "eyJ"));
   };
   fails(token_reply(jwt(R"({"aud":["other"]})"), "null"),
         "is not for the audience 'https://idp.example.com', but for 'other'");

@@ -100,7 +100,7 @@ TEST_CASE("hub watch: what is there, what comes, changes and goes") {
   const WatchView more = running.until([](const WatchView& view) { return has(view, "aaa"); });
   REQUIRE(more.objects->size() == 3);
   CHECK(more.objects->at(0)->name == "aaa");
-  // What did not change is not copied, and what was seen before stays as it was.
+  // Unchanged objects are not copied, and earlier views do not change.
   CHECK(more.objects->at(1) == first.objects->front());
   CHECK(first.objects->size() == 1);
 
@@ -156,8 +156,8 @@ TEST_CASE("hub watch: an object that cannot be read is reported beside the other
   REQUIRE(object != nullptr);
   REQUIRE(object->problem);
   CHECK(object->problem->kind == Kind::configuration);
-  CHECK(contains(story(*object->problem), "status.accessProviders"));
-  CHECK(contains(story(*object->problem), "reading ClusterProfile 'fleet/bad' of the hub"));
+  CHECK(contains(full_text(*object->problem), "status.accessProviders"));
+  CHECK(contains(full_text(*object->problem), "reading ClusterProfile 'fleet/bad' of the hub"));
   CHECK_FALSE(find_object(*view.objects, "fleet", "good")->problem);
   api.put("clusterprofiles", profile("bad"));
   running.until([](const WatchView& now) {

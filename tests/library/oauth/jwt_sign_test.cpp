@@ -149,7 +149,7 @@ TEST_CASE("jwt_sign: keys that cannot sign are refused, and none is shown") {
   const SecretString pem = rfc7515_rsa_key();
   const Result<SigningKey> cut = SigningKey::read(SecretString(pem.reveal().substr(0, 400)));
   check_fails(cut, Kind::no_credential);
-  CHECK_FALSE(contains(story(cut.error()), "MII"));
+  CHECK_FALSE(contains(full_text(cut.error()), "MII"));
 }
 
 }  // namespace

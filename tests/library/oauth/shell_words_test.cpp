@@ -12,7 +12,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// What the system's shell makes of the same words, each in brackets.
+// The words as the system's shell splits them, each in brackets.
 std::string words_of_shell(const std::string& text) {
   std::string quoted;
   for (const char c : "printf '[%s]' " + text) {

@@ -54,7 +54,7 @@ TEST_CASE("token error: a 200 with an error is a failure") {
                            R"({"access_token":"SECRET","error":false})"}) {
     const Result<TokenReply> reply = read(body);
     check_class(reply, false);
-    CHECK_FALSE(contains(story(reply.error()), "SECRET"));
+    CHECK_FALSE(contains(full_text(reply.error()), "SECRET"));
   }
   check_class(read(error_body("temporarily_unavailable")), true);
   CHECK(read(R"({"access_token":"t","error":null})"));
@@ -67,7 +67,7 @@ TEST_CASE("token error: statuses without an error of OAuth") {
       const Result<TokenReply> reply = read_status(status, body);
       check_class(reply, false);
       CHECK(contains(reply.error().message, "answered " + std::to_string(status)));
-      CHECK_FALSE(contains(story(reply.error()), "SECRET"));
+      CHECK_FALSE(contains(full_text(reply.error()), "SECRET"));
     }
   }
   for (const int status : {429, 500, 501, 502, 503, 504, 599}) {

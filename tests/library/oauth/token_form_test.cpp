@@ -56,12 +56,12 @@ TEST_CASE("token form: RFC 8693, with every field") {
         "options=%257B%2522a%2522%257D");
 }
 
-TEST_CASE("token form: subjects that are missing, unfit, or out of place") {
+TEST_CASE("token form: subjects that are missing, invalid, or out of place") {
   for (const Grant grant : {Grant::token_exchange, Grant::jwt_bearer, Grant::refresh_token}) {
     check_fails(token_form({.grant = grant}), Kind::no_credential, "is missing or empty");
     const Result<Form> form = token_form({.grant = grant, .subject = SecretString("SECRET\nx")});
     check_fails(form, Kind::no_credential, "has a control character");
-    CHECK_FALSE(contains(story(form.error()), "SECRET"));
+    CHECK_FALSE(contains(full_text(form.error()), "SECRET"));
   }
   check_fails(token_form({.subject = SecretString("s")}), Kind::configuration,
               "without a subject token");

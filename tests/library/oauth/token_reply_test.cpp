@@ -157,7 +157,7 @@ TEST_CASE("token reply: a 200 that is no token reply is no credential, and is no
     const Result<TokenReply> reply = read(body);
     check_fails(reply, Kind::no_credential);
     CHECK_FALSE(reply.error().is_transient);
-    CHECK_FALSE(contains(story(reply.error()), "SECRET"));
+    CHECK_FALSE(contains(full_text(reply.error()), "SECRET"));
   }
   HttpResponse html = {.status = 200,
                        .headers = {{"content-type", "text/html; charset=utf-8"}},

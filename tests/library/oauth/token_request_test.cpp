@@ -240,7 +240,7 @@ TEST_CASE("token request: a server whose certificate nobody vouches for is sent 
   CHECK(provider.requests().empty());
 }
 
-TEST_CASE("token request: an unfit URL or request fails before anything is sent") {
+TEST_CASE("token request: an invalid URL or request fails before anything is sent") {
   const ScriptedProvider provider({kGoodReply});
   const auto client = make_http_client(provider.settings());
   const auto ask_url = [&client](const std::string& url) {
@@ -249,7 +249,7 @@ TEST_CASE("token request: an unfit URL or request fails before anything is sent"
   };
   check_fails(ask_url("http://127.0.0.1/token"), Kind::configuration, "is no https URL");
   check_fails(ask_url("https://user:SECRET@127.0.0.1/"), Kind::configuration, "the token URL '");
-  CHECK_FALSE(contains(story(ask_url("https://user:SECRET@127.0.0.1/").error()), "SECRET"));
+  CHECK_FALSE(contains(full_text(ask_url("https://user:SECRET@127.0.0.1/").error()), "SECRET"));
   check_fails(ask(provider, {.grant = Grant::jwt_bearer}), Kind::no_credential, "is missing");
   check_fails(ask(provider, exchange(), {.method = Method::client_secret_post}),
               Kind::configuration, "needs a client id");

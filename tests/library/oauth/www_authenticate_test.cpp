@@ -98,9 +98,9 @@ TEST_CASE("token error: a WWW-Authenticate header shows no token, and makes one 
       sent + "\x1b[31m\"";
   const Result<TokenReply> reply = parse_token_reply(refusal(401, "", {challenge}), judged);
   check_fails(reply, Kind::no_credential, "'invalid_token': got *** and ***");
-  CHECK_FALSE(contains(story(reply.error()), "the-subject-token"));
-  CHECK_FALSE(contains(story(reply.error()), sent));
-  CHECK_FALSE(contains(story(reply.error()), "\x1b"));
+  CHECK_FALSE(contains(full_text(reply.error()), "the-subject-token"));
+  CHECK_FALSE(contains(full_text(reply.error()), sent));
+  CHECK_FALSE(contains(full_text(reply.error()), "\x1b"));
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ void check_chosen(const std::vector<SvidCandidate>& candidates, const SvidChoice
   CAPTURE(choice.hint);
   CAPTURE(choice.trust_domain);
   const Result<std::size_t> chosen = choose_svid(candidates, choice);
-  if (!chosen) FAIL(story(chosen.error()));
+  if (!chosen) FAIL(full_text(chosen.error()));
   CHECK(*chosen == wanted);
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("choose_svid: of several without a choice none is taken, and all are l
               "'internal'), 'spiffe://example.org/two' (hint 'external'), "
               "'spiffe://other.org/one', 'spiffe://example.org/one' (hint 'external')\nhint: "
               "choose one with --spiffe-id or --hint");
-  // The trust domain is a condition: which of the two in it, nobody said.
+  // The trust domain is only a condition: nothing chooses one of its two.
   check_fails(choose_svid(several(), {.trust_domain = "example.org"}), Error::Kind::no_credential,
               "the agent has 4 identities");
   check_fails(choose_svid({{.spiffe_id = kOne}, {.spiffe_id = kOne}}, {}),
@@ -139,7 +139,7 @@ TEST_CASE("choose_svid: certificates of one ID, user and groups are one identity
     check_fails(choose_svid(two, {.spiffe_id = kOne}, users({{}, other, user})),
                 Error::Kind::no_credential, "the agent has 2 identities with the SPIFFE ID");
   }
-  // Without a readable certificate nobody knows the user.
+  // Without a readable certificate the user is unknown.
   check_fails(choose_svid(two, {.spiffe_id = kOne}, users({{}, {}, {}})),
               Error::Kind::no_credential, "(no hint, no readable certificate)");
 }
@@ -196,9 +196,9 @@ TEST_CASE("choose_svid: a list of many, with long and strange names, stays reada
   CHECK_FALSE(contains(chosen.error().message, "\x1b"));
 
   many.resize(10);
-  CHECK_FALSE(contains(story(choose_svid(many, {}).error()), "more"));
+  CHECK_FALSE(contains(full_text(choose_svid(many, {}).error()), "more"));
   many.resize(11);
-  CHECK(contains(story(choose_svid(many, {.hint = "none"}).error()), " and 1 more"));
+  CHECK(contains(full_text(choose_svid(many, {.hint = "none"}).error()), " and 1 more"));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST_CASE("parse_workload_endpoint: a Unix domain socket by its absolute path") 
        }) {
     CAPTURE(c.text);
     const Result<WorkloadEndpoint> endpoint = parse_workload_endpoint(c.text);
-    if (!endpoint) FAIL(story(endpoint.error()));
+    if (!endpoint) FAIL(full_text(endpoint.error()));
     CHECK(endpoint->path == c.path);
     CHECK(endpoint->text == c.text);
     CHECK(endpoint->port == 0);
@@ -57,7 +57,7 @@ TEST_CASE("parse_workload_endpoint: TCP by address and port") {
        }) {
     CAPTURE(c.text);
     const Result<WorkloadEndpoint> endpoint = parse_workload_endpoint(c.text);
-    if (!endpoint) FAIL(story(endpoint.error()));
+    if (!endpoint) FAIL(full_text(endpoint.error()));
     CHECK(endpoint->path.empty());
     CHECK(endpoint->text == c.text);
     CHECK(endpoint->port == c.port);
@@ -169,7 +169,7 @@ TEST_CASE("parse_workload_endpoint: a password that somebody wrote is not shown"
         "tcp://john:Qana?QanaryQ@127.0.0.1:80"}) {
     const Result<WorkloadEndpoint> endpoint = parse_workload_endpoint(text);
     REQUIRE_FALSE(endpoint);
-    CHECK_FALSE(contains(story(endpoint.error()), "QanaryQ"));
+    CHECK_FALSE(contains(full_text(endpoint.error()), "QanaryQ"));
   }
 }
 

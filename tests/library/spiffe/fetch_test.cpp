@@ -39,11 +39,11 @@ TEST_CASE("fetch_jwt_svid: asks, chooses and checks") {
   const Api api(server);
 
   Result<JwtSvid> svid = fetch_jwt_svid(api.api, {"a", "b"}, {.hint = "internal"}, api.clock);
-  if (!svid) FAIL(story(svid.error()));
+  if (!svid) FAIL(full_text(svid.error()));
   CHECK(svid->spiffe_id == kOne);
   CHECK((svid->expires_at > api.clock.now()));
   svid = fetch_jwt_svid(api.api, {"a"}, {.spiffe_id = kTwo}, api.clock);
-  if (!svid) FAIL(story(svid.error()));
+  if (!svid) FAIL(full_text(svid.error()));
   CHECK(svid->spiffe_id == kTwo);
   check_fails(fetch_jwt_svid(api.api, {"a"}, {}, api.clock), Error::Kind::no_credential,
               "the agent has 2 identities");
@@ -67,16 +67,16 @@ TEST_CASE("fetch_x509_svid: asks, chooses and checks") {
   const Api api(server);
 
   Result<X509Svid> svid = fetch_x509_svid(api.api, {.spiffe_id = kOne}, api.clock);
-  if (!svid) FAIL(story(svid.error()));
+  if (!svid) FAIL(full_text(svid.error()));
   CHECK(svid->spiffe_id == kOne);
   CHECK(svid->common_name == "one");
   CHECK(check_client_certificate(svid->pair.chain, svid->pair.private_key, api.clock.now()));
   svid = fetch_x509_svid(api.api, {.spiffe_id = kTwo}, api.clock);
-  if (!svid) FAIL(story(svid.error()));
+  if (!svid) FAIL(full_text(svid.error()));
   CHECK(svid->spiffe_id == kTwo);
   CHECK(svid->common_name.empty());
   svid = fetch_x509_svid(api.api, {.hint = "internal"}, api.clock);
-  if (!svid) FAIL(story(svid.error()));
+  if (!svid) FAIL(full_text(svid.error()));
   CHECK(svid->spiffe_id == kOne);
   check_fails(fetch_x509_svid(api.api, {}, api.clock), Error::Kind::no_credential,
               "the agent has 2 identities");
@@ -95,7 +95,7 @@ TEST_CASE("fetch_x509_svid: two certificates of one ID are one identity if user 
   };
   const Result<X509Svid> same =
       fetched_from("same", {{.spiffe_id = kTwo}, {.spiffe_id = kOne}, {.spiffe_id = kOne}});
-  if (!same) FAIL(story(same.error()));
+  if (!same) FAIL(full_text(same.error()));
   CHECK(same->common_name == "workload");
   check_fails(
       fetched_from("cn", {{.spiffe_id = kOne, .common_name = "admin"}, {.spiffe_id = kOne}}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reply means, header block by header block.
+// The meaning of a reply, by its header blocks.
 #include <execcred/spiffe/grpc.hpp>
 
 #include "unit/expect.hpp"
@@ -40,7 +40,7 @@ Headers with_status(Headers headers, const std::string& status) {
   return headers;
 }
 
-// A unary reply, or the first message of a stream, told by `say` and then closed.
+// A unary reply, or the first message of a stream, written by `say` and then closed.
 GrpcReply read(const std::function<void(GrpcReplyReader&)>& say,
                std::uint32_t http2_error = kNoError, bool takes_first = false) {
   GrpcReplyReader reader({.takes_first = takes_first, .max_message = 100});

@@ -41,7 +41,7 @@ TEST_CASE("SpiffeId: what the standard allows is an ID, and stays as it was writ
        }) {
     CAPTURE(c.text);
     const Result<SpiffeId> id = SpiffeId::parse(c.text);
-    if (!id) FAIL(story(id.error()));
+    if (!id) FAIL(full_text(id.error()));
     CHECK(id->text() == c.text);
     CHECK(id->trust_domain() == c.trust_domain);
   }

@@ -39,7 +39,7 @@ void check_taken(const std::string& token, const std::vector<std::string>& audie
                  TimePoint now = kNow) {
   CAPTURE(token);
   const Result<JwtSvid> svid = check(token, audiences, now);
-  if (!svid) FAIL(story(svid.error()));
+  if (!svid) FAIL(full_text(svid.error()));
   CHECK(svid->token.reveal() == token);
   CHECK(svid->spiffe_id == kId);
 }
@@ -49,7 +49,7 @@ void check_refused(const std::string& token, std::string_view part,
   CAPTURE(token);
   const Result<JwtSvid> svid = check(token, audiences, now);
   check_fails(svid, Error::Kind::no_credential, part);
-  const std::string told = story(svid.error());
+  const std::string told = full_text(svid.error());
   CHECK(contains(told, "while looking at the JWT-SVID of '" + kId + "'"));
   CHECK_FALSE(contains(svid.error().message, "\n"));
   if (token.size() > 30) CHECK_FALSE(contains(told, token.substr(token.size() / 2, 12)));

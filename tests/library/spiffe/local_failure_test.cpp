@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine lacks is no answer of the agent's.
+// A fault of this machine is not reported as the agent's answer.
 #include "unit/expect.hpp"
 
 #include <execcred/spiffe/grpc.hpp>

@@ -21,7 +21,7 @@ const std::string kGoodX509 = wire_field(1, "spiffe://td/a") + wire_field(2, "ce
 
 std::vector<JwtSvidMessage> must_decode(const std::string& response) {
   Result<std::vector<JwtSvidMessage>> svids = decode_jwt_svid_response(response);
-  if (!svids) FAIL(story(svids.error()));
+  if (!svids) FAIL(full_text(svids.error()));
   return std::move(svids).value();
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("decode_x509_svid_response: every SVID with its fields, in order") {
         .bundle = "b\0"s,
         .hint = "internal"},
        {.spiffe_id = "spiffe://td/b", .certificates = "d", .private_key = "l", .bundle = "e"}}));
-  if (!svids) FAIL(story(svids.error()));
+  if (!svids) FAIL(full_text(svids.error()));
   REQUIRE(svids->size() == 2);
   const X509SvidMessage& one = svids->front();
   CHECK(one.spiffe_id == "spiffe://td/a");
@@ -197,7 +197,7 @@ TEST_CASE("decode: no error shows a token or key") {
         wire_field(1, wire_field(2, "QanaryQ")), wire_field(1, wire_field(3, "QanaryQ"))}) {
     for (const Error& error : {decode_jwt_svid_response(response).error(),
                                decode_x509_svid_response(response).error()}) {
-      CHECK_FALSE(contains(story(error), "QanaryQ"));
+      CHECK_FALSE(contains(full_text(error), "QanaryQ"));
     }
   }
 }

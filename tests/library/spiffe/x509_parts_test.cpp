@@ -38,7 +38,7 @@ Result<X509Svid> check_bundle(const std::string& bundle) {
 
 // Nothing of a key in an error, as PEM or as bytes.
 void check_hides(const Error& error, const std::string& key) {
-  const std::string told = story(error);
+  const std::string told = full_text(error);
   CHECK_FALSE(contains(told, "-----BEGIN"));
   CHECK_FALSE(contains(told, encode_base64(key).substr(40, 16)));
   if (key.size() > 60) CHECK_FALSE(contains(told, key.substr(key.size() / 2, 8)));
@@ -54,7 +54,7 @@ TEST_CASE("check_x509_svid: the leaf first, then the others in the order in whic
            {leaf + two + one, pem(leaf) + pem(two) + pem(one)},
            {leaf + one + one, pem(leaf) + pem(one) + pem(one)}}) {
     const Result<X509Svid> svid = check_x509_svid(message_with(der), noon());
-    if (!svid) FAIL(story(svid.error()));
+    if (!svid) FAIL(full_text(svid.error()));
     CHECK(svid->pair.chain == wanted);
     // again: equal bytes
     CHECK(check_x509_svid(message_with(der), noon())->pair.chain == wanted);
@@ -72,7 +72,7 @@ TEST_CASE("check_x509_svid: keys of every sort, given out as PKCS#8 in PEM") {
   for (const KeyPtr& key : keys) {
     const std::string leaf = make_leaf(*key);
     const Result<X509Svid> svid = check_key(leaf, pkcs8_der(*key));
-    if (!svid) FAIL(story(svid.error()));
+    if (!svid) FAIL(full_text(svid.error()));
     CHECK(svid->pair.private_key.reveal() == pkcs8_pem(*key));
     CHECK(svid->pair.private_key.reveal().starts_with("-----BEGIN PRIVATE KEY-----\n"));
     CHECK(svid->pair.chain == pem(leaf));

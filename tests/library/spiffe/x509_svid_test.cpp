@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the certificates of an X.509-SVID must say.
+// The required fields of an X.509-SVID's certificates.
 #include "svid.hpp"
 #include "unit/expect.hpp"
 
@@ -26,14 +26,14 @@ Result<X509Svid> check_leaf(const std::string& extension, const std::string& val
 }
 
 void check_taken(const Result<X509Svid>& svid) {
-  if (!svid) FAIL_CHECK(story(svid.error()));
+  if (!svid) FAIL_CHECK(full_text(svid.error()));
 }
 
 // With the leaf's name, the agent's name for it, and a remedy.
 void check_refused(const Result<X509Svid>& svid, const std::string& problem) {
   check_fails(svid, Error::Kind::no_credential,
               "the X.509-SVID's certificate 'CN=workload,O=SPIRE' " + problem);
-  CHECK(contains(story(svid.error()),
+  CHECK(contains(full_text(svid.error()),
                  "\nwhile looking at the X.509-SVID of 'spiffe://example.org/controller'"));
   CHECK_FALSE(svid.error().hint.empty());
   CHECK_FALSE(svid.error().is_transient);
@@ -42,7 +42,7 @@ void check_refused(const Result<X509Svid>& svid, const std::string& problem) {
 TEST_CASE("check_x509_svid: a good one comes back with its ID, name and times") {
   const std::string leaf = make_leaf(a_key());
   const Result<X509Svid> svid = check(leaf);
-  if (!svid) FAIL(story(svid.error()));
+  if (!svid) FAIL(full_text(svid.error()));
   CHECK(svid->spiffe_id == kId);
   CHECK(svid->common_name == "workload");
   CHECK(svid->pair.private_key.reveal() == pkcs8_pem(a_key()));
@@ -213,7 +213,7 @@ std::string name_of(const std::vector<std::pair<int, std::string>>& names) {
   X509_set_subject_name(leaf.get(), subject);
   X509_NAME_free(subject);
   const Result<X509Svid> svid = check(der_of(*leaf));
-  if (!svid) FAIL(story(svid.error()));
+  if (!svid) FAIL(full_text(svid.error()));
   return svid->common_name;
 }
 

@@ -21,7 +21,7 @@ ClientCertificate must_check(const std::string& certificates, const std::string&
   CAPTURE(certificates);
   Result<ClientCertificate> checked =
       check_client_certificate(certificates, SecretString(key), noon());
-  if (!checked) FAIL(story(checked.error()));
+  if (!checked) FAIL(full_text(checked.error()));
   return std::move(checked).value();
 }
 
@@ -30,7 +30,7 @@ void check_refused(const std::string& certificates, const std::string& key, std:
   const Result<ClientCertificate> checked =
       check_client_certificate(certificates, SecretString(key), noon());
   check_fails(checked, Error::Kind::no_credential, part);
-  const std::string told = story(checked.error());
+  const std::string told = full_text(checked.error());
   CHECK_FALSE(contains(told, "-----BEGIN"));
   if (key.size() > 200) CHECK_FALSE(contains(told, key.substr(key.size() / 2, 16)));
 }

@@ -78,7 +78,7 @@ TEST_CASE("check_issued_certificate: what was asked for, with the chain above it
       alone + pem_of(*make_certificate(*middle, {}, root.get())) + pem_of(*make_certificate(*root));
   for (const std::string& text : {alone, chain, "a comment\n" + chain}) {
     const Result<ClientCertificate> checked = check(text, *key);
-    if (!checked) FAIL(story(checked.error()));
+    if (!checked) FAIL(full_text(checked.error()));
     CHECK(checked->chain == (text == alone ? alone : chain));
   }
 }

@@ -20,7 +20,7 @@ Result<ClientCertificate> check(const Wish& wish, TimePoint now = noon()) {
 
 void check_passes(const Wish& wish, TimePoint now = noon()) {
   const Result<ClientCertificate> checked = check(wish, now);
-  if (!checked) FAIL_CHECK(story(checked.error()));
+  if (!checked) FAIL_CHECK(full_text(checked.error()));
 }
 
 TimePoint at(int year, unsigned month, unsigned day) {
@@ -45,7 +45,7 @@ TEST_CASE("check_client_certificate: the key's certificate comes first, the othe
        {leaf + middle + root, middle + leaf + root, middle + root + leaf,
         leaf + middle + leaf + root + leaf, middle + leaf + leaf + root}) {
     const Result<ClientCertificate> checked = check_client_certificate(text, pem, noon());
-    if (!checked) FAIL(story(checked.error()));
+    if (!checked) FAIL(full_text(checked.error()));
     CHECK(checked->chain == wanted);
   }
   // a duplicate of another one is the sender's to explain

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept of an answer and for whom, and what other plugins are known to get wrong there.
+// What is cached and for which identity, with known defects of other plugins.
 #include "platform.hpp"
 #include "support/processes.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples of config/aws are run as they stand, but for the places where files are.
+// The examples of config/aws are run unchanged, except the paths of files.
 #include "platform.hpp"
 #include "support/texts.hpp"
 #include "test_paths.hpp"

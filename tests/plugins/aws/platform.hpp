@@ -28,7 +28,7 @@ class Instance : public ScriptedServer {
   Texts variables() const {
     return {"AWS_EC2_METADATA_DISABLED=false", "AWS_EC2_METADATA_SERVICE_ENDPOINT=" + url()};
   }
-  // What is answered to who shows the token.
+  // The answer for a request with the token.
   void give(const std::string& path, const std::string& body, int status = 200);
 
   std::string token;  // of the metadata service

@@ -216,7 +216,7 @@ TEST_CASE("container: plain http only to this machine and the agents' own addres
     CHECK_FAILURE(run_in(rig, {"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI=" + bad}), 2,
                   "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI does not begin with");
   }
-  // What is allowed is asked; nobody listens on port 1 there.
+  // An allowed host is asked; nothing listens on its port 1.
   CHECK_FAILURE(
       run_in(rig, {"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://[::1]:1/x"}, {"--timeout=2s"}), 3,
       "cannot connect to http://[::1]:1: Connection refused");

@@ -203,7 +203,7 @@ TEST_CASE("a role's session is asked for in the controller's own region, and ser
   CHECK(rig.verdict(west).key_id == rig.verdict(east).key_id);
   REQUIRE(rig.sts.calls() == 1);
   CHECK(judge_signed_request(rig.sts.last("/"), rig.sts.keys()).region == "us-east-1");
-  // What is of one partition does not count in another.
+  // Credentials and roles of one partition are not valid in another.
   CHECK_REFUSAL(ask("cn-north-1", "us-east-1"), 2, "of another partition");
   CHECK(rig.sts.calls() == 1);
   CHECK(rig.problem(ask("cn-north-1", "us-east-1", "arn:aws-cn:iam::123456789012:role/reader")) ==

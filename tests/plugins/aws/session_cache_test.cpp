@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session outlives its tokens: a client that comes for the next one does not doubt it.
+// A session outlives its tokens: a client that asks for the next token does not make the session
+// suspect.
 #include "sandbox.hpp"
 
 #include <doctest/doctest.h>

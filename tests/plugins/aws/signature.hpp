@@ -18,7 +18,7 @@ struct SigningKeyPair {
 // By access key id.
 using KnownKeys = std::map<std::string, SigningKeyPair, std::less<>>;
 
-// Of a request with an Authorization header: who signed it, or why it is no good.
+// Of a request with an Authorization header: the signer, or why it is invalid.
 struct Verdict {
   std::string key_id = {};
   std::string region = {};

@@ -25,10 +25,10 @@ class Sts : public ScriptedServer {
   KnownKeys keys() const;
   // How often a session was asked for.
   std::size_t calls() const { return count("/"); }
-  // What was wrong with requests, "" if nothing.
+  // The problem of the requests, "" if none.
   std::string problem() const;
 
-  // What is answered from now on.
+  // The answer from now on.
   void answer(const std::string& body, int status = 400, const std::string& headers = {});
   // Sessions again.
   void work();

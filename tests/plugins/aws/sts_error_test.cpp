@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What STS says when it refuses, and what of it people see.
+// STS's refusals, and the messages about them.
 #include "rig.hpp"
 
 #include <doctest/doctest.h>

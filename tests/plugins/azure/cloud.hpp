@@ -50,7 +50,7 @@ class Cloud : public PluginRig<Ask> {
 
   // Another token in the federated token file.
   void set_federated(const std::string& content) const;
-  // What the endpoints answer from now on.
+  // The endpoints' answers from now on.
   void entra_answers(const std::string& body, int status = 200, const std::string& headers = {});
   void imds_answers(const std::string& body, int status = 200, const std::string& headers = {});
 

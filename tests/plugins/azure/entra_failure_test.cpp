@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Entra says when it refuses, and what of it people see.
+// Entra's refusals, and the messages about them.
 #include "cloud.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose tenant is asked: the controller's, or one of a ClusterProfile that the controller allows.
+// The tenant that is asked: the controller's, or one of a ClusterProfile that the controller
+// allows.
 #include "cloud.hpp"
 
 #include <doctest/doctest.h>
@@ -98,7 +99,7 @@ TEST_CASE("a ClusterProfile's tenant that differs is refused, unless it is allow
   check(
       {.flag = kTenant, .profile = kOtherTenant, .allowed = {kOtherTenant}, .asked = kOtherTenant},
       From::config);
-  // What stands before the boundary never changes behind it.
+  // An option before the boundary cannot be changed behind it.
   check({.flag = kTenant, .profile = kOtherTenant, .allowed = {kOtherTenant}, .exit_code = 2},
         From::argument);
 }

@@ -75,7 +75,7 @@ TEST_CASE("identity binding: a CA file that was rotated counts at once, and so d
   CHECK_SUCCESS(run());
   CHECK_SUCCESS(run());
   CHECK(binding.proxy.count(kAt + token_path(kTenant)) == 1);
-  // What Entra itself gives is another credential.
+  // Entra's own token is another credential.
   CHECK_SUCCESS(binding.cloud.run({.variables = binding.cloud.workload_variables()}));
   CHECK(binding.cloud.calls() == 1);
 }

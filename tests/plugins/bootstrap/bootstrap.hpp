@@ -32,7 +32,7 @@ class Bootstrap : public PluginRig<Ask> {
 
   blackbox::Command command(const Ask& ask) const override;
 
-  // What the inner plugin does from now on: a shell's commands.
+  // The inner plugin's shell commands from now on.
   void set_inner(const std::string& script) const;
   // It prints this.
   void set_inner_output(const std::string& output) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cluster issued, shared by processes: whose it is, how it is refreshed, and that one
-// request is made.
+// The issued credential, shared by processes: its identity, its refresh, and that one request is
+// made.
 #include "bootstrap.hpp"
 #include "support/plugin_storm.hpp"
 

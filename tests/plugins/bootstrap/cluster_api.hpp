@@ -22,7 +22,7 @@ inline constexpr const char* kTokenPath =
 inline constexpr const char* kSigningPath =
     "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 
-// What a token differs in from what was asked for.
+// The differences of a token from the request.
 struct TokenWish {
   std::optional<std::int64_t> seconds = {};  // its lifetime, by status.expirationTimestamp
   std::optional<std::int64_t> exp_seconds = {};
@@ -32,7 +32,7 @@ struct TokenWish {
   bool is_opaque = false;
 };
 
-// What a certificate differs in from what was asked for.
+// The differences of a certificate from the request.
 struct IssueWish {
   std::string usage = "clientAuth";  // empty: no such extension
   long begins = -60;                 // seconds from now
@@ -47,7 +47,7 @@ struct IssueWish {
   std::string instead = {};      // this text and no certificate
 };
 
-// What becomes of a request that is made.
+// What happens to a new request.
 enum class Approver { approves, waits, denies, fails, only_approves };
 
 class ClusterApi {
@@ -59,17 +59,17 @@ class ClusterApi {
   // These status.conditions (JSON) in place of the approver's, who may issue a certificate all the
   // same.
   void set_conditions(const std::string& conditions);
-  // The requests that are there are no more; as when the cluster's garbage collector came.
+  // Deletes all requests, like the cluster's garbage collector.
   void vanish();
   // Each vanishes as soon as it is made.
   void set_vanishing(bool is_vanishing);
-  // A request of somebody else's for each name that is asked for, `count` times.
+  // For each requested name there is already a request of another client, `count` times.
   void set_taken(int count);
-  // So many requests for signing are acted on, and get no answer.
+  // This many signing requests are processed, and get no answer.
   void lose_answers(int count);
-  // So many looks at requests for signing find none, as those at a server that lags behind.
+  // This many reads of signing requests find none, as at a server that lags behind.
   void lag_for(int looks);
-  // So many looks at requests for signing are answered, and no later one.
+  // This many reads of signing requests are answered, and no later one.
   void stall_after(int looks);
   // Answers with 403 as RBAC does.
   void forbid(const std::string& method);

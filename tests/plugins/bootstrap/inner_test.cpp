@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin that gives the bootstrap credential: what it gets, and what may come of it.
+// The plugin that gives the bootstrap credential: its inputs, and its possible results.
 #include "bootstrap.hpp"
 #include "support/tls_identity.hpp"
 #include "test_paths.hpp"
@@ -33,7 +33,7 @@ TEST_CASE("inner: it gets that of --exec-info too, from a file and from standard
   const std::string document =
       rig.command({}).environment.back().substr(std::string("KUBERNETES_EXEC_INFO=").size());
   const std::string path = rig.sandbox.write("info.json", document);
-  // What the environment has is an ancestor's.
+  // The environment's document is an ancestor's.
   const Ask stale{.arguments = {"--exec-info=" + path},
                   .variables = {"KUBERNETES_EXEC_INFO={}"},
                   .has_cluster = false};
@@ -235,7 +235,7 @@ TEST_CASE("inner: a plugin of ours, with a boundary of its own") {
   };
   CHECK_SUCCESS(rig.run(ask({plugin, "--token-file=" + path, "--from-profile"})));
   CHECK(rig.api.server.last(kTokenPath).header("Authorization") == "Bearer " + secret);
-  // What a ClusterProfile says is judged by the inner one.
+  // The inner plugin checks the ClusterProfile's settings.
   const Outcome outcome =
       rig.run(ask({plugin, "--token-file=" + path}, R"({"tokenFile":"/etc/shadow"})"));
   CHECK_REFUSAL(outcome, 2, "execcred-token-file: spec.cluster.config.tokenFile sets --token-file");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must be said, what may not be, and what a ClusterProfile has no part in.
+// Required options, refused ones, and those that a ClusterProfile cannot set.
 #include "bootstrap.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept of Google's tokens, and for whom.
+// Which of Google's tokens are cached, and for which identity.
 #include "another_host.hpp"
 #include "google.hpp"
 

@@ -34,7 +34,7 @@ class Cloud {
   // The names that were asked for: "sts.googleapis.com:443".
   std::vector<std::string> hosts() const;
   std::size_t connections() const { return tunnel_.connections(); }
-  // What was asked, over all names; its paths can be scripted.
+  // The requests to all names; its paths can be scripted.
   ScriptedServer& api() { return api_; }
   const ScriptedServer& api() const { return api_; }
   std::size_t calls() const { return api_.requests().size(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which credentials are taken, by the order of application default credentials.
+// Which credentials are used, by the order of application default credentials.
 #include "google.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@ namespace {
 constexpr auto kPlain = ScriptedServer::Transport::plain;
 constexpr const char* kTokenPath = "/computeMetadata/v1/instance/service-accounts/default/token";
 
-// A world in which each place has credentials of its own, told by the refresh token.
+// Each place has its own credentials, with different refresh tokens.
 struct Places {
   Places() {
     metadata.on(kTokenPath, reply(200, token_body("ya29.metadata"), "Metadata-Flavor: Google\r\n"));

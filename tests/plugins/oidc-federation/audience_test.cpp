@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Audiences of a ClusterProfile's choice: only where the mapping allows them, because a token for
-// an audience is a token for whoever bears that name.
+// an audience is a token for any server of that name.
 #include "federation.hpp"
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ TEST_CASE("a ClusterProfile's audience without --allow-audience is refused, and 
         Ask{.arguments = {"--from-profile", "--audience=a"}},
         Ask{.flow = "jwt-bearer", .config = kOne},
         Ask{.flow = "client-credentials", .config = kOne},
-        // What the profile may set does not depend on the environment's other settings.
+        // The fields that the profile may set do not depend on other variables.
         Ask{.arguments = {"--allow-server=https://spoke-1.example.com:*"}, .config = kOne}}) {
     CHECK_REFUSAL(fed.run(ask), 2, "--allow-audience");
   }
@@ -83,9 +83,9 @@ TEST_CASE("config.audience: a string or several, all of which must be allowed") 
   fed.idp.forget();
   CHECK_FAILURE(fed.run_cold(configured(R"(["a","c"])", {"--allow-audience=a"})), 1,
                 "matches no --allow-audience");
-  for (const std::string unfit : {"7", "{}", "[7]", "true", "[[\"a\"]]"}) {
-    CAPTURE(unfit);
-    CHECK_FAILURE(fed.run_cold(configured(unfit, {"--allow-audience=any"})), 2,
+  for (const std::string invalid : {"7", "{}", "[7]", "true", "[[\"a\"]]"}) {
+    CAPTURE(invalid);
+    CHECK_FAILURE(fed.run_cold(configured(invalid, {"--allow-audience=any"})), 2,
                   "spec.cluster.config.audience");
   }
   CHECK(fed.idp.requests().empty());

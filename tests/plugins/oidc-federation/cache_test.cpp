@@ -143,7 +143,7 @@ TEST_CASE("--refresh-before moves the window") {
   Federation fed;
   const std::string token = token_of(fed.run({}));
   age_entry(fed.cache_path, 15min);
-  // Of another cluster, so that nobody is taken to ask again.
+  // For another cluster, so that no client seems to ask again.
   const Ask elsewhere = {.server = "https://other.example.com"};
   CHECK(token_of(fed.run(elsewhere)) == token);
   Ask early = elsewhere;

@@ -41,7 +41,7 @@ TEST_CASE(
   };
   CHECK_SUCCESS(by_issuer_alone(with_slash));
   CHECK_REFUSAL(by_issuer_alone(fed.idp.url("/tenant")), 1, "issuer");
-  // With a token URL nobody needs the document.
+  // With a token URL the document is not needed.
   fed.idp.forget();
   CHECK_SUCCESS(issued_by(with_slash));
   CHECK(fed.idp.requests().size() == 1);

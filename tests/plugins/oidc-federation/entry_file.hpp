@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache's entries, to be looked at and changed from outside.
+// Reads and changes the cache's entries from outside.
 #pragma once
 
 #include <execcred/cache/entry.hpp>

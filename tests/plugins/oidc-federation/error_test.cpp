@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a provider says when it refuses, and what of it people see.
+// A provider's refusals, and the messages about them.
 #include "federation.hpp"
 
 #include <doctest/doctest.h>

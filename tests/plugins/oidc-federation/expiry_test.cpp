@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kDay = 24 * 3600;
 
-// Not remembered as secrets: what fails here is looked at in other cases.
+// Not registered as secrets: other cases check the messages.
 std::string jwt_until(std::int64_t seconds) { return blackbox::jwt_for(seconds); }
 
 std::string reply_with(const std::string& token, const std::string& members) {
@@ -107,9 +107,9 @@ TEST_CASE("--token=id_token: that one, with its own exp alone") {
   fed.idp.answer(token_reply("opaque-token"));
   CHECK_REFUSAL(fed.run_cold(ask), 1, "id_token");
   const std::string endless = blackbox::make_jwt(R"({"iss":"a","sub":"b"})");
-  for (const std::string& unfit : {std::string("opaque"), endless, jwt_until(-60)}) {
-    CAPTURE(unfit);
-    fed.idp.answer(R"({"access_token":"a","expires_in":60,"id_token":")" + unfit + "\"}");
+  for (const std::string& invalid : {std::string("opaque"), endless, jwt_until(-60)}) {
+    CAPTURE(invalid);
+    fed.idp.answer(R"({"access_token":"a","expires_in":60,"id_token":")" + invalid + "\"}");
     CHECK_FAILURE(fed.run_cold(ask), 1, "reading the reply of https://");
   }
   fed.idp.answer(R"({"id_token":")" + id_token + "\"}");

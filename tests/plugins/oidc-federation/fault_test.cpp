@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call to the system fails, at each place of a run: the right credential all the same, or an
-// error that may pass and that nobody remembers, because no server has said anything.
+// One system call fails, at each place of a run: the result is the right credential, or an error
+// that may pass and is not cached, because no server has answered.
 #include "entry_file.hpp"
 #include "federation.hpp"
 

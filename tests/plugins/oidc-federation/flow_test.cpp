@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each flow sends, field by field, and the credential that comes of it.
+// The fields that each flow sends, and the resulting credential.
 #include "federation.hpp"
 
 #include <doctest/doctest.h>

@@ -24,7 +24,7 @@ class Idp : public ScriptedServer {
 
   // The discovery document, with more members.
   std::string discovery_document(const std::string& more = "") const;
-  // What the token endpoint answers from now on.
+  // The token endpoint's answer from now on.
   void answer(const std::string& body, int status = 200, const std::string& headers = {});
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cluster takes the subject token itself: it is looked at here, and nobody is asked.
+// The cluster accepts the subject token itself: it is checked, without a request.
 #include "federation.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other plugins are known to get wrong, each by its name.
+// Known defects of other plugins, each by its name.
 #include "entry_file.hpp"
 #include "federation.hpp"
 #include "support/processes.hpp"
@@ -205,7 +205,7 @@ TEST_CASE(
   blackbox::Command command = fed.command({});
   command.before_exec = [] { blackbox::open_descriptor(1, "/dev/full", O_WRONLY); };
   CHECK(blackbox::run(command).exit_code == 70);
-  // CHECK_SUCCESS wants a silent stderr, and the environment here has no HOME.
+  // CHECK_SUCCESS requires an empty stderr, and the environment has no HOME.
   CHECK_SUCCESS(fed.run({}));
 }
 

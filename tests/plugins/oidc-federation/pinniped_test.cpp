@@ -178,7 +178,7 @@ TEST_CASE("pinniped: two clusters behind one mapping never share a credential") 
   Concierge other;
   one.give_token("of-one");
   other.give_token("of-other");
-  // Nothing but the server tells them apart.
+  // They differ only in the server.
   const std::string both =
       ",\"certificate-authority-data\":" +
       blackbox::json_string(blackbox::base64(one.server.ca_pem() + other.server.ca_pem()));

@@ -116,7 +116,7 @@ TEST_CASE("refresh-token: the successor stands on disk before the credential is 
   full.fill();
   command.before_exec = [&full] { blackbox::replace_descriptor(1, full.write_end()); };
   blackbox::Child stuck(command);
-  // It cannot print; what it got is kept all the same, and the next run goes on from there.
+  // It cannot print; its new token is stored anyway, and the next run uses it.
   CHECK(blackbox::wait_until([&] { return rotation.fed.idp.calls() == 1; }));
   CHECK(blackbox::wait_until(
       [&] { return !cache_files(rotation.fed.cache_path, ".credential").empty(); }));

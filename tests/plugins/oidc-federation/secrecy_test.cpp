@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the text shows of a secret, but for the token that was asked for.
+// The part of a secret that the text shows, except the requested token.
 std::string leak_in(std::string text, const std::string& token) {
   for (std::size_t at = text.find(token); !token.empty() && at != std::string::npos;
        at = text.find(token)) {

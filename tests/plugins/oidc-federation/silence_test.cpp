@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers that say nothing, at each stage: the run ends within --timeout, and tells the stage.
+// Servers that do not answer, at each stage: the run ends within --timeout, and names the stage.
 #include "federation.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr milliseconds kTimeout(1000);
 
-// Takes connections into a backlog that nobody empties, so that even TCP's handshake ends nowhere.
+// A full backlog without accept, so that even TCP's handshake does not complete.
 class BlackHole {
  public:
   BlackHole() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server may take only once is sent once in a run, whatever becomes of the answer: a refresh
-// token that comes a second time may cost its whole family.
+// Credentials that a server accepts only once are sent once in a run, whatever the answer is: a
+// refresh token that comes a second time may cost its whole family.
 #include "entry_file.hpp"
 #include "federation.hpp"
 
@@ -99,7 +99,7 @@ TEST_CASE("spent: one run sends it once, however the request ends") {
       const Outcome outcome = fed.run_cold(ask);
       CHECK_FAILURE(outcome, ending.exit_code, "asking the token endpoint");
       CHECK(fed.idp.calls() == 1);
-      // A deadline of the whole run has a hint of its own.
+      // The deadline of the whole run has its own hint.
       const bool is_explained = ending.exit_code == 3 && ending.what != "silence";
       if (is_explained) CHECK(blackbox::says(outcome, kHint));
     }

@@ -150,7 +150,7 @@ TEST_CASE(
                        fed.sandbox.at("input") + "\necho " + fed.subject);
   Ask ask = by({script});
   blackbox::Command command = fed.command(ask);
-  // Whatever whoever runs the tests has left open.
+  // Any descriptors that the caller of the tests left open.
   command.before_exec = [] { close_range(3, ~0U, 0); };
   command.input = "what the client wrote";
   CHECK_SUCCESS(blackbox::run(command));

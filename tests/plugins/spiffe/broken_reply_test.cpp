@@ -122,7 +122,7 @@ TEST_CASE("reply: peers that speak something else") {
       connection.wait_for_close();
     });
     const Outcome outcome = peer.run({.timeout = milliseconds(700)});
-    // What is shorter than the head of a frame may still become one.
+    // Data that is shorter than a frame's header may be an incomplete frame.
     CHECK_FAILURE(outcome, bytes.size() < 9 ? 3 : 1, "the SPIFFE Workload API at");
     check_at_once(outcome);
     const Peer closing([&](Connection& connection) { connection.write(bytes); });

@@ -238,7 +238,7 @@ TEST_CASE("endpoint: a socket that this user may not open is told at once, with 
   CHECK(peer.server.connections() == 1);
 }
 
-TEST_CASE("endpoint: the uid and gid to register are those of the process, whoever it is") {
+TEST_CASE("endpoint: the uid and gid to register are those of the process, whatever its user is") {
   if (!is_root_or_counted("a process of another user")) return;
   const Peer peer(grpc::failure(grpc::kPermissionDenied, "no identity issued"));
   const Outcome outcome = blackbox::run(

@@ -23,7 +23,8 @@ constexpr bool kIsLimited = true;
 // Of address space; a usual run takes a third of it, most of that for shared libraries.
 constexpr rlim_t kMemory = 32UL * 1024 * 1024;
 
-// Whoever wants more memory than the limit ends with another exit code than those that are due.
+// A program that needs more memory than the limit ends with another exit code than the expected
+// ones.
 void limit_memory() {
   const rlimit limit = {.rlim_cur = kMemory, .rlim_max = kMemory};
   if (kIsLimited && setrlimit(RLIMIT_AS, &limit) != 0) _exit(125);

@@ -32,7 +32,7 @@ struct Ask {
   std::function<void()> before_exec = {};
 };
 
-// Of the program, at this socket; an empty one is not told to it.
+// Runs the program with this socket; an empty one is not passed.
 blackbox::Command command_at(const std::string& uri, const Ask& ask);
 Outcome run_at(const std::string& uri, const Ask& ask = {});
 
@@ -44,7 +44,7 @@ class Peer {
   explicit Peer(std::string bytes) : Peer(grpc::says(std::move(bytes))) {}
 
   Outcome run(const Ask& ask = {}) const { return run_at(server.uri(), ask); }
-  // What the last client said, once it has gone.
+  // The data of the last client, after it has closed.
   Visit last() const;
 
   blackbox::Sandbox sandbox;
@@ -57,7 +57,7 @@ class AgentPeer {
   explicit AgentPeer(std::vector<WorkloadAgent::Identity> identities = {{.spiffe_id = kWorkload}})
       : agent(std::move(identities)), peer(agent.handler()) {}
 
-  // What was given out counts as a secret from then on.
+  // Issued credentials are registered as secrets.
   Outcome run(const Ask& ask = {}) const;
   Visit last() const { return peer.last(); }
 
@@ -73,14 +73,14 @@ std::string good_answer();
 // An answer without the head: its DATA and trailers.
 std::string good_rest();
 
-// A failure that was told before the timeout and the moment that a loaded machine may add.
+// A failure that was reported before the timeout, plus a margin for a loaded machine.
 void check_in_time(const Outcome& outcome, const Ask& ask);
-// The same, told before there was time to ask again.
+// The same, reported before there was time for a retry.
 void check_at_once(const Outcome& outcome);
 
-// That a peer which says these bytes is told at once, after one connection.
+// Checks that a peer with these bytes is reported at once, after one connection.
 void check_refused(const std::string& bytes, int exit_code, const std::string& told);
-// That it is asked again: one such answer does no harm.
+// Checks that there is a retry: one such answer does no harm.
 void check_retried(const std::string& bytes);
 
 }  // namespace execcred::test

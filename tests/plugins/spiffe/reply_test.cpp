@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers that are none: what each means, how soon it is told, and with which exit code.
+// Invalid answers: the meaning of each, how soon it is reported, and with which exit code.
 #include "peer.hpp"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ TEST_CASE("reply: a message that is cut by the end of the stream is asked for ag
     check_retried(grpc::begin() + h2::data(1, whole.substr(0, size)) + grpc::trailers("0"));
   }
   check_retried(grpc::begin() + h2::data(1, whole.substr(0, whole.size() - 1), true));
-  // Until there is no more time.
+  // Until the time is over.
   const Peer peer(grpc::begin() + h2::data(1, whole.substr(0, 50)) + grpc::trailers("0"));
   const Ask ask = {.timeout = milliseconds(1000)};
   const Outcome outcome = peer.run(ask);

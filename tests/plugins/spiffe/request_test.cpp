@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What execcred-spiffe says to an agent, frame by frame.
+// execcred-spiffe's request to an agent, frame by frame.
 #include "peer.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may pass is tried again, with growing pauses, to the deadline and no further.
+// Failures that may pass are retried, with growing pauses, until the deadline.
 #include "peer.hpp"
 #include "test_paths.hpp"
 

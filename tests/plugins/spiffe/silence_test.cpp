@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Agents that say nothing, at each stage: the run ends within --timeout, and tells the stage.
+// Agents that do not answer, at each stage: the run ends within --timeout, and names the stage.
 #include "peer.hpp"
 
 #include <doctest/doctest.h>

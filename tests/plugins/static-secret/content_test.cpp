@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be stored, in each format, and what is found unfit: read from the hub by the program.
+// Valid and invalid content of each format, read from the hub by the program.
 #include "material.hpp"
 #include "plugin.hpp"
 

@@ -57,7 +57,7 @@ struct Form {
   std::string origin;
 };
 
-// What names its server and has no CA.
+// A credential with a server and without a CA.
 std::vector<Form> without_authority() {
   return {{kubeconfig_with(""), kKubeconfig, "the stored kubeconfig"},
           {argocd_with(R"("insecure":false)"), kArgocd, "Argo CD's Secret"}};

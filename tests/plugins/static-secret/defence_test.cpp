@@ -255,7 +255,7 @@ TEST_CASE("defence 5: one audience in common with the hub's is enough, a string 
   for (const Case& c :
        {Case{own, false}, Case{"[" + own + "]", false}, Case{"[\"other\"," + own + "]", false},
         Case{"[" + own + ",\"other\",\"third\"]", false},
-        // Without any it is good at all of its issuer's servers.
+        // Without an audience it is valid at all of its issuer's servers.
         Case{"", false}, Case{"[]", false}, Case{"\"other\"", true},
         Case{R"(["other","https://kubernetes.default.svc"])", true}}) {
     CAPTURE(c.audience);
@@ -280,7 +280,7 @@ TEST_CASE("defence 5: a stored kubeconfig may hold none either, and Argo CD's co
   CHECK_REFUSAL(plugin.run({.arguments = {"--convention=argocd"}}), 1, "one of the hub's own");
 }
 
-TEST_CASE("defence 5: files hold none either, whoever this side is on the hub") {
+TEST_CASE("defence 5: files hold none either, whatever the identity at the hub is") {
   Plugin plugin;
   const std::string token = hub_token();
   const std::string file = plugin.sandbox.write("mounted/token", token, 0600);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hub that refuses, fails, stalls or is somebody else: one clear line, and the right exit code.
+// A hub that refuses, fails, stalls or is another server: one clear line, and the right exit code.
 #include "plugin.hpp"
 #include "support/stream_server.hpp"
 

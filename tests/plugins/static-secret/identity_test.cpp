@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who the plugin is at the hub, and which namespace is its own: of the Pod or of a kubeconfig.
+// The plugin's identity at the hub, and its own namespace: from the Pod or a kubeconfig.
 #include "material.hpp"
 #include "pod.hpp"
 #include "support/stream_server.hpp"
@@ -168,7 +168,7 @@ TEST_CASE("in a Pod: its service account's own token is not given away as a file
   };
   CHECK_REFUSAL(run({}), 1, "one of the hub's own");
   CHECK_SUCCESS(run({"--allow-hub-token"}));
-  // Another hub beside it changes nothing.
+  // Another hub makes no difference.
   std::string other = hub.plugin.hub.kubeconfig();
   const std::size_t at = other.find("{token: ");
   other.replace(at, other.find('}', at) - at, "{token: " + new_opaque_token());

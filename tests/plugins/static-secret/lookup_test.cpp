@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a Secret is looked for: by one GET, or by lists that are paged and end early.
+// How a Secret is found: by one GET, or by paged lists that end early.
 #include "plugin.hpp"
 
 #include <doctest/doctest.h>

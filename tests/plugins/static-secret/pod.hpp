@@ -17,10 +17,10 @@ struct ServiceAccount {
   std::string workload_key = {};
 };
 
-// Whether this user may have mounts of its own; tests say what they leave out if not.
+// Whether this user may mount; if not, tests report what they skip.
 bool can_be_pod();
 
-// Runs it in a mount namespace of its own, in which /run holds these files alone.
+// Runs it in a new mount namespace, in which /run contains only these files.
 Outcome run_in_pod(blackbox::Command command, const ServiceAccount& account);
 
 }  // namespace execcred::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a ClusterProfile may set, in each convention's spelling, and nothing beyond it.
+// The fields that a ClusterProfile may set, in each convention's spelling, and no others.
 #include "plugin.hpp"
 
 #include <doctest/doctest.h>
@@ -110,7 +110,7 @@ TEST_CASE("profile fields: one that is needed and empty is told as such") {
     CAPTURE(c.config);
     CHECK_REFUSAL(run(c), 2, c.text);
   }
-  // What no ClusterProfile may set is refused, whatever it says.
+  // A field that no ClusterProfile may set is refused with any value.
   CHECK_REFUSAL(run({"generic", R"({"name":"s","key":"k","secretDir":""})", 2}), 2,
                 "spec.cluster.config.secretDir sets --secret-dir");
 }

@@ -39,7 +39,7 @@ class SecretHub {
 
   void add(HubSecret secret);
   void clear();
-  // Replies for the next requests, before it goes on as usual.
+  // Replies for the next requests; later ones are answered as usual.
   void next(HttpResponse reply);
   // A reply for every request from now on.
   void always(HttpResponse reply);

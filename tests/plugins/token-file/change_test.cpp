@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The token file while somebody renews it: the kubelet by a swap of ..data, others by writing
-// into it. What is given is one whole token, or nothing.
+// The token file during a renewal: by the kubelet, which replaces ..data, and by other programs,
+// which write into it. What is given is one whole token, or nothing.
 #include "file_watch.hpp"
 #include "support/syscall_stops.hpp"
 #include "support/token_file.hpp"
@@ -64,7 +64,7 @@ void age(const std::string& path) {
   fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1));
 }
 
-// What is printed must fit into a pipe: nobody reads it while the program is stopped.
+// The output must fit into a pipe, because it is not read while the program is stopped.
 constexpr std::size_t kSize = 40'000;
 
 }  // namespace

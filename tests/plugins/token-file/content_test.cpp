@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be in the token file, and what kind of file it may be.
+// Valid contents and kinds of the token file.
 #include "support/certificates.hpp"
 #include "support/token_file.hpp"
 
@@ -43,7 +43,7 @@ TEST_CASE("content: white space around the token is cut off, and no byte of it e
   }
 }
 
-TEST_CASE("content: what is not one header-safe word is found unfit, and not shown") {
+TEST_CASE("content: what is not one header-safe word is found invalid, and not shown") {
   const Sandbox sandbox;
   remember_secret("S3cretCanaryWord");
   const std::string canary = "S3cretCanaryWord";
@@ -186,7 +186,7 @@ TEST_CASE("symlinks: one inside its own directory is followed, one that leaves i
     CAPTURE(path);
     CHECK_REFUSAL(run_on(path), 2, "cannot read");
   }
-  // A directory on the way may be a symlink of somebody trusted: /var/run is one.
+  // A directory of the path may be a symlink of a trusted user, such as /var/run.
   fs::create_directory_symlink(sandbox.at("volume"), sandbox.at("alias"));
   CHECK(token_of(run_on(sandbox.at("alias/real"))) == "token-inside");
 }

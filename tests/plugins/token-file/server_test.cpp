@@ -177,7 +177,7 @@ TEST_CASE("without --allow-server any https server gets the credential, and no o
   for (const std::string server :
        {"https://h", "https://h:6443", "https://10.1.2.3", "https://[::1]:6443",
         "https://h.example.com/k8s/clusters/c-1", "HTTPS://h.example.com", "https://my_host",
-        // What no pattern could match is a server all the same.
+        // A server that no pattern can match is still a server.
         "https://h.example.com.:6443", "https://[fe80::1%25eth0]:6443"}) {
     CAPTURE(server);
     CHECK_SUCCESS(file.run_for(server));
