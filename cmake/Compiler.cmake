@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What every target of the project is compiled and linked with.
+# Compiler and linker options of every target.
 
 add_library(execcred_warnings INTERFACE)
 target_compile_options(execcred_warnings INTERFACE
@@ -17,7 +17,7 @@ string(CONCAT execcred_recent_clang "$<AND:$<CXX_COMPILER_ID:Clang>,"
   "$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,16>>")
 target_compile_options(execcred_hardening INTERFACE
   -fstack-protector-strong -fstack-clash-protection
-  # clang 14 knows it only behind another flag.
+  # clang 14 accepts it only with another flag.
   $<$<OR:$<CXX_COMPILER_ID:GNU>,${execcred_recent_clang}>:-ftrivial-auto-var-init=zero>
   -ffunction-sections -fdata-sections
   $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-fcf-protection=full>

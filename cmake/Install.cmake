@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library for others: headers, archives, the CMake package "execcred" with a component for each
-# library, and the same for pkg-config. No installed file names a place, so the tree may be moved.
+# library, and the same for pkg-config. No installed file contains an absolute path, so the tree may
+# be moved.
 include(CMakePackageConfigHelpers)
 
 set(EXECCRED_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/execcred)

@@ -37,7 +37,7 @@ function(execcred_add_manual)
   endforeach()
   add_custom_target(manual ALL DEPENDS ${pages} ${completions})
 
-  # bash and fish look for a file of the program's name.
+  # bash and fish search for a file with the program's name.
   foreach(program ${ARGN})
     install(FILES ${into}/execcred.bash RENAME ${program} COMPONENT runtime
       DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

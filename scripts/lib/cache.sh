@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What is fetched or built once and kept outside the source tree, by version. Sourced, after
+# The cache of fetched and built parts outside the source tree, by version. Sourced, after
 # common.sh.
 
 CACHE=${EXECCRED_E2E:-$HOME/.cache/execcred-e2e}
-# Another checkout may need an older version: it stays while somebody uses it.
+# Another checkout may need an older version: it stays while it is used.
 CACHE_DAYS=14
 
 # with_cache_lock COMMAND...: runs it while no other run changes the cache. May be nested.
@@ -23,10 +23,11 @@ with_cache_lock() {
 
 short_hash() { sha256sum | cut -c1-12; }
 
-# mark_used ENTRY: to be called by each run that uses it. Who may only read the cache leaves no mark.
+# mark_used ENTRY: called by each run that uses it. A user that may only read the cache leaves no
+# mark.
 mark_used() { touch -c "$1" 2>/dev/null || true; }
 
-# remove_unused ENTRY NAME: removes the other versions of it that nobody has used for long. Entries
+# remove_unused ENTRY NAME: removes its other versions that were not used for a long time. Entries
 # are called NAME-VERSION-HASH or NAME-HASH.
 remove_unused() {
   local entry=$1 name=$2 other
@@ -52,7 +53,7 @@ install_python_packages() {
   [ ! -e "$VENV/complete" ] || return 0
   need_packages python3-venv ca-certificates
   step "installing $2 from PyPI"
-  # Debian's own Python: what is pinned is built for its version.
+  # Debian's own Python: the pinned packages are built for its version.
   /usr/bin/python3 -m venv --clear "$VENV"
   "$VENV/bin/pip" install --quiet --no-deps --only-binary :all: --require-hashes -r "$1"
   touch "$VENV/complete"

@@ -53,7 +53,7 @@ TEST_PACKAGES=(ca-certificates doctest-dev libsimdjson-dev python3-jsonschema)
 [ "${CI:-}" != true ] || TEST_PACKAGES+=(prometheus)
 
 # Compiles through ccache where it is installed. Paths are taken relative to the checkout, so that
-# another checkout finds what this one has compiled.
+# another checkout can reuse the objects of this one.
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
   export CCACHE_BASEDIR=$EXECCRED_ROOT CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# A new Debian of this machine's release in a folder, with nothing but its minimal base: what a
-# newcomer's machine has. Needs root or sudo. Sourced, after common.sh and cache.sh.
+# A new Debian of this machine's release in a folder, with only its minimal base, like a new
+# machine. Needs root or sudo. Sourced, after common.sh and cache.sh.
 
-# debian_mirror RELEASE: where this machine has its packages of it from.
+# debian_mirror RELEASE: the mirror from which this machine gets its packages.
 debian_mirror() {
   # shellcheck disable=SC2016
   apt-get indextargets --format '$(ORIGIN) $(CODENAME) $(REPO_URI)' 'Created-By: Packages' |
@@ -33,8 +33,8 @@ make_debian_base() {
   touch "$DEBIAN_BASE.complete"
 }
 
-# make_debian DIR: a new Debian in DIR/root, which is a mount; remove_debian ends it. Of this machine
-# it has the kernel, the network and apt's settings.
+# make_debian DIR: a new Debian in DIR/root, which is a mount; remove_debian ends it. It shares this
+# machine's kernel, network and apt settings.
 make_debian() {
   local root=$1/root
   debian_base
@@ -51,7 +51,7 @@ make_debian() {
   in_debian "$root" apt-get update -qq
 }
 
-# Where packages come from and how they are reached, and no other setting.
+# Only apt's sources and proxies, and no other setting.
 copy_network_settings() {
   local file
   as_root rm -f "$1/etc/apt/sources.list"

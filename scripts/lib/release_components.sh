@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What of others is linked into the release binaries: versions and hashes as they are pinned, and the
-# licences. Sourced by scripts/release, after musl.sh.
+# The foreign components in the release binaries: pinned versions and hashes, and the licences.
+# Sourced by scripts/release, after musl.sh.
 
 # Printed for each component, between tabs: name, version, licence, vendor and product in the CPE
 # dictionary, where its source comes from, the SHA-256 of that, and how a build's inputs show that a

@@ -36,7 +36,7 @@ PREFIX = "org.opencontainers.image."
 # Go's names of the architectures, as images have them.
 PLATFORMS = {"x86_64": {"architecture": "amd64", "os": "linux"},
              "arm64": {"architecture": "arm64", "os": "linux", "variant": "v8"}}
-# Nobody, in no /etc/passwd: a Pod with runAsNonRoot accepts it.
+# The user nobody without /etc/passwd: a Pod with runAsNonRoot accepts it.
 USER = "65532:65532"
 
 

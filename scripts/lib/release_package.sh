@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What is published of a release: a tarball for each architecture with its SBOMs, packages, the images,
-# the provenance, sums of it all and their signatures. Sourced by scripts/release, after release_components.sh.
+# The published files of a release: a tarball for each architecture with its SBOMs, packages, the
+# images, the provenance, sums of it all and their signatures. Sourced by scripts/release, after
+# release_components.sh.
 
 RELEASE_VERSION=$(sed -n 's/^project(execcred VERSION \([0-9.]*\).*/\1/p' \
   "$EXECCRED_ROOT/CMakeLists.txt")
@@ -11,7 +12,7 @@ source_time() {
   git -c safe.directory="$EXECCRED_ROOT" -C "$EXECCRED_ROOT" log -1 --format=%ct 2>/dev/null || echo 0
 }
 
-# The commit, and whether the sources are others than its: "…-dirty". Empty without git.
+# The commit, with "-dirty" if the sources differ from it. Empty without git.
 source_revision() {
   git -c safe.directory="$EXECCRED_ROOT" -C "$EXECCRED_ROOT" describe --always --dirty --abbrev=40 \
     --exclude='*' 2>/dev/null || true
@@ -25,7 +26,7 @@ images_name() { echo "execcred-$RELEASE_VERSION-images.tar"; }
 # release_images COMMAND...: the writer of the images.
 release_images() { python3 -B "$EXECCRED_ROOT/scripts/lib/release_images.py" "$@"; }
 
-# archive DIR MEMBER: everything that depends on who packs, when and where is set.
+# archive DIR MEMBER: an archive that does not depend on the user, time and place of packing.
 archive() {
   tar -c --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
     "--mtime=@$SOURCE_DATE_EPOCH" -C "$1" "$2" | gzip -9n
@@ -107,7 +108,7 @@ pack_images() {
     "${folders[@]}"
 }
 
-# pack_all INTO ARCH...: what does not depend on a key.
+# pack_all INTO ARCH...: the files that do not depend on a key.
 pack_all() {
   local into=$1 work arch
   shift
@@ -117,7 +118,7 @@ pack_all() {
     pack_arch "$arch" "$work/$(release_name "$arch")" "$into"
   done
   pack_images "$work" "$into" "$@"
-  # Where the release will be, which nothing here knows by itself.
+  # The future URL of the release, which must be configured.
   if [ -n "${EXECCRED_RELEASE_URL:-}" ] && [ "$#" -eq 2 ]; then
     krew_manifest "$EXECCRED_RELEASE_URL" "$into" >"$into/execcred-krew.yaml"
   fi
@@ -129,7 +130,7 @@ pack_all() {
 
 provenance_name() { echo "execcred-$RELEASE_VERSION.provenance.json"; }
 
-# provenance DIR ARCH...: of all that DIR holds so far.
+# provenance DIR ARCH...: for all files of DIR so far.
 provenance() {
   local into=$1
   shift
@@ -139,8 +140,8 @@ provenance() {
     --builder "${EXECCRED_BUILDER_ID:-urn:execcred:builder:unnamed}" "${@/#/--arch=}"
 }
 
-# check_signing_key KEY: asked before the build, which takes long. A key with a passphrase would stop
-# a release half-way, to ask for it.
+# check_signing_key KEY: called before the build, which takes long. A key with a passphrase would
+# stop a release half-way to ask for it.
 check_signing_key() {
   [ -z "$1" ] || [[ $(openssl pkey -in "$1" -passin pass: -noout -text 2>/dev/null) == ED25519* ]] ||
     fail "EXECCRED_SIGNING_KEY: '$1' is not an Ed25519 private key in PEM without passphrase;" \

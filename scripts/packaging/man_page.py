@@ -18,7 +18,7 @@ MARKED = re.compile(r"(?<![\w/-])(--?[a-z][a-z0-9-]*\b)|\b(EXECCRED_[A-Z_]+)\b")
 def escape(text):
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
     text = text.replace("^", "\\(ha").replace("`", "\\(ga").replace("~", "\\(ti")
-    # A long path may be broken behind a slash, which no line would hold whole.
+    # A long path does not fit into a line, so it may be broken behind a slash.
     text = re.sub(r"\S{40,}", lambda word: word[0].replace("/", "/\\:"), text)
     return "\\&" + text if text.startswith(".") else text
 
@@ -162,12 +162,12 @@ def see_also(name, names):
 
 def page(name, version, date, include, sections):
     for section, lines in read_sections(include).items():
-        # What is said of all options stands before the first heading.
+        # Text about all options goes before the first heading.
         both = [lines, sections.get(section, [])] if section == "OPTIONS" else \
             [sections.get(section, []), lines]
         sections[section] = both[0] + both[1]
     title = f'.TH {escape(name.upper())} 1 "{date}" "execcred {version}" "User Commands"'
-    # Names are long: neither broken nor drawn apart.
+    # Names are long: no hyphenation and no justification.
     lines = ['.\\" Generated from the declared options.', title, ".nh", ".ad l"]
     for section in SECTIONS:
         if sections.get(section):

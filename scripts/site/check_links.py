@@ -12,7 +12,7 @@ import re
 import sys
 import urllib.parse
 
-# What a browser loads by itself. <link> counts unless it only names something.
+# Resources that a browser loads by itself. <link> counts unless it only names something.
 LOADED = {"script": ["src"], "img": ["src", "srcset"], "source": ["src", "srcset"], "iframe": ["src"],
           "video": ["src", "poster"], "audio": ["src"], "object": ["data"], "embed": ["src"],
           "use": ["href"], "link": ["href"]}
@@ -63,7 +63,7 @@ def main(site):
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
     problems, count = [], 0
     for path, page in pages.items():
-        # The page for what is not found is served at any path, so its links begin with a slash.
+        # The 404 page is served at any path, so its links begin with a slash.
         for link in sorted(page.links | page.loaded):
             count += 1
             if is_foreign(link):

@@ -110,7 +110,7 @@ def doctor(programs, folder, *arguments):
                          cwd=folder, capture_output=True, text=True, check=False)
     if ran.returncode not in (0, 1):
         sys.exit(f"execcred doctor ended with {ran.returncode}: {ran.stderr}")
-    # The folder of a build is nobody's.
+    # The folder of the build must not be shown.
     return ran.stdout.replace(str(programs), "/plugins")
 
 
