@@ -154,7 +154,7 @@ Result<HttpResponse> HubClient::send_as(HttpRequest request, const RetryPolicy& 
     }
     return given.renew ? given.renew(next) : Status();
   };
-  // The file may have been written anew since it was read.
+  // The file may have been written again since it was read.
   policy.judge = [this, &given](const HttpRequest& sent, const HttpResponse& reply) {
     constexpr int kUnauthorized = 401;
     if (reply.status == kUnauthorized && !hub_.token_file.empty()) {

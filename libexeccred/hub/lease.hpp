@@ -71,7 +71,7 @@ class Lease {
   LeaseView wait_for_change(std::uint64_t seen,
                             std::chrono::steady_clock::time_point deadline) const;
   // Called after each change by the thread of run(), without a lock held; it must not wait. To be
-  // set before run(). That the lease was lost for want of a renewal is such a change too.
+  // set before run(). That the lease was lost for lack of a renewal is such a change too.
   void on_change(std::function<void()> action) { on_change_ = std::move(action); }
 
  private:

@@ -24,7 +24,7 @@ namespace execcred {
 struct KubeconfigCluster {
   std::string name = {};
   // CA data in canonical base64. The server may be empty where no context that is asked for uses
-  // it. Never with a config: its extensions are passed over.
+  // it. Never with a config: its extensions are ignored.
   Cluster cluster = {};
   std::string certificate_authority = {};  // a path, or empty
 };

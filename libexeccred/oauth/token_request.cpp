@@ -13,7 +13,7 @@
 namespace execcred {
 namespace {
 
-// An assertion of our own is signed anew for each attempt.
+// An assertion of our own is signed again for each attempt.
 bool is_spent_by_sending(const TokenRequest& request, const ClientAuthentication& authentication) {
   if (request.grant == Grant::refresh_token) return true;
   if (request.grant == Grant::jwt_bearer && is_single_use(request.subject)) return true;

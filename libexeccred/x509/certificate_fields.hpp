@@ -26,7 +26,7 @@ struct Certificate {
 // Removes the first certificate of `der` and returns it.
 std::optional<Certificate> take_certificate(std::string_view& der);
 
-// At least one: PEM, whose blocks of another kind are passed over, or one in DER. The caller bounds
+// At least one: PEM, whose blocks of another kind are ignored, or one in DER. The caller bounds
 // the text. Fails (no_credential).
 Result<std::vector<Certificate>> read_certificates(std::string_view text);
 

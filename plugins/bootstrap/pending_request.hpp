@@ -47,7 +47,7 @@ class PendingRequestStore {
 
   // A file that is corrupt or of another key counts as none.
   std::optional<PendingRequest> read() const;
-  // Its time begins anew.
+  // Its time starts again.
   void write(const PendingRequest& request);
   // Removes the one of this name, unless another one has replaced it.
   void close(const std::string& name);

@@ -61,17 +61,18 @@ class Bootstrap final : public Provider {
 };
 
 PluginDefinition plugin() {
-  return {.info = {.name = "execcred-bootstrap",
-                   .summary =
-                       "Gives the client a short-lived credential that the cluster itself issues, "
-                       "got with another plugin's.",
-                   .examples = {{{"Request a client certificate, with the credential in a file",
-                                  "execcred-bootstrap --via=csr --user=fleet "
-                                  "--credential='[\"/bin/cat\",\"credential.json\"]'"},
-                                 {"Show every setting, and request nothing",
-                                  "execcred-bootstrap --via=csr --user=fleet "
-                                  "--credential='[\"/plugins/execcred-aws\"]' --show-config"}}}},
-          .make = [] { return std::unique_ptr<Provider>(std::make_unique<Bootstrap>()); }};
+  return {
+      .info =
+          {.name = "execcred-bootstrap",
+           .summary = "Gives the client a short-lived credential that the cluster itself issues, "
+                      "got with another plugin's.",
+           .examples =
+               {{{"Request a client certificate, with EXECCRED_CREDENTIAL and "
+                  "EXECCRED_ALLOW_SERVER set",
+                  "execcred-bootstrap --via=csr --user=fleet"},
+                 {"Request a token of a service account in the same way",
+                  "execcred-bootstrap --via=token-request --service-account=fleet/controller"}}}},
+      .make = [] { return std::unique_ptr<Provider>(std::make_unique<Bootstrap>()); }};
 }
 
 }  // namespace execcred::bootstrap

@@ -250,7 +250,7 @@ Result<PendingRequest> CertificateSigning::make_locked(HubClient& cluster,
           shown_subject(pending->name) + " was deleted each time that it was created",
           "check which programs delete certificate signing requests on the cluster");
     }
-    // Its time begins anew.
+    // Its time starts again.
     store_.write(*pending);
     call.debug("making " + shown_subject(pending->name));
     const Result<bool> created =

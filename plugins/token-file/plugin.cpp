@@ -2,8 +2,8 @@
 // execcred-token-file: gives the client the bearer token kept in a file.
 //
 // The usual file is a projected service-account token, which the kubelet renews in place. So the
-// plugin reads it afresh on every call and caches nothing; the token's own "exp" claim, bounded
-// by --max-age, tells the client when to call again.
+// plugin reads it on every call and caches nothing; the token's own "exp" claim, bounded
+// by --max-age, is the time at which the client calls again.
 #include "plugin.hpp"
 
 #include <execcred/base/cause.hpp>

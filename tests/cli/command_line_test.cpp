@@ -214,7 +214,7 @@ TEST_CASE("help: the description of an option is one line, and its notes stand i
         texts = line.find("  ", 3) == std::string::npos ? 0 : 1;
         ++options;
       } else if (line.starts_with("      ") && brackets == 0) {
-        texts += line[line.find_first_not_of(' ')] == '(' ? 0 : 1;
+        if (line[line.find_first_not_of(' ')] != '(') ++texts;
       }
       brackets +=
           std::count(line.begin(), line.end(), '(') - std::count(line.begin(), line.end(), ')');

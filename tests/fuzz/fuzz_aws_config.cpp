@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shared files of AWS: what is taken, written anew in the plainest form, is the same; nothing
+// The shared files of AWS: what is taken, written again in the plainest form, is the same; nothing
 // stands twice, and no message shows a value.
 #include "fuzz.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// XML of STS: what is taken is a tree of bounded depth, and written anew it is the same.
+// XML of STS: what is taken is a tree of bounded depth, and written again it is the same.
 #include "fuzz.hpp"
 
 #include <aws/xml.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mapping file: what is read can run, and written anew it is read as the same.
+// The mapping file: what is read can run, and written again it is read as the same.
 #include "fuzz.hpp"
 
 #include <execcred/kube/provider_mapping.hpp>
