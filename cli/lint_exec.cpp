@@ -213,8 +213,8 @@ void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec, const Plug
     check_servers(scope.as(rule::kAllowServer), exec, options, path);
 }
 
-// What Argo CD would run, for a cluster that has all there is. Only a mapping file may be Argo
-// CD's.
+// The program that Argo CD would run, for a cluster with every field. Only a mapping file may be
+// Argo CD's.
 ExecConfig as_argocd_runs(const Scope& scope, ExecConfig exec, const PluginOptions& options,
                           const std::string& path) {
   for (std::size_t i = 0; i < exec.args.size(); ++i) {

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Never waits, follows no link, and takes what this user alone can have written.
+// Never waits, follows no link, and accepts only a file that no other user can have written.
 std::optional<std::string> read_report(const std::string& path) {
   constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const FileDescriptor file(open(path.c_str(), kFlags));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The clock, deadline, environment and log of a run, or of one call within it. The caller makes it.
-// A part that has less time gets a copy with an earlier deadline.
+// A step with less time gets a copy with an earlier deadline.
 //
 // They are one value because they are one decision of the caller's, and pass together through every
 // layer between a plugin and a socket: whoever retries must know how long, by which clock, whether
-// it may, and whom to tell what a server said. As parameters each would be in the signature of layers
-// that only hand it on, and one that is left out would be a call without a deadline.
+// it may, and whom to tell what a server said. As parameters each would be in the signature of
+// layers that only hand it on, and one that is left out would be a call without a deadline.
 #pragma once
 
 #include <execcred/base/clock.hpp>

@@ -23,8 +23,8 @@ Result<std::string> expand_template(std::string_view text, std::string_view clus
 // Whether it can be expanded only where the client sends spec.cluster.
 bool needs_cluster_info(std::string_view text, bool has_cluster_name);
 
-// Whether a template of Go's, "{{ .ClusterProfileName }}", stands in the text: nobody wants such a
-// name, so whatever should have filled it in did not.
+// Whether a template of Go's, "{{ .ClusterProfileName }}", stands in the text: no name looks like
+// this, so the program that should have expanded it did not.
 bool has_unexpanded_template(std::string_view text);
 
 }  // namespace execcred

@@ -47,8 +47,8 @@ std::string utf8_of(const ASN1_STRING& string);
 // nullopt for a malformed time.
 std::optional<std::chrono::sys_seconds> time_of(const ASN1_TIME* time);
 
-// What follows fails (no_credential) with "is …" or "has …". This puts "ROLE SUBJECT" before it, so
-// that a subject is written only where somebody reads it.
+// The functions below fail (no_credential) with "is …" or "has …". This one puts "ROLE SUBJECT"
+// before the message, so that a subject is formatted only for a message.
 Status name_certificate(Status status, std::string_view role, const X509& certificate);
 
 Error malformed_extension(int nid);

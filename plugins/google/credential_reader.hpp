@@ -15,7 +15,7 @@ Result<SecretString> required_secret(const json::ObjectReader& reader, std::stri
 // The same without control characters; empty if it is absent.
 Result<SecretString> optional_secret(const json::ObjectReader& reader, std::string_view name);
 
-// A whole number within these bounds, or nothing where it is not there.
+// A whole number within these bounds, or nullopt if it is absent.
 Result<std::optional<int>> optional_number(const json::ObjectReader& reader, std::string_view name,
                                            int least, int most);
 

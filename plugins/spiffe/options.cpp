@@ -24,7 +24,7 @@ Result<SvidType> parse_type(const std::string& text) {
   return wrong(in_quotes(text) + " is neither jwt nor x509");
 }
 
-// An agent would say Unavailable to an empty one, as if trying again helped.
+// An agent answers Unavailable for an empty one, as if a retry would help.
 Result<std::string> parse_audience(const std::string& text) {
   if (!trim(text).empty()) return text;
   return wrong("an audience is empty");

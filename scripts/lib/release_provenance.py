@@ -116,7 +116,7 @@ def statement(arguments, components):
                                          *python_packages(arguments.root),
                                          *npm_packages(arguments.root),
                                          *go_modules(arguments.root)]},
-            # No time of a run: it would differ in each, and these bytes are the same in all.
+            # No time of a run, because these bytes are equal in all runs.
             "runDetails": {"builder": {"id": arguments.builder}}}}
 
 
