@@ -22,7 +22,7 @@ SERVER = "https://127.0.0.1:1"
 VERSION = "client.authentication.k8s.io/v1"
 EXEC_INFO = {"apiVersion": VERSION, "kind": "ExecCredential",
              "spec": {"interactive": False, "cluster": {"server": SERVER}}}
-# What connect-refused ends with: all clusters fail, and may work later.
+# The exit code for connect-refused: all clusters fail, and may work later.
 UNAVAILABLE = 3
 # In each round.
 VERSION_RUNS = 50

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What execcred-token-file is given by a client and by the kubelet, at its usual size. Sourced.
+# The input of execcred-token-file from a client and from the kubelet, at its usual size. Sourced.
 
 # Also the API server's issuer, and so the audience of tokens that ask for none.
 INPUT_AUDIENCE=https://kubernetes.default.svc.cluster.local

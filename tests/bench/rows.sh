@@ -135,7 +135,7 @@ END
   chmod 600 "$input"/{external,service}-account.json
 }
 
-# What the clouds' plugins do without asking anybody.
+# The cloud plugins' work without a request.
 add_clouds() {
   local url kind cached
   url=$(cat "$input/token-url")

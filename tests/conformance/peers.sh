@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Puts plugins of other projects through the conformance suite, by the rules that hold for any plugin,
-# and writes docs/conformance-results.md. The plugins are built from their Go modules, which are pinned
-# by version and hash (tests/conformance/peers); none gets a credential that is anybody's.
+# Puts plugins of other projects through the conformance suite, by the rules that hold for any
+# plugin, and writes docs/conformance-results.md. The plugins are built from their Go modules, which
+# are pinned by version and hash (tests/conformance/peers); none gets a real credential.
 #
 #   tests/conformance/peers.sh            all plugins
 #   tests/conformance/peers.sh --stdout   prints the page instead of writing it

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 BUILD_LIMIT, TEST_LIMIT = 900, 300  # seconds
-# Test programs that run none of ours but what their own targets build.
+# Test programs that run only programs of their own targets.
 ALONE = {"unit", "http", "oauth", "cache", "hub", "x509", "spiffe-library"}
 CASES = re.compile(r"test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(\d+) failed")
 

@@ -22,7 +22,7 @@ FINDINGS = re.compile(r"cli/(lint_|migrate/(?!document))")
 # A helper that makes errors, and which of its arguments is the message.
 HELPERS = {"wrong": 0, "unusable": None, "cannot_write": 0, "field_error": 1, "not_alone": 1,
            "malformed": 0}
-# What the helper puts before the argument.
+# The helper's text before the argument.
 LEADS = {"field_error": ANY + " ", "cannot_write": "cannot write to standard output: ",
          "not_alone": "user '" + ANY + "' of the hub's kubeconfig has "}
 # Code spans with fewer characters than these, beside …, would explain anything.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What the Debian package promises to someone who installs it. Sourced, after common.sh.
+# Checks of the installed Debian package. Sourced, after common.sh.
 
 # shellcheck source=tests/bench/input.sh
 . "$EXECCRED_ROOT/tests/bench/input.sh"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What cmake --install gives to a program that uses the library. Sourced by checks.sh.
+# Checks of the installed library for a program that uses it. Sourced by checks.sh.
 
 LIBRARY_PAGE=$EXECCRED_ROOT/docs/library.md
 WARNINGS=(-Wall -Wextra -Wpedantic -Werror)
@@ -131,7 +131,7 @@ write_controller_files() {
   "args": ["--token-file=$1/volume/token", "--allow-server=https://spoke-1.example.com:6443"],
   "provideClusterInfo": true, "interactiveMode": "Never"}}]}
 END
-  # What the mapping does not know is passed over.
+  # A provider that the mapping lacks is ignored.
   cp "$EXECCRED_ROOT/config/examples/clusterprofile-access-providers.yaml" "$1/profiles.yaml"
 }
 controller_gets_credential() {

@@ -51,7 +51,7 @@ gives_up() {
 # For what starts before the plugin's timer: namespaces, sudo, an emulator.
 DNS_MARGIN=700
 
-# without_answer SERVER: nobody says anything about the name.
+# without_answer SERVER: no server answers for the name.
 without_answer() {
   resolv_conf "nameserver $1"
   gives_up 3 "timed out after 2s" "while asking the token endpoint" idp.fleet.test

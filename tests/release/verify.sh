@@ -42,7 +42,7 @@ swap() { mv "$1" between && mv "$2" "$1" && mv between "$2"; }
 # add_to_sums LINE: as the key's owner could by mistake.
 # Signed anew in all forms, by the key's owner.
 add_to_sums() { echo "$1" >>SHA256SUMS && sign_with "$VERIFY_DIR/key.pem"; }
-# A second name for a file, of a version that nobody published.
+# A second name for a file, of a version that was never published.
 rename_in_sums() { mv "$1" "$2" && sed -i "s/$1/$2/" SHA256SUMS; }
 
 make_signed_release() {

@@ -89,7 +89,7 @@ REQUEST_FILTER='
    lifetime: $headers["x-aws-ec2-metadata-token-ttl-seconds"],
    metadata_token: $headers["x-aws-ec2-metadata-token"]}'
 
-# A command that fails has made its requests all the same.
+# A failed command has made its requests too.
 asked() {
   local before
   before=$(wc -l <"$AWS/requests")

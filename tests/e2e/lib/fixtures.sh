@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What the checks are given: ServiceAccounts and their tokens in a namespace
-# per suite, token volumes, and the files that point clients at a plugin.
+# The inputs of the checks: ServiceAccounts and their tokens in a namespace per suite, token
+# volumes, and the files that point clients at a plugin.
 
 SERVER=$(cat "$E2E_CLUSTER/server")
 CA_FILE=$E2E_CLUSTER/pki/ca.crt

@@ -25,7 +25,7 @@ choose_suites() {
   for name in "$@"; do
     file=$(suite_files | grep -E "/[0-9]+-$name\.sh$") || fail "no suite '$name'; try: $(suite_names | xargs)"
     SUITES+=("$file")
-    # The suite that is left out unless somebody asks for it.
+    # The suite that is skipped unless it is requested.
     [ "$name" != oidc-keycloak ] || export EXECCRED_E2E_KEYCLOAK=1
   done
 }

@@ -9,7 +9,7 @@
 
 STATIC_SECRET=$EXECCRED_BIN/execcred-static-secret
 EXAMPLES=$EXECCRED_ROOT/config/static-secret
-# Whom the certificates of client_certificate name.
+# The user in the certificates of client_certificate.
 CERTIFICATE_USER=fleet-member
 # What an example's files hold in place of it.
 CA_DATA=$(base64 -w0 "$CA_FILE")

@@ -6,9 +6,8 @@
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
 
-# What a case sets: arguments, for the plugin besides its token file; cluster,
-# which the client is told of; status, the plugin's; error, a part of the error
-# line; details, what else stands on stderr.
+# What a case sets: arguments, for the plugin besides its token file; cluster, which the client
+# gets; status, the plugin's; error, a part of the error line; details, other lines on stderr.
 reset_case() {
   arguments=()
   cluster=$(cluster_json)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Python's kubernetes package tells the plugin of the kubeconfig's cluster as
-# it stands there, and takes a credential for expired five minutes early. When
-# the plugin fails it logs the reason and goes on as nobody.
+# Python's kubernetes package tells the plugin of the kubeconfig's cluster as it stands there, and
+# takes a credential for expired five minutes early. When the plugin fails it logs the reason and
+# continues without a user.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
@@ -45,7 +45,7 @@ the_server_is_checked() { # VERSION
   expect_answer python whoami reader
 }
 
-# expect_refusal TEXT...: the plugin's reason is in the client's log; the API server sees nobody.
+# expect_refusal TEXT...: the plugin's reason is in the client's log; the API server sees no user.
 expect_refusal() {
   expect_status 1
   expect_stdout "error 403 Forbidden"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Who writes a ClusterProfile chooses a Secret and a server. What execcred-static-secret
-# refuses then, although the hub would hand over the Secret, and what allows it.
+# The writer of a ClusterProfile chooses a Secret and a server. What execcred-static-secret refuses
+# then, although the hub would hand over the Secret, and what allows it.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"

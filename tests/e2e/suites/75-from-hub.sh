@@ -109,7 +109,7 @@ the_missing_rule_is_told() { # ACCOUNT
   [ ! -e config ] || unexpected "no file"
 }
 
-# Who may list in one namespace may not list in all.
+# A user that may list in one namespace may not list in all.
 all_namespaces_need_a_cluster_role() {
   inventory lister
   run "$EXECCRED" kubeconfig -m mapping.json --from-hub --kubeconfig hub.json

@@ -173,7 +173,7 @@ a_cluster_made_again_gets_a_secret_of_its_own() {
     "$(admin -n "$TO" get secret a-token -o json | jq -r '.metadata.annotations["execcred.io/clusterprofile-uid"]')"
 }
 
-# What a killed run may not leave, and what nobody may touch.
+# Leftovers that a killed run must not have, and targets that must not change.
 folders_are_whole() {
   local folder
   for folder in out/fleet/*/; do

@@ -15,7 +15,7 @@ create_account other
 DEX_USER=dex:$(user_of workload)
 allow_users "$DEX_USER"
 
-# What every exchange here has in common.
+# The common options of every exchange.
 printf '%s\n' "$CLIENT_SECRET" >"$SUITE_DIR/secret"
 EXCHANGE=(--flow=token-exchange --subject-token-type=id_token --requested-token-type=id_token
   --param=connector_id=kubernetes --client-id=plugin --client-secret-file="$SUITE_DIR/secret"

@@ -164,7 +164,7 @@ $OTHER_KEYS" ""
   expect_used ""
 }
 
-# What botocore takes for a mistake is one.
+# Mistakes for botocore are mistakes here too.
 mistakes_are_the_same() {
   local config
   while IFS= read -r -d '' config; do

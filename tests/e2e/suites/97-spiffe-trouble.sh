@@ -11,7 +11,7 @@
 JWT=(--type=jwt --audience="$AUDIENCE")
 # A user that no entry and no other process of this machine has.
 OTHER_USER=54321
-# What a process may need on a busy machine besides its --timeout.
+# The time that a process may need on a busy machine besides its --timeout.
 SLACK_MS=2000
 
 # before SECONDS WORKLOAD ARGUMENT...: runs the plugin with this --timeout, and it keeps it.
@@ -30,7 +30,7 @@ no_agent() { # TYPE
   expect_refused 3 "$SPIRE_SOCKET"
 }
 
-# What an agent leaves behind that did not end in order.
+# Leftovers of an agent that did not end properly.
 a_socket_without_an_agent() {
   spire_up
   kill -KILL "$(pid_of agent)"

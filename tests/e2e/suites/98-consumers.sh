@@ -40,7 +40,7 @@ the_api_server_takes() { # FILE
 # pod FILTER: of the object on standard output.
 expect_of_pod() { expect_json ".spec.template.spec | $1" "$2"; }
 
-# What both ways have in common: a volume that the controller reads and cannot write.
+# The common part: a volume that the controller can read and not write.
 expect_plugins_mounted() {
   expect_of_pod '[.containers[0].volumeMounts[] | select(.name == "plugins")] |
     map("\(.mountPath) \(.readOnly)") | join(",")' "/plugins true"
