@@ -98,12 +98,13 @@ void Doctor::add_log_options(CommandOptions& options) {
               {.value = "PATH",
                .help = "Show the runs in the plugins' --log-file, and examine nothing",
                .takes = Takes::file});
-  options.add_parsed("since", since_,
-                     {.value = "DURATION", .help = "With --log: only the runs of this last time"},
-                     [](const std::string& text) -> Result<std::optional<Duration>> {
-                       const Duration duration = TRY(parse_days(text));
-                       return std::optional(duration);
-                     });
+  options.add_parsed(
+      "since", since_,
+      {.value = "DURATION", .help = "With --log: only runs that are not older than this"},
+      [](const std::string& text) -> Result<std::optional<Duration>> {
+        const Duration duration = TRY(parse_days(text));
+        return std::optional(duration);
+      });
 }
 
 // The first option of an examination; an explicitly given default counts as absent.
