@@ -22,7 +22,7 @@ class DoctorFaultsTest(unittest.TestCase):
                          "run scripts/generate")
 
     def test_there_are_sixty_faults_and_no_two_are_the_same(self):
-        self.assertGreaterEqual(len(self.rows), 60)
+        self.assertGreaterEqual(sum(cause != "none" for _, cause, _ in self.rows), 60)
         names = [name for name, _, _ in self.rows]
         self.assertEqual(len(names), len(set(names)))
 

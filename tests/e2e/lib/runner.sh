@@ -12,7 +12,8 @@ suite_names() {
 }
 
 prepare_parts() {
-  need_packages ca-certificates curl gcc jq libc6-dev openssl python3-jsonschema tinyproxy-bin
+  need_packages apache2-bin ca-certificates curl gcc jq libc6-dev openssl python3-jsonschema \
+    tinyproxy-bin
   build_parts
 }
 

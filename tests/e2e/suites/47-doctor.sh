@@ -8,6 +8,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
 # shellcheck source=tests/e2e/lib/spire.sh
 . "$E2E_DIR/lib/spire.sh"
+# shellcheck source=tests/e2e/lib/web.sh
+. "$E2E_DIR/lib/web.sh"
 trap 'cluster_stop; rm -rf "$SPIRE_OPEN"' EXIT
 
 ISSUER_KEY=$SUITE_DIR/issuer.key
@@ -182,6 +184,43 @@ mismatched_key() {
   openssl ecparam -name prime256v1 -genkey -noout -out jane.key
   give_certificate ./jane
 }
+ended_certificate() {
+  cp "$E2E_CLUSTER"/pki/ca.{crt,key} .
+  openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=jane \
+    -keyout jane.key -out jane.csr 2>/dev/null
+  openssl x509 -req -in jane.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days -1 -out jane.crt 2>/dev/null
+  give_certificate ./jane
+}
+an_answer_that_is_over() {
+  jq -n '{kind: "ExecCredential", apiVersion: "client.authentication.k8s.io/v1",
+    status: {token: "opaque", expirationTimestamp: "2020-01-01T00:00:00Z"}}' >answer.json
+  script "cat $PWD/answer.json"
+}
+# The same token, but of an hour that is to come.
+a_token_of_tomorrow() {
+  token "$(sign_jwt "$SIGNING_KEY" "$(jwt_claims "$(cat token)" | jq -c \
+    '(now + 3600 | floor) as $begin | .nbf = $begin | .iat = $begin | .exp = $begin + 3600')")"
+}
+a_key_for_a_token() { token "$(cat "$ISSUER_KEY")"; }
+a_program_for_a_terminal() { change_exec '.interactiveMode = "Always"'; }
+a_wrong_variable() { change_exec '.env = [{name: "EXECCRED_TIMEOUT", value: "forever"}]'; }
+a_profile_that_names_a_file() {
+  change_cluster '.extensions = [{name: "client.authentication.k8s.io/exec",
+    extension: {tokenFile: "/etc/shadow"}}]'
+}
+
+# What stands in the API server's place.
+at_site() { change_cluster '.server = $server' --arg server "$1"; }
+a_web_server() { at_site "$FOREIGN_SITE"; }
+a_redirect_to_a_login() { at_site "$MOVED_SITE"; }
+a_web_server_that_wants_a_login() { at_site "$LOGIN_SITE"; }
+a_web_server_that_forbids() { at_site "$FORBIDDING_SITE"; }
+a_server_that_breaks() { at_site "$BROKEN_SITE"; }
+a_balancer_without_a_backend() { at_site "$BALANCER_SITE"; }
+a_busy_server() { at_site "$BUSY_SITE"; }
+a_server_of_old_tls() { at_site "$OLD_SITE"; }
+a_server_without_tls() { at_site "$PLAIN_SITE"; }
+a_server_that_is_silent() { at_site "$SILENT_SITE"; }
 
 # The clock of doctor and the plugin, so many seconds before the server's.
 clock() { CLOCK=(env "LD_PRELOAD=$SUITE_DIR/shifted_clock.so" "CLOCK_AHEAD=$1"); }
@@ -262,6 +301,8 @@ tinyproxy_start "ConnectPort 563"
 STRICT_PROXY=$PROXY
 tinyproxy_start "BasicAuth fleet s3cret"
 LOGIN_PROXY=$PROXY
+web_start "$SUITE_DIR/web" "$E2E_CLUSTER/pki"
+silent_port "$SUITE_DIR/silent"
 spire_start
 entry controller controller
 spire_agent_start
@@ -307,6 +348,23 @@ person unauthorized-other 1
 revoked unauthorized-revoked 1
 foreign_certificate unauthorized-unknown-ca 1
 own_certificate none 0
+ended_certificate certificate-expired 1
+an_answer_that_is_over credential-expired 1
+a_token_of_tomorrow credential-not-yet-valid 1
+a_key_for_a_token source-refused 1
+a_program_for_a_terminal interaction-needed 1
+a_wrong_variable config-refused 1
+a_profile_that_names_a_file config-refused 1
+a_web_server not-a-kubernetes-api 1
+a_redirect_to_a_login not-a-kubernetes-api 1
+a_web_server_that_wants_a_login not-a-kubernetes-api 1
+a_web_server_that_forbids not-a-kubernetes-api 1
+a_server_that_breaks server-error 3
+a_balancer_without_a_backend server-error 3
+a_busy_server server-throttled 3
+a_server_of_old_tls tls-protocol 3
+a_server_without_tls tls-no-https 1
+a_server_that_is_silent connect-timeout 3
 forbidden forbidden 1
 ca_ends_soon ca-expires-soon 0
 a_proxy none 0

@@ -78,35 +78,52 @@ request_of() {
       "subject=CN=fleet-controller,O=fleet" ]
 }
 
-sign() { # NAME
+# sign NAME [OPTION...]: the options are those of openssl x509, for another certificate than was asked.
+sign() {
   openssl x509 -req -in request.csr -CA "$E2E_CLUSTER/pki/ca.crt" -CAkey "$E2E_CLUSTER/pki/ca.key" \
-    -days 1 -extfile <(echo extendedKeyUsage=clientAuth) -out signed.crt 2>openssl.log
+    -days 1 -extfile <(echo extendedKeyUsage=clientAuth) "${@:2}" -out signed.crt 2>openssl.log
   admin get --raw "$REQUESTS/$1" | jq --arg certificate "$(base64 -w0 signed.crt)" \
     '.status.certificate = $certificate' >with-certificate.json
   admin replace --raw "$REQUESTS/$1/status" -f with-certificate.json >/dev/null
 }
 
-pending_names() {
+# Those without a decision, and those that are approved and have no certificate.
+open_names() {
   admin get csr -o json |
-    jq -r --arg user "$BOOTSTRAPPER" \
-      '.items[] | select(.spec.username == $user and .status.conditions == null) | .metadata.name'
+    jq -r --arg user "$BOOTSTRAPPER" '.items[]
+      | select(.spec.username == $user and .status.certificate == null
+          and all(.status.conditions[]?; .type == "Approved"))
+      | .metadata.name'
 }
 
-approve_all() {
+approve_all() { # [OPTION...]: sign's
   local name
   while sleep 0.2; do
-    for name in $(pending_names); do
+    for name in $(open_names); do
       request_of "$name" || continue
       admin certificate approve "$name" >/dev/null
-      sign "$name"
+      sign "$name" "$@"
     done
   done
 }
 
-# approver: works in a directory of its own until the check ends.
-approver() {
-  mkdir approver
-  (cd approver && approve_all) >approver.log 2>&1 &
+# Its end comes between the approval and the certificate.
+approve_one() {
+  local name
+  while sleep 0.2; do
+    for name in $(open_names); do
+      request_of "$name" || continue
+      admin certificate approve "$name" >/dev/null
+      return
+    done
+  done
+}
+
+# approver [OPTION...]: works in a directory of its own until the check ends.
+approver() { in_the_background approve_all "$@"; }
+in_the_background() {
+  mkdir -p approver
+  (cd approver && "$@") >approver.log 2>&1 &
 }
 
 # --- tokens
@@ -206,6 +223,36 @@ a_deleted_request_is_made_again() {
   expect_equal "the key" "$key" "$(openssl x509 -in made.crt -noout -pubkey)"
 }
 
+an_approver_may_die() {
+  bootstrap_kubeconfig
+  approver
+  kill "$!"
+  wait "$!" || true
+  ask "${CERTIFICATE[@]}" --timeout=2s
+  expect_refused_by_bootstrap 3 "is pending: nobody has approved it yet"
+  in_the_background approve_one
+  ask "${CERTIFICATE[@]}" --timeout=5s
+  expect_refused_by_bootstrap 3 "is approved, and its signer has issued no certificate yet"
+  approver
+  ask "${CERTIFICATE[@]}" --timeout=30s
+  expect_success
+  jq -r .status.clientCertificateData stdout >made.crt
+  expect_equal "the key of the one request" "$(openssl req -in approver/request.csr -noout -pubkey)" \
+    "$(openssl x509 -in made.crt -noout -pubkey)"
+}
+
+another_certificate_is_refused() { # TEXT OPTION...
+  bootstrap_kubeconfig
+  approver "${@:2}"
+  ask "${CERTIFICATE[@]}" --timeout=30s
+  expect_refused_by_bootstrap 1 "$1"
+}
+
+another_key_is_refused() {
+  openssl ecparam -name prime256v1 -genkey -noout | openssl pkey -pubout -out other.pub
+  another_certificate_is_refused "is of another key than the request" -force_pubkey "$PWD/other.pub"
+}
+
 use_namespace bootstrap
 create_account reader
 for example in token-request csr; do
@@ -228,3 +275,9 @@ done
 check "a pending request is resumed" a_pending_request_is_resumed
 check "a denied request has its reason" a_denied_request_has_its_reason
 check "a deleted request is made again with its key" a_deleted_request_is_made_again
+check "an approver may die, and go on later" an_approver_may_die
+check "a certificate of another key is refused" another_key_is_refused
+check "a certificate of another subject is refused" \
+  another_certificate_is_refused "has another subject than the request" -subj /O=fleet/CN=admin
+check "a certificate that has expired is refused" \
+  another_certificate_is_refused "has expired" -days -1
