@@ -3,7 +3,8 @@
 # execcred-oidc-federation, and what it is run with: identity providers over TLS on loopback, and a
 # cluster that trusts their tokens.
 #
-#   federation_start PROVIDER...     dex, oidc_provider, keycloak, or spire (spire.sh)
+#   federation_start PROVIDER...     dex, oidc_provider, keycloak, or spire (spire.sh); another one whose
+#                                    start_PROVIDER adds what the API server needs to CLUSTER_FLAGS
 #
 # leaves in FEDERATION: pki/ (the providers' authority, ca.crt, and the clients' keys), log/, and
 # cluster/, which becomes the cluster of the suite's checks. Its ServiceAccounts have an issuer that
@@ -18,6 +19,7 @@ FEDERATION_CA=$FEDERATION/pki/ca.crt
 # The audience that the cluster takes from each provider.
 # shellcheck disable=SC2034
 FEDERATED_AUDIENCE=k8s
+CLUSTER_FLAGS=()
 # Its characters are those that form-encoding changes.
 CLIENT_SECRET='s3c/ret+:% &='
 
@@ -37,7 +39,7 @@ federation_start() {
   # A cluster that is started again, for want of a port, must not end the providers.
   local CLUSTER_PIDS=()
   CLUSTER_ISSUER=$ISSUER_URL cluster_start "$FEDERATION/cluster" \
-    --authentication-config "$FEDERATION/authentication.json"
+    --authentication-config "$FEDERATION/authentication.json" "${CLUSTER_FLAGS[@]}"
   E2E_CLUSTER=$FEDERATION/cluster
   SERVER=$(cat "$E2E_CLUSTER/server")
   CA_FILE=$E2E_CLUSTER/pki/ca.crt

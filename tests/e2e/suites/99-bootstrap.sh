@@ -1,130 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# execcred-bootstrap and a real kube-apiserver: a stored kubeconfig becomes a ServiceAccount's token
-# and a client certificate, by the RBAC rules of config/bootstrap, and kubectl and client-go are
-# accepted with them. No controller runs there, so the approver here signs too, with the cluster's CA.
+# execcred-bootstrap and real kube-apiservers: a bootstrap credential of each kind becomes a
+# ServiceAccount's token and a client certificate, by the RBAC rules of config/bootstrap, and kubectl
+# and client-go are accepted with them.
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
-# shellcheck source=tests/e2e/lib/static_secret.sh
-. "$E2E_DIR/lib/static_secret.sh"
-
-BOOTSTRAP=$EXECCRED_BIN/execcred-bootstrap
-BOOTSTRAPPER=bootstrapper
-ACCOUNT=system:serviceaccount:fleet:controller
-TOKEN=(--via=token-request --service-account=fleet/controller)
-CERTIFICATE=(--via=csr --user=fleet-controller --group=fleet)
-REQUESTS=/apis/certificates.k8s.io/v1/certificatesigningrequests
-
-# bootstrap_kubeconfig [USER]: stored.json, whose user has a client certificate of that name.
-bootstrap_kubeconfig() {
-  CERTIFICATE_USER=${1:-$BOOTSTRAPPER} client_certificate client extendedKeyUsage=clientAuth
-  kubeconfig_json "$(jq -n --arg certificate "$(base64 -w0 client/client.crt)" \
-    --arg key "$(base64 -w0 client/client.key)" \
-    '{"client-certificate-data": $certificate, "client-key-data": $key}')" >stored.json
-  chmod 600 stored.json
-}
-
-# arguments ARGUMENT...: prints all of them as a JSON array, with the inner plugin's.
-arguments() {
-  local inner
-  inner=$(jq -cn '$ARGS.positional' --args -- "$STATIC_SECRET" "--kubeconfig-file=$PWD/stored.json")
-  jq -cn '$ARGS.positional' --args -- "$@" "--credential=$inner" "--allow-server=$SERVER" \
-    "--cache-dir=$PWD/cache"
-}
-
-# ask ARGUMENT...: runs the plugin as a client does.
-ask() {
-  local all
-  mapfile -t all < <(arguments "$@" | jq -r '.[]')
-  KUBERNETES_EXEC_INFO=$(exec_info null) run "$BOOTSTRAP" "${all[@]}"
-}
-
-expect_refused_by_bootstrap() { # STATUS TEXT...
-  expect_status "$1"
-  expect_no_stdout
-  expect_error_line execcred-bootstrap "${@:2}"
-}
-
-# exec_of ARGUMENT...: users[].user.exec.
-exec_of() { exec_config v1 "$BOOTSTRAP" | jq --argjson arguments "$(arguments "$@")" '.args = $arguments'; }
-
-# accepted_as USER ARGUMENT...: by kubectl, and by client-go for a ClusterProfile.
-accepted_as() {
-  local user=$1
-  shift
-  write_kubeconfig config "$(exec_of "$@")"
-  run kubectl --kubeconfig config auth whoami -o json
-  expect_success
-  expect_json .status.userInfo.username "$user"
-  run kubectl --kubeconfig config get namespaces -o name
-  expect_success
-  expect_in stdout namespace/fleet
-  write_mapping mapping.json "$(exec_of "$@")"
-  write_profile profile.json spoke accessProviders
-  run cpget -clusterprofile-provider-file mapping.json -clusterprofile profile.json
-  expect_success
-  expect_stdout "ok $user"
-}
-
-# --- the approver
-
-# request_of NAME: request.csr and request.json, whose requester and subject are those that it knows.
-request_of() {
-  admin get --raw "$REQUESTS/$1" >request.json
-  jq -r .spec.request request.json | base64 -d >request.csr
-  [ "$(jq -r .spec.username request.json)" = "$BOOTSTRAPPER" ] &&
-    [ "$(openssl req -in request.csr -noout -subject -nameopt RFC2253)" = \
-      "subject=CN=fleet-controller,O=fleet" ]
-}
-
-# sign NAME [OPTION...]: the options are those of openssl x509, for another certificate than was asked.
-sign() {
-  openssl x509 -req -in request.csr -CA "$E2E_CLUSTER/pki/ca.crt" -CAkey "$E2E_CLUSTER/pki/ca.key" \
-    -days 1 -extfile <(echo extendedKeyUsage=clientAuth) "${@:2}" -out signed.crt 2>openssl.log
-  admin get --raw "$REQUESTS/$1" | jq --arg certificate "$(base64 -w0 signed.crt)" \
-    '.status.certificate = $certificate' >with-certificate.json
-  admin replace --raw "$REQUESTS/$1/status" -f with-certificate.json >/dev/null
-}
-
-# Those without a decision, and those that are approved and have no certificate.
-open_names() {
-  admin get csr -o json |
-    jq -r --arg user "$BOOTSTRAPPER" '.items[]
-      | select(.spec.username == $user and .status.certificate == null
-          and all(.status.conditions[]?; .type == "Approved"))
-      | .metadata.name'
-}
-
-approve_all() { # [OPTION...]: sign's
-  local name
-  while sleep 0.2; do
-    for name in $(open_names); do
-      request_of "$name" || continue
-      admin certificate approve "$name" >/dev/null
-      sign "$name" "$@"
-    done
-  done
-}
-
-# Its end comes between the approval and the certificate.
-approve_one() {
-  local name
-  while sleep 0.2; do
-    for name in $(open_names); do
-      request_of "$name" || continue
-      admin certificate approve "$name" >/dev/null
-      return
-    done
-  done
-}
-
-# approver [OPTION...]: works in a directory of its own until the check ends.
-approver() { in_the_background approve_all "$@"; }
-in_the_background() {
-  mkdir -p approver
-  (cd approver && "$@") >approver.log 2>&1 &
-}
+# shellcheck source=tests/e2e/lib/federation.sh
+. "$E2E_DIR/lib/federation.sh"
+# shellcheck source=tests/e2e/lib/spire.sh
+. "$E2E_DIR/lib/spire.sh"
+# shellcheck source=tests/e2e/lib/aws.sh
+. "$E2E_DIR/lib/aws.sh"
+# shellcheck source=tests/e2e/lib/bootstrap.sh
+. "$E2E_DIR/lib/bootstrap.sh"
 
 # --- tokens
 
@@ -164,8 +53,8 @@ revoked_rights_name_the_rule() {
 }
 
 an_unknown_identity_is_reported() {
+  bootstrap_kubeconfig
   kubeconfig_json "$(token_user "$(forged_token "$(request_token reader)")")" >stored.json
-  chmod 600 stored.json
   ask "${TOKEN[@]}"
   expect_refused_by_bootstrap 1 "401 Unauthorized"
 }
@@ -208,6 +97,13 @@ a_denied_request_has_its_reason() {
   expect_refused_by_bootstrap 1 "'$name' was denied: KubectlDeny"
 }
 
+a_denial_ends_the_wait() {
+  bootstrap_kubeconfig
+  in_the_background deny_all
+  ask "${CERTIFICATE[@]}" --timeout=30s
+  expect_refused_by_bootstrap 1 "was denied: KubectlDeny"
+}
+
 a_deleted_request_is_made_again() {
   local name key
   bootstrap_kubeconfig
@@ -231,7 +127,8 @@ an_approver_may_die() {
   ask "${CERTIFICATE[@]}" --timeout=2s
   expect_refused_by_bootstrap 3 "is pending: nobody has approved it yet"
   in_the_background approve_one
-  ask "${CERTIFICATE[@]}" --timeout=5s
+  wait "$!"
+  ask "${CERTIFICATE[@]}" --timeout=2s
   expect_refused_by_bootstrap 3 "is approved, and its signer has issued no certificate yet"
   approver
   ask "${CERTIFICATE[@]}" --timeout=30s
@@ -253,14 +150,150 @@ another_key_is_refused() {
   another_certificate_is_refused "is of another key than the request" -force_pubkey "$PWD/other.pub"
 }
 
+# --- a bootstrap credential of each kind
+
+# become_stored: a kubeconfig in a Secret of the hub, which is another cluster.
+become_stored() {
+  BOOTSTRAPPER=bootstrapper
+  store_kubeconfig spoke
+  at_hub hub_kubeconfig hub.json "$NAMESPACE" reader
+  INNER=("$STATIC_SECRET" --convention=cluster-api "--kubeconfig=$PWD/hub.json")
+  CONFIG='{"clusterName": "spoke"}'
+}
+# store_kubeconfig CLUSTER: a kubeconfig of the current cluster becomes the hub's Secret CLUSTER-kubeconfig.
+store_kubeconfig() {
+  local kubeconfig
+  kubeconfig=$(certificate_kubeconfig)
+  at_hub store_secret "$1-kubeconfig" value "$kubeconfig" "$(jq -n --arg cluster "$1" '
+    {type: "cluster.x-k8s.io/secret", metadata: {labels: {"cluster.x-k8s.io/cluster-name": $cluster}}}')"
+}
+# at_hub COMMAND...: with the first cluster as the current one.
+at_hub() {
+  local E2E_CLUSTER=$HUB SERVER CA_FILE=$HUB/pki/ca.crt CA_DATA
+  SERVER=$(cat "$HUB/server")
+  CA_DATA=$(base64 -w0 "$CA_FILE")
+  "$@"
+}
+
+# A ServiceAccount's token becomes Dex's.
+become_federated() {
+  BOOTSTRAPPER=$DEX_USER
+  subject_token reader
+  INNER=("$FEDERATION_PLUGIN" --flow=token-exchange --issuer-url="$DEX_URL" --ca-file="$FEDERATION_CA"
+    --subject-token-file="$PWD/volume/token" --subject-token-type=id_token
+    --requested-token-type=id_token --param=connector_id=kubernetes --client-id=plugin
+    --client-secret-file="$SUITE_DIR/secret" --cache-dir="$PWD/cache"
+    --scope="openid profile audience:server:client_id:$FEDERATED_AUDIENCE")
+}
+
+become_spiffe() {
+  BOOTSTRAPPER=$SPIRE_USER
+  INNER=("$(workload bootstrapper)" --type=jwt --audience="$FEDERATED_AUDIENCE")
+}
+
+# The proxy is for the inner plugin, which asks STS: the API server is asked past it.
+become_eks() {
+  BOOTSTRAPPER=$EKS_USER
+  INNER=("$EXECCRED_BIN/execcred-aws" --cluster-id="$CLUSTER" --role-arn="$ROLE" --region=us-west-2
+    --cache-dir="$PWD/cache")
+  EXEC_ENV=$(jq -cn '$ARGS.positional | map(capture("(?<name>[^=]*)=(?<value>.*)"))' --args -- \
+    "${AWS_KEYS[@]}" AWS_EC2_METADATA_DISABLED=true "AWS_CA_BUNDLE=$AWS/ca.pem" \
+    "HTTPS_PROXY=http://$AWS_ADDRESS" NO_PROXY= no_proxy=)
+}
+
+becomes_a_token() { # KIND
+  "become_$1"
+  accepted_as "$ACCOUNT" "${TOKEN[@]}" --timeout=30s
+}
+
+becomes_a_certificate() { # KIND
+  "become_$1"
+  approver
+  accepted_as fleet-controller "${CERTIFICATE[@]}" --timeout=30s
+  expect_equal "the requester" "$BOOTSTRAPPER" "$(jq -r .spec.username approver/request.json)"
+}
+
+# One mapping and one cache, and each cluster's credential is of its own.
+two_clusters_are_told_apart() {
+  become_stored
+  at_hub store_kubeconfig home
+  accepted_as "$ACCOUNT" "${TOKEN[@]}"
+  CONFIG='{"clusterName": "home"}' at_hub accepted_as "$ACCOUNT" "${TOKEN[@]}"
+  CONFIG='{"clusterName": "spoke"}' accepted_as "$ACCOUNT" "${TOKEN[@]}"
+  run "$EXECCRED_BIN/execcred" get -m mapping.json -f profile.json -o token
+  expect_success
+  mv stdout token
+  expect_equal "the spoke's answer" 201 "$(answer_to token)"
+  expect_equal "the hub's answer" 401 "$(at_hub answer_to token)"
+}
+# answer_to TOKEN_FILE: the current cluster's status for a SelfSubjectReview.
+answer_to() {
+  curl -sS --noproxy '*' --cacert "$CA_FILE" -H "Authorization: Bearer $(cat "$1")" -o /dev/null \
+    -w '%{http_code}' --json '{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}' \
+    "$SERVER/apis/authentication.k8s.io/v1/selfsubjectreviews"
+}
+
+# --- a thousand at once
+
+# creations RESOURCE [SUBRESOURCE]: those that the API server has counted so far.
+creations() {
+  admin get --raw /metrics | awk -v resource="resource=\"$1\"" -v subresource="subresource=\"${2:-}\"" '
+    /^apiserver_request_total\{/ && /verb="POST"/ && index($0, resource) && index($0, subresource) {
+      sum += $2
+    }
+    END { print sum + 0 }'
+}
+
+# herd COUNT ARGUMENT...: so many at once, and each gets the one credential. They wait for the gate's
+# writer before they run.
+herd() {
+  local all count=$1 i pids=() failed=0
+  mapfile -t all < <(arguments "${@:2}" | jq -r '.[]')
+  KUBERNETES_EXEC_INFO=$(exec_info null)
+  export KUBERNETES_EXEC_INFO
+  mkfifo gate
+  mkdir herd
+  : >waiting
+  for ((i = 0; i < count; ++i)); do
+    (
+      echo >>waiting
+      : <gate
+      exec "$BOOTSTRAP" "${all[@]}"
+    ) >"herd/$i.out" 2>"herd/$i.err" &
+    pids+=("$!")
+  done
+  wait_until 60 all_wait "$count"
+  exec 9>gate
+  for i in "${!pids[@]}"; do
+    wait "${pids[i]}" || { failed=$((failed + 1)) && cat "herd/$i.err"; }
+  done
+  exec 9>&-
+  expect_equal "the number that failed" 0 "$failed"
+  expect_equal "the number of credentials" 1 "$(cat herd/*.out | sort -u | wc -l)"
+  expect_equal "the number of answers" "$count" "$(cat herd/*.out | wc -l)"
+}
+all_wait() { [ "$(wc -l <waiting)" -eq "$1" ]; }
+
+a_herd_makes_one_token() {
+  local before
+  bootstrap_kubeconfig
+  before=$(creations serviceaccounts token)
+  herd 1000 "${TOKEN[@]}" --timeout=60s
+  expect_equal "the number of requests" 1 "$(($(creations serviceaccounts token) - before))"
+}
+
+a_herd_makes_one_request() {
+  local before
+  bootstrap_kubeconfig
+  approver
+  before=$(creations certificatesigningrequests)
+  herd 1000 "${CERTIFICATE[@]}" --timeout=60s
+  expect_equal "the number of requests" 1 "$(($(creations certificatesigningrequests) - before))"
+}
+
 use_namespace bootstrap
 create_account reader
-for example in token-request csr; do
-  admin apply -f "$EXECCRED_ROOT/config/bootstrap/$example/rbac.yaml" >/dev/null
-done
-# The two examples' bindings have one name: here both users may list namespaces.
-admin create clusterrolebinding bootstrap-e2e --clusterrole fleet-controller --group fleet \
-  --serviceaccount fleet:controller >/dev/null
+bootstrap_rules
 admin create serviceaccount -n fleet admin >/dev/null
 
 check "a token of a ServiceAccount is accepted by kubectl and client-go" a_token_is_accepted
@@ -274,6 +307,7 @@ for key_type in ecdsa-p256 rsa-2048 ed25519; do
 done
 check "a pending request is resumed" a_pending_request_is_resumed
 check "a denied request has its reason" a_denied_request_has_its_reason
+check "a request that is denied while the plugin waits ends the wait" a_denial_ends_the_wait
 check "a deleted request is made again with its key" a_deleted_request_is_made_again
 check "an approver may die, and go on later" an_approver_may_die
 check "a certificate of another key is refused" another_key_is_refused
@@ -281,3 +315,46 @@ check "a certificate of another subject is refused" \
   another_certificate_is_refused "has another subject than the request" -subj /O=fleet/CN=admin
 check "a certificate that has expired is refused" \
   another_certificate_is_refused "has expired" -days -1
+
+# A second cluster, which trusts SPIRE, Dex, and tokens of AWS as EKS does.
+start_spire() {
+  SPIRE_PKI=$FEDERATION/pki
+  spire_start
+  entry bootstrapper bootstrapper
+  spire_agent_start
+}
+
+start_eks() {
+  local kubeconfig=$FEDERATION/webhook.json
+  aws_start
+  background "$FEDERATION/log/eks" env -i HTTPS_PROXY="http://$AWS_ADDRESS" SSL_CERT_FILE="$AWS/ca.pem" \
+    "$E2E_EKS" review "$AWS" "$CLUSTER" aws
+  started eks test -s "$AWS/review" || fail "the webhook did not start"
+  jq -n --arg server "http://$(cat "$AWS/review")" '{apiVersion: "v1", kind: "Config",
+    clusters: [{name: "eks", cluster: {server: $server}}], users: [{name: "eks", user: {}}],
+    contexts: [{name: "eks", context: {cluster: "eks", user: "eks"}}], "current-context": "eks"}' \
+    >"$kubeconfig"
+  CLUSTER_FLAGS+=(--authentication-token-webhook-config-file "$kubeconfig"
+    --authentication-token-webhook-version v1)
+}
+
+HUB=$E2E_CLUSTER
+allow reader get
+federation_start spire dex eks
+CA_DATA=$(base64 -w0 "$CA_FILE")
+use_namespace bootstrap
+create_account reader
+printf '%s\n' "$CLIENT_SECRET" >"$SUITE_DIR/secret"
+DEX_USER=dex:$(user_of reader)
+SPIRE_USER=$SPIRE_DOMAIN/bootstrapper
+EKS_USER=arn:aws:iam::123456789012:role/reader
+bootstrap_rules "$DEX_USER" "$SPIRE_USER" "$EKS_USER"
+
+for kind in stored federated spiffe eks; do
+  check "a second cluster: a bootstrap credential that is $kind becomes a token" becomes_a_token "$kind"
+  check "a second cluster: a bootstrap credential that is $kind becomes a certificate" \
+    becomes_a_certificate "$kind"
+done
+check "one mapping and one cache for two clusters" two_clusters_are_told_apart
+check "1,000 processes at once make one TokenRequest" a_herd_makes_one_token
+check "1,000 processes at once make one CertificateSigningRequest" a_herd_makes_one_request

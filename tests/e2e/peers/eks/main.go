@@ -6,6 +6,7 @@
 //
 //	eks serve DIR                            STS, an instance and a container's agent
 //	eks verify CLUSTER PARTITION <TOKEN      what the verifier says of a token
+//	eks review DIR CLUSTER PARTITION         the verifier as an API server's webhook
 //	eks sign HOST REGION CLUSTER TIME <KEYS  the token that the SDK's signer makes
 //	eks mint DIR SUBJECT AUDIENCE SECONDS    a web identity that STS trusts
 package main
@@ -31,7 +32,7 @@ func main() {
 
 func run(arguments []string) error {
 	if len(arguments) == 0 {
-		return errors.New("serve, verify, sign or mint?")
+		return errors.New("serve, verify, review, sign or mint?")
 	}
 	command, arguments := arguments[0], arguments[1:]
 	switch {
@@ -39,6 +40,8 @@ func run(arguments []string) error {
 		return serve(arguments[0])
 	case command == "verify" && len(arguments) == 2:
 		return verify(arguments[0], arguments[1])
+	case command == "review" && len(arguments) == 3:
+		return review(arguments[0], arguments[1], arguments[2])
 	case command == "sign" && len(arguments) == 4:
 		return sign(context.Background(), arguments[0], arguments[1], arguments[2], arguments[3])
 	case command == "mint" && len(arguments) == 4:
