@@ -18,9 +18,9 @@ BODY = re.compile(r"'([^'|]+)\|([a-z-]+)\|([013])'")
 CHECK = re.compile(r'check "([^"$]+)" \\?\s*fault ([a-z-]+) ([013]) ')
 HEAD = """# The faults that execcred doctor is tested with
 
-Each of these is made in the real thing: a kube-apiserver, SPIRE, a proxy, a web server in the API server's
-place, a clock that is wrong. [`execcred doctor`](doctor.md) must name the cause beside it, and end with
-that exit code. `scripts/e2e doctor` runs them all. A row of
+Each of these is made in the real thing: a kube-apiserver, SPIRE, Dex, a proxy, a web server in the API
+server's place, a clock that is wrong. [`execcred doctor`](doctor.md) must name the cause beside it, and end
+with that exit code. `scripts/e2e doctor` runs them all. A row of
 [the suite](../tests/e2e/suites/47-doctor.sh) is a line and a function that spoils a working cluster.
 
 {faults} faults of {causes} causes; {good} rows without a cause must work.

@@ -6,6 +6,10 @@
 
 # shellcheck source=tests/e2e/lib/suite.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/suite.sh"
+# shellcheck source=tests/e2e/lib/federation.sh
+. "$E2E_DIR/lib/federation.sh"
+# shellcheck source=tests/e2e/lib/static_secret.sh
+. "$E2E_DIR/lib/static_secret.sh"
 # shellcheck source=tests/e2e/lib/spire.sh
 . "$E2E_DIR/lib/spire.sh"
 # shellcheck source=tests/e2e/lib/web.sh
@@ -280,6 +284,49 @@ an_agent_that_hangs() {
   kill -STOP "$(pid_of agent)"
 }
 
+# What Dex gives execcred-oidc-federation for a token of an issuer that Dex trusts.
+dex_token() {
+  sign_jwt "$FEDERATION/cluster/pki/sa.key" "$(jq -nc --arg iss "$ISSUER_URL" \
+    '{iss: $iss, sub: "jane", aud: $iss, exp: (now + 3600 | floor), iat: (now | floor)}')" >subject
+  printf '%s\n' "$CLIENT_SECRET" >secret
+  chmod 600 subject secret
+  change mapping.json '.providers[0].execConfig = $exec' --argjson exec "$(exec_config v1 \
+    "$FEDERATION_PLUGIN" --flow=token-exchange --issuer-url="$DEX_URL" \
+    --ca-file="${DEX_CA:-$FEDERATION_CA}" --subject-token-file="$PWD/subject" \
+    --subject-token-type=id_token --requested-token-type=id_token --param=connector_id=kubernetes \
+    --client-id=plugin --client-secret-file="$PWD/secret" \
+    --scope="openid audience:server:client_id:$FEDERATED_AUDIENCE" --no-cache --timeout=3s)"
+}
+# The cluster does not know Dex.
+a_token_of_an_unknown_provider() { dex_token; }
+a_provider_that_refuses_the_client() {
+  dex_token
+  echo wrong >secret
+}
+a_provider_that_refuses_the_subject() {
+  dex_token
+  forged_token "$(cat subject)" >forged
+  cat forged >subject
+}
+a_provider_of_another_ca() { DEX_CA=$CA_FILE dex_token; }
+a_provider_that_hangs() {
+  dex_token
+  kill -STOP "$DEX_PID"
+}
+
+# What execcred-static-secret gets of the hub as this ServiceAccount.
+secret_as() { # ACCOUNT
+  hub_kubeconfig hub.json "$NAMESPACE" "$1"
+  change mapping.json '.providers[0].execConfig = $exec' --argjson exec "$(exec_config v1 \
+    "$STATIC_SECRET" --kubeconfig="$PWD/hub.json" --secret-name=spoke --allow-server="$SERVER")"
+}
+a_hub_that_forbids_the_secret() { secret_as reader; }
+a_hub_without_the_secret() { secret_as fetcher; }
+a_hub_that_does_not_know_us() {
+  secret_as fetcher
+  change hub.json '.users[0].user.token = $token' --arg token "$(forged_token "$(cat token)")"
+}
+
 # What anonymous callers may read of the cluster's issuer, and of ServiceAccounts.
 open_discovery() {
   admin create clusterrolebinding "$NAMESPACE-discovery" --group system:unauthenticated \
@@ -301,6 +348,16 @@ tinyproxy_start "ConnectPort 563"
 STRICT_PROXY=$PROXY
 tinyproxy_start "BasicAuth fleet s3cret"
 LOGIN_PROXY=$PROXY
+mkdir -p "$FEDERATION"/{log,pki,cluster/pki}
+{
+  federation_pki "$FEDERATION/pki"
+  cluster_pki "$FEDERATION/cluster/pki"
+} 2>"$FEDERATION/log/openssl" || fail "openssl: $(tail -n 3 "$FEDERATION/log/openssl")"
+start_issuer
+start_dex
+DEX_PID=${CLUSTER_PIDS[-1]}
+create_account fetcher
+allow fetcher get
 web_start "$SUITE_DIR/web" "$E2E_CLUSTER/pki"
 silent_port "$SUITE_DIR/silent"
 spire_start
@@ -379,6 +436,14 @@ an_agent_of_another_trust_domain source-refused 1
 an_svid_of_an_unknown_issuer unauthorized-other 1
 no_agent source-unavailable 3
 an_agent_that_hangs source-unavailable 3
+a_token_of_an_unknown_provider unauthorized-other 1
+a_provider_that_refuses_the_client source-refused 1
+a_provider_that_refuses_the_subject source-refused 1
+a_provider_of_another_ca source-unavailable 3
+a_provider_that_hangs source-unavailable 3
+a_hub_that_forbids_the_secret source-forbidden 1
+a_hub_without_the_secret source-missing 1
+a_hub_that_does_not_know_us source-refused 1
 EOF
 kill -CONT "$(pid_of agent)"
 
