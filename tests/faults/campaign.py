@@ -112,7 +112,7 @@ def sandboxes(path, environment, workers=WORKERS, timeout=TIMEOUT):
     """A ready sandbox for each worker. What the path asks is environment's."""
     made = []
     for number in range(workers):
-        sandbox = bare_sandbox(environment, number, timeout)
+        sandbox = bare_sandbox(environment, number, path.timeout or timeout)
         path.prepare(sandbox, environment)
         made.append(sandbox)
     return made

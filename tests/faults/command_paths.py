@@ -6,8 +6,13 @@ import json
 import os
 import re
 import shutil
+import socket
 import stat
+import time
 
+import plugin_paths
+import servers
+import stand_ins
 from path import (GRACE, OTHER_SERVER, SERVER, TIMEOUT, Path, input_token, service_account_token)
 
 # A folder's generation has another name each time.
@@ -119,7 +124,7 @@ def fleet(sandbox, environment):
 def from_fleet(*arguments):
     return lambda sandbox, _: [
         arguments[0], "-m", sandbox.at("in", "mapping.json"), "-f", sandbox.at("in", "new.json"),
-        *(each.format(state=sandbox.state) for each in arguments[1:])]
+        *(each.format(state=sandbox.state, inputs=sandbox.inputs) for each in arguments[1:])]
 
 
 class FromOldProfile(Command):
@@ -136,6 +141,56 @@ class FromOldProfile(Command):
 def make_clusters(sandbox, environment):
     fleet(sandbox, environment)
     os.mkdir(sandbox.at("state", "clusters"), 0o700)
+
+
+class SyncSecrets(FromOldProfile):
+    """The Secrets of a hub of the sandbox's own. A run is over when the hub has answered all that
+    it was sent."""
+    hubs = {}
+
+    def run(self, sandbox, environment, under=(), variables=None):
+        outcome = super().run(sandbox, environment, under, variables)
+        await_idle(self.hubs[sandbox.directory])
+        return outcome
+
+
+def await_idle(server):
+    """Until each connection is closed. It takes them in their order, so ours after the run's."""
+    with socket.create_connection(server.server_address, GRACE) as ours:
+        ours.shutdown(socket.SHUT_WR)
+        ours.recv(1)
+    deadline = time.monotonic() + GRACE
+    while server.is_busy():
+        if time.monotonic() > deadline:
+            raise RuntimeError("a hub still has a connection after its client has ended")
+        time.sleep(0.001)
+
+
+def make_hub(sandbox, environment):
+    fleet(sandbox, environment)
+    os.mkdir(sandbox.at("state", "hub"), 0o700)
+    if sandbox.directory not in SyncSecrets.hubs:
+        store = stand_ins.SecretStore(sandbox.at("state", "hub"), "token-of-the-hub")
+        SyncSecrets.hubs[sandbox.directory] = servers.serve_json(
+            store.answer, environment.servers.stand_in_ca, environment.servers.stand_in_key)
+    cluster = plugin_paths.stand_in_cluster(environment)
+    cluster["server"] = SyncSecrets.hubs[sandbox.directory].url
+    sandbox.write("hub", plugin_paths.kubeconfig(cluster, "token-of-the-hub"))
+
+
+def secrets_of(root):
+    """What a reader takes of each, but for the time at which sync is to look again."""
+    found = {}
+    for name, text in contents(root).items():
+        secret = json.loads(text)
+        secret["data"].pop("expiration", None)
+        found[name] = [secret["type"], secret["data"], secret["metadata"]["labels"]]
+    return found
+
+
+def make_from_hub(sandbox, environment):
+    fleet(sandbox, environment)
+    sandbox.write("hub", plugin_paths.hub_kubeconfig(environment))
 
 
 class Install(Command):
@@ -196,6 +251,15 @@ PATHS = [
     FromOldProfile("execcred sync --to-dir, another server",
                    from_fleet("sync", "--once", "--to-dir={state}/clusters"),
                    make_clusters, "clusters", cluster_files),
+    SyncSecrets("execcred sync --to-secret, another server",
+                from_fleet("sync", "--once", "--to-secret=token", "--secret-namespace=fleet",
+                           "--kubeconfig={inputs}/hub"),
+                make_hub, "hub", secrets_of),
+    Path("execcred get --from-hub", "execcred",
+         lambda sandbox, _: ["get", "-m", sandbox.at("in", "mapping.json"), "--from-hub",
+                             f"--kubeconfig={sandbox.at('in', 'hub')}", "-o", "exec-credential"],
+         make=make_from_hub, is_true=input_token("member-1.example.com.token"),
+         is_for_replies=True, timeout=60),
     Install("execcred install",
             lambda sandbox, _: ["install", "--plugin=execcred-token-file",
                                 sandbox.at("state", "plugins")],

@@ -75,9 +75,9 @@ class Provider:
         self.random = random.Random(1)
         self.server = servers.serve_json(self.answer, certificate, key)
 
-    def answer(self, _, __, body):
+    def answer(self, request):
         came = time.monotonic()
-        client = urllib.parse.parse_qs(body)["client_id"][0]
+        client = urllib.parse.parse_qs(request.body)["client_id"][0]
         with self.lock:
             calls = self.calls[client]
             before = calls[-1].failures if calls else 0

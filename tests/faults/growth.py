@@ -195,8 +195,8 @@ class Hub(Shape):
                 "users": [{"name": "u", "user": {"token": service_account_token()}}]}))
         return super().command(box, environment, size)
 
-    def answer(self, _, path, __):
-        name = path.rsplit("/", 1)[1]
+    def answer(self, request):
+        name = request.path.rsplit("/", 1)[1]
         document = json.loads(text_of(os.path.join(self.inputs, name)))
         document["metadata"]["name"] = name
         return 200, document

@@ -19,6 +19,7 @@ import growth
 import inputs
 import kills
 import paths
+import profiles
 import promises
 import replies
 import report
@@ -26,13 +27,14 @@ import servers
 import short_results
 import spent
 import syscalls
+from path import TIMEOUT
 
 # In this order: first those that take their time, whatever the others are left.
 CAMPAIGNS = {
     "descriptors": descriptors, "spent": spent, "children": children, "promises": promises,
-    "growth": growth, "short-results": short_results, "clocks": clocks, "inputs": inputs,
-    "replies": replies, "kills": kills, "syscalls": syscalls, "allocations": allocations,
-    "crowds": crowds}
+    "growth": growth, "profiles": profiles, "short-results": short_results, "clocks": clocks,
+    "inputs": inputs, "replies": replies, "kills": kills, "syscalls": syscalls,
+    "allocations": allocations, "crowds": crowds}
 # Seconds that a sample is to take on a quiet machine, without the builds.
 SAMPLE_LIMIT = 180
 BUILDS = {"glibc": "preset release, dynamic", "musl": "preset release-x86_64, static",
@@ -61,10 +63,12 @@ def arguments():
     return options
 
 
-def units_of(module, chosen):
+def units_of(module, chosen, is_sample):
     if hasattr(module, "units"):
         return module.units(chosen)
-    return [path for path in chosen if getattr(module, "applies", lambda path: True)(path)]
+    if hasattr(module, "applies"):
+        return [path for path in chosen if module.applies(path)]
+    return [path for path in chosen if not (is_sample and path.is_for_replies)]
 
 
 def work_of(options):
@@ -76,7 +80,7 @@ def work_of(options):
         module = CAMPAIGNS[name]
         if not (options.full or options.campaign or module.SAMPLE):
             continue
-        units = units_of(module, chosen)
+        units = units_of(module, chosen, not options.full and not options.program)
         if not options.full and hasattr(module, "SAMPLE_UNITS"):
             units = units[:module.SAMPLE_UNITS]
         builds = [build for build in module.BUILDS if getattr(options, build)]
@@ -90,6 +94,11 @@ def work_of(options):
 def weight_of(name):
     """How many shares of the time a campaign gets for each unit; 0 for one that does not ask."""
     return getattr(CAMPAIGNS[name], "WEIGHT", 1)
+
+
+def limit_of(module, unit):
+    """Seconds that its program was told, or has."""
+    return getattr(unit, "timeout", None) or getattr(module, "TIMEOUT", TIMEOUT)
 
 
 def run_all(options, directory, served):
@@ -118,7 +127,8 @@ def run_all(options, directory, served):
             campaign.progress(f"  WRONG {each['fault']}: {each['reason']}\n"
                               f"    {each['stderr'].strip()}")
         rows.append({"campaign": name, "build": build, "path": unit.name, "program": unit.program,
-                     "is_path": unit in paths.ALL, **tally.as_json()})
+                     "is_path": unit in paths.ALL, "limit": limit_of(module, unit),
+                     **tally.as_json()})
     return rows
 
 
@@ -149,6 +159,8 @@ def main():
                "builds": {build: what for build, what in BUILDS.items()
                           if getattr(options, build)}}
     if options.update_docs:
+        # What scripts printed has a date and a commit of its own.
+        results["scripts"] = report.load(options.kept_results).get("scripts", {})
         report.save(options.kept_results, results)
         report.update(options.page, results)
     report.save(options.results, results)

@@ -44,11 +44,12 @@ def text_of(path):
 class Path:
     """`arguments`, `variables` and `make` are functions of the sandbox and of the environment.
     `lists` is true of commands that report on standard output what they have done, also when a part
-    of it failed."""
+    of it failed. One that `is_for_replies` differs from another by what a server answers: a sample
+    tries it in `replies` alone. `timeout` is the time limit of a program that cannot be told one."""
     lists = False
 
     def __init__(self, name, program, arguments, variables=None, make=None, is_true=None,
-                 warm=False):
+                 warm=False, is_for_replies=False, timeout=None):
         self.name = name
         self.program = program
         self.arguments = arguments
@@ -56,6 +57,8 @@ class Path:
         self.make = make or (lambda sandbox, environment: None)
         self.is_true = is_true
         self.warm = warm
+        self.is_for_replies = is_for_replies
+        self.timeout = timeout
 
     def prepare(self, sandbox, environment):
         """Leaves in the sandbox the state from which each run starts. Raises where no run is

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paths of the plugins: one document on standard output."""
 import base64
+import hashlib
+import hmac
 import json
 import os
 import re
 import subprocess
+import urllib.parse
 
 import cache_files
+import stand_ins
 from path import (HOUR, SERVER, Path, claims_of, credential, input_token, service_account_token,
                   text_of)
 
@@ -19,7 +23,7 @@ def exec_info(cluster):
 
 # Names in the cache, as docs/cache.md has them, without those of files that are being written.
 CACHED = re.compile(r"[0-9a-f]{32}\."
-                    r"(credential|failure|lock|discovery|[0-9a-f]{16}\.[0-9a-f]{16}\.seen)")
+                    r"(credential|failure|lock|discovery|request|[0-9a-f]{16}\.[0-9a-f]{16}\.seen)")
 NEW = ".new"
 
 
@@ -29,7 +33,7 @@ class Plugin(Path):
 
     def torn(self, sandbox):
         for name in names_of_cache(sandbox):
-            if not name.endswith((".credential", ".failure", ".discovery")):
+            if not name.endswith((".credential", ".failure", ".discovery", ".request")):
                 continue
             with open(sandbox.at("state", "cache", name), "rb") as file:
                 if not cache_files.is_whole(file.read()):
@@ -51,7 +55,8 @@ def names_of_cache(sandbox):
     return sorted(os.listdir(cache)) if os.path.isdir(cache) else []
 
 
-def plugin(name, program, arguments, make, is_true, variables=None, warm=False, cluster=None):
+def plugin(name, program, arguments, make, is_true, variables=None, warm=False, cluster=None,
+           is_for_replies=False):
     """`cluster` is what the client tells of its cluster, a function of the environment."""
     def all_variables(sandbox, environment):
         told = cluster(environment) if cluster else {"server": SERVER}
@@ -61,7 +66,7 @@ def plugin(name, program, arguments, make, is_true, variables=None, warm=False, 
         name, program,
         lambda sandbox, environment: [f"--timeout={sandbox.timeout}s",
                                       *arguments(sandbox, environment)],
-        all_variables, make, is_true, warm)
+        all_variables, make, is_true, warm, is_for_replies)
 
 
 def projected(sandbox, _):
@@ -73,11 +78,8 @@ def projected(sandbox, _):
 
 def secret_kubeconfig(sandbox, _):
     sandbox.write("token", service_account_token())
-    sandbox.write("kubeconfig", json.dumps({
-        "apiVersion": "v1", "kind": "Config", "current-context": "c",
-        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-        "clusters": [{"name": "c", "cluster": {"server": SERVER}}],
-        "users": [{"name": "u", "user": {"token": text_of(sandbox.at("in", "token"))}}]}))
+    sandbox.write("kubeconfig",
+                  kubeconfig({"server": SERVER}, text_of(sandbox.at("in", "token"))))
 
 
 def subject_token(sandbox, _):
@@ -129,11 +131,81 @@ def is_of_entra(_, status):
     return claims_of(status.get("token", "")).get("sub") == "conformance"
 
 
+REGION, CLUSTER = "eu-central-1", "spoke-1"
+AWS_KEY, AWS_SECRET = "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"
+ROLE_ARN = "arn:aws:iam::123456789012:role/controller"
+
+
+def eks(*more):
+    return lambda sandbox, _: [f"--cluster-id={CLUSTER}", f"--region={REGION}",
+                               *(each.format(state=sandbox.state) for each in more)]
+
+
 def is_presigned(_, status):
-    url = status.get("token", "").removeprefix("k8s-aws-v1.")
-    text = base64.urlsafe_b64decode(url + "=" * (-len(url) % 4)).decode(errors="replace")
-    return (text.startswith("https://sts.eu-central-1.amazonaws.com/?") and
-            "X-Amz-Signature=" in text)
+    return is_signed_by(status, {AWS_KEY: (AWS_SECRET, None)})
+
+
+def is_of_session(_, status):
+    return is_signed_by(status, stand_ins.SESSIONS)
+
+
+def is_signed_by(status, keys):
+    """Whether the token is the signed request for that region and cluster, of one of the keys: of
+    an ID the secret key and the session token."""
+    signed = presigned(status)
+    if signed is None:
+        return False
+    secret, session = keys.get(signed["key"], (None, None))
+    return (secret is not None and session == signed["session"] and
+            signature_of(signed, secret) == signed["signature"])
+
+
+def presigned(status):
+    """The parts of the signed request: which key signed what, and how. None for anything else."""
+    token = status.get("token", "").removeprefix("k8s-aws-v1.")
+    try:
+        url = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode()
+    except ValueError:
+        return None
+    host = f"sts.{REGION}.amazonaws.com"
+    values = dict(urllib.parse.parse_qsl(url.removeprefix(f"https://{host}/?")))
+    signature = values.pop("X-Amz-Signature", None)
+    key, _, scope = values.get("X-Amz-Credential", "").partition("/")
+    date = values.get("X-Amz-Date", "")
+    if signature is None or scope != f"{date[:8]}/{REGION}/sts/aws4_request":
+        return None
+    query = "&".join(f"{name}={urllib.parse.quote(value, safe='-_.~')}"
+                     for name, value in sorted(values.items()))
+    request = (f"GET\n/\n{query}\nhost:{host}\nx-k8s-aws-id:{CLUSTER}\n\nhost;x-k8s-aws-id\n" +
+               hashlib.sha256(b"").hexdigest())
+    digest = hashlib.sha256(request.encode()).hexdigest()
+    return {"key": key, "session": values.get("X-Amz-Security-Token"), "scope": scope,
+            "text": f"AWS4-HMAC-SHA256\n{date}\n{scope}\n{digest}", "signature": signature}
+
+
+def signature_of(signed, secret):
+    key = f"AWS4{secret}".encode()
+    for part in signed["scope"].split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    return hmac.new(key, signed["text"].encode(), "sha256").hexdigest()
+
+
+def is_signed_but_for_a_bit(_, status):
+    """Likewise of a session of which a single bit is another."""
+    signed = presigned(status)
+    return signed is not None and any(
+        is_but_for_a_bit(f"{signed['key']} {signed['session']}", f"{key} {token}") and
+        signed["signature"] in (signature_of(signed, each) for each in (secret, *flips(secret)))
+        for key, (secret, token) in list(stand_ins.SESSIONS.items()))
+
+
+def flips(text):
+    return (text[:at] + chr(ord(text[at]) ^ 1) + text[at + 1:] for at in range(len(text)))
+
+
+def is_but_for_a_bit(text, given):
+    changes = [ord(one) ^ ord(other) for one, other in zip(text, given) if one != other]
+    return len(text) == len(given) and changes in ([], [1])
 
 
 SPIFFE_ID = "spiffe://example.org/workload"
@@ -169,16 +241,66 @@ def api_cluster(environment):
             "certificate-authority-data": base64.b64encode(authority.encode()).decode()}
 
 
-def bootstrap_arguments(sandbox, environment):
-    inner = [os.path.join(environment.bin, "execcred-token-file"),
-             f"--token-file={environment.servers.api_token_file}"]
-    return ["--via=token-request", "--service-account=default/default", "--audience=faults",
-            f"--credential={json.dumps(inner)}", f"--allow-server={environment.servers.api_url}",
-            f"--cache-dir={sandbox.at('state', 'cache')}"]
+def stand_in_cluster(environment):
+    authority = text_of(environment.servers.stand_in_ca)
+    return {"server": environment.servers.stand_in_url,
+            "certificate-authority-data": base64.b64encode(authority.encode()).decode()}
+
+
+def bootstrap(server, *more):
+    def arguments(sandbox, environment):
+        inner = [os.path.join(environment.bin, "execcred-token-file"),
+                 f"--token-file={environment.servers.api_token_file}"]
+        return [*more, f"--credential={json.dumps(inner)}",
+                f"--allow-server={getattr(environment.servers, server)}",
+                f"--cache-dir={sandbox.at('state', 'cache')}"]
+    return arguments
 
 
 def is_service_account(_, status):
     return claims_of(status.get("token", "")).get("sub") == "system:serviceaccount:default:default"
+
+
+USER, GROUP = "fleet-controller", "fleet"
+
+
+def is_issued_certificate(_, status):
+    """One that the cluster issued, for that user and group, and the key is its own."""
+    text = status.get("clientCertificateData", "")
+    certificate = of_openssl(text, "x509", "-noout", "-pubkey", "-subject", "-nameopt", "RFC2253")
+    key = of_openssl(status.get("clientKeyData", ""), "pkey", "-pubout")
+    return (text in stand_ins.ISSUED and bool(key) and key in certificate and
+            f"subject=CN={USER},O={GROUP}\n" in certificate)
+
+
+def is_issued(_, status):
+    return status.get("token") in stand_ins.ISSUED
+
+
+def is_issued_but_for_a_bit(_, status):
+    return any(is_but_for_a_bit(status.get("token", ""), issued)
+               for issued in list(stand_ins.ISSUED))
+
+
+def hub_kubeconfig(environment):
+    cluster = stand_in_cluster(environment)
+    return kubeconfig(cluster, text_of(environment.servers.api_token_file))
+
+
+def kubeconfig(cluster, token):
+    return json.dumps({
+        "apiVersion": "v1", "kind": "Config", "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": cluster}],
+        "users": [{"name": "u", "user": {"token": token}}]})
+
+
+def stand_in_arguments(*more):
+    """Of oidc-federation."""
+    return lambda sandbox, environment: [
+        "--no-cache", f"--subject-token-file={sandbox.at('in', 'token')}",
+        *(each.format(url=environment.servers.stand_in_url, ca=environment.servers.stand_in_ca)
+          for each in more)]
 
 
 PATHS = [
@@ -202,18 +324,52 @@ PATHS = [
            credential(is_of_entra, longest=HOUR)),
     plugin("azure, managed identity", "execcred-azure",
            lambda *_: ["--identity=managed", "--no-cache"], None,
-           credential(is_of_entra, longest=HOUR),
+           credential(is_issued, longest=HOUR),
            lambda _, environment: {
                "AZURE_POD_IDENTITY_AUTHORITY_HOST": environment.servers.metadata_url}),
-    plugin("aws, EKS presign", "execcred-aws",
-           lambda *_: ["--cluster-id=spoke-1", "--region=eu-central-1"],
-           None, credential(is_presigned),
-           lambda *_: {"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE",
-                       "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"}),
+    plugin("aws, EKS presign", "execcred-aws", eks(), None, credential(is_presigned, longest=HOUR),
+           lambda *_: {"AWS_ACCESS_KEY_ID": AWS_KEY, "AWS_SECRET_ACCESS_KEY": AWS_SECRET}),
     plugin("spiffe, JWT-SVID", "execcred-spiffe", agent("--type=jwt", "--audience=k8s"), None,
            credential(is_jwt_svid)),
     plugin("spiffe, X.509-SVID", "execcred-spiffe", agent("--type=x509", "--allow-empty-cn"), None,
            credential(is_x509_svid)),
-    plugin("bootstrap, TokenRequest", "execcred-bootstrap", bootstrap_arguments, None,
+    plugin("bootstrap, TokenRequest", "execcred-bootstrap",
+           bootstrap("api_url", "--via=token-request", "--service-account=default/default",
+                     "--audience=faults"), None,
            credential(is_service_account), cluster=api_cluster),
+    plugin("bootstrap, CertificateSigningRequest", "execcred-bootstrap",
+           bootstrap("stand_in_url", "--via=csr", f"--user={USER}", f"--group={GROUP}"), None,
+           credential(is_issued_certificate), cluster=stand_in_cluster),
+    plugin("aws, STS", "execcred-aws", eks("--no-cache"), subject_token,
+           credential(is_of_session, longest=HOUR),
+           lambda sandbox, environment: {
+               "AWS_ENDPOINT_URL_STS": environment.servers.stand_in_url,
+               "AWS_CA_BUNDLE": environment.servers.stand_in_ca, "AWS_ROLE_ARN": ROLE_ARN,
+               "AWS_WEB_IDENTITY_TOKEN_FILE": sandbox.at("in", "token")}, is_for_replies=True),
+    plugin("aws, instance metadata", "execcred-aws", eks("--no-cache"), None,
+           credential(is_of_session, longest=HOUR),
+           lambda _, environment: {
+               "AWS_EC2_METADATA_SERVICE_ENDPOINT": environment.servers.metadata_url},
+           is_for_replies=True),
+    plugin("google, metadata server", "execcred-google", lambda *_: ["--no-cache"], None,
+           credential(is_issued, longest=HOUR),
+           lambda _, environment: {
+               "GCE_METADATA_HOST": environment.servers.metadata_url.removeprefix("http://")},
+           is_for_replies=True),
+    plugin("static-secret, hub", "execcred-static-secret",
+           lambda sandbox, _: [f"--kubeconfig={sandbox.at('in', 'hub')}", "--namespace=fleet",
+                               "--secret-name=member"],
+           lambda sandbox, environment: sandbox.write("hub", hub_kubeconfig(environment)),
+           credential(lambda _, status: status.get("token") ==
+                      stand_ins.secret_token("fleet", "member", "token")),
+           is_for_replies=True),
+    plugin("oidc-federation, discovery", "execcred-oidc-federation",
+           stand_in_arguments("--flow=token-exchange", "--issuer-url={url}", "--ca-file={ca}"),
+           subject_token, credential(is_issued, longest=HOUR), is_for_replies=True),
+    plugin("oidc-federation, Concierge", "execcred-oidc-federation",
+           stand_in_arguments(
+               "--flow=pinniped", "--concierge-authenticator-type=jwt",
+               "--concierge-authenticator-name=idp", "--concierge-endpoint={url}",
+               "--concierge-ca-file={ca}"),
+           subject_token, credential(is_issued, longest=HOUR), is_for_replies=True),
 ]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every byte of a reply: what the server sends ends after byte N, stops there with the connection
 open, goes on at one byte a second, or has that byte changed. A relay does it to the bytes on the
-wire: TLS records of a token endpoint and of a Kubernetes API, HTTP of a metadata service, HTTP/2
+wire: TLS records of token endpoints and of Kubernetes APIs, HTTP of metadata services, HTTP/2
 frames of the Workload API."""
 import os
 import socket
@@ -12,7 +12,6 @@ import campaign
 import judge
 import path as paths
 import plugin_paths
-import servers
 
 NAME = "replies"
 SAMPLE = 12
@@ -21,11 +20,20 @@ CUT, SILENT, SLOW, FLIPPED = "cut after", "silent after", "a byte a second after
 # Of a run that waits; more of them at once, because they do nothing meanwhile.
 TIMEOUT = 2
 WAITING_WORKERS = 16
-PATHS = ("oidc-federation, no cache", "azure, managed identity", "spiffe, JWT-SVID",
-         "spiffe, X.509-SVID", "bootstrap, TokenRequest")
-PLAIN = ("azure, managed identity",)
-UNSIGNED = {"spiffe, JWT-SVID": plugin_paths.is_jwt_svid,
-            "spiffe, X.509-SVID": plugin_paths.is_x509_svid}
+PATHS = ("oidc-federation, no cache", "oidc-federation, discovery", "oidc-federation, Concierge",
+         "azure, managed identity", "google, metadata server", "aws, STS", "aws, instance metadata",
+         "spiffe, JWT-SVID", "spiffe, X.509-SVID", "static-secret, hub", "bootstrap, TokenRequest",
+         "bootstrap, CertificateSigningRequest", "execcred get --from-hub")
+HOUR = paths.HOUR
+# What came over a wire that nothing protects may have one bit that is another. Of a metadata
+# service's token or key such a one is right. Of the Workload API's credential the identity is
+# judged, whatever its end: only the issuer's signature could show that.
+UNPROTECTED = {
+    "azure, managed identity": paths.credential(plugin_paths.is_issued_but_for_a_bit, longest=HOUR),
+    "google, metadata server": paths.credential(plugin_paths.is_issued_but_for_a_bit, longest=HOUR),
+    "aws, instance metadata": paths.credential(plugin_paths.is_signed_but_for_a_bit, longest=HOUR),
+    "spiffe, JWT-SVID": paths.credential(plugin_paths.is_jwt_svid, longest=float("inf")),
+    "spiffe, X.509-SVID": paths.credential(plugin_paths.is_x509_svid, longest=float("inf"))}
 
 
 class Relay:
@@ -69,7 +77,7 @@ class Relay:
             while data := source.recv(65536):
                 before, passed = passed, passed + len(data)
                 if fault is None:
-                    self.sent = passed
+                    self.sent = max(self.sent, passed)
                 elif fault[0] == FLIPPED:
                     data = changed(data, fault[1] - before)
                 elif fault[1] < passed:
@@ -120,7 +128,7 @@ class Relayed:
         self.__dict__.update(servers.__dict__)
         self.agent_socket = os.path.join(directory, "relay.sock")
         self.relays = [Relay(servers.agent_socket, self.agent_socket)]
-        for name in ("token_url", "entra_url", "api_url", "metadata_url"):
+        for name in ("token_url", "entra_url", "api_url", "metadata_url", "stand_in_url"):
             scheme, rest = getattr(servers, name).split("://")
             authority, slash, tail = rest.partition("/")
             host, port = authority.split(":")
@@ -145,35 +153,18 @@ def applies(path):
 
 
 class Changed(paths.Path):
-    """The path with a judge of what came over a wire that nothing protects. Of the metadata
-    service's token it takes an issued one, and also one of which a single bit is another; of the
-    Workload API's credential the identity, whatever its end: only the issuer's signature could
-    show that."""
+    """The path with a judge of what came over a wire that nothing protects."""
 
     def __init__(self, path):
         self.__dict__ = dict(path.__dict__)
-
-    def wrong_answer(self, sandbox, stdout):
-        if self.name in PLAIN:
-            return paths.credential(is_issued, longest=paths.HOUR)(sandbox, stdout)
-        return paths.credential(UNSIGNED[self.name], longest=float("inf"))(sandbox, stdout)
-
-
-def is_issued(_, status):
-    return any(is_but_for_a_bit(status.get("token", ""), issued)
-               for issued in list(servers.ISSUED))
-
-
-def is_but_for_a_bit(token, issued):
-    changes = [ord(one) ^ ord(other) for one, other in zip(token, issued) if one != other]
-    return len(token) == len(issued) and changes in ([], [1])
+        self.is_true = UNPROTECTED[path.name]
 
 
 def relayed_boxes(path, environment, workers):
     """Sandboxes, and for each the environment with its own relays."""
     boxes = []
     for number in range(workers):
-        box = campaign.bare_sandbox(environment, number, TIMEOUT)
+        box = campaign.bare_sandbox(environment, number, path.timeout or TIMEOUT)
         own = environment.asking(Relayed(environment.servers, box.directory))
         path.prepare(box, own)
         boxes.append((box, own))
@@ -184,7 +175,9 @@ def run(path, environment, effort):
     tally = campaign.Tally()
     boxes = relayed_boxes(path, environment, WAITING_WORKERS if effort.most is None else 4)
     count = next(iter(boxes.values())).servers.sent()
-    faults = [(kind, number) for kind in (CUT, FLIPPED, SILENT) for number in range(count)]
+    # A sample does not wait for a minute.
+    kinds = (CUT, FLIPPED) if path.timeout and effort.most is not None else (CUT, FLIPPED, SILENT)
+    faults = [(kind, number) for kind in kinds for number in range(count)]
     # The last bytes come in time, so the answer is the true one.
     faults += [(SLOW, number) for number in (0, count // 2, count - 1)]
     def strike(sandbox, fault):
@@ -193,8 +186,8 @@ def run(path, environment, effort):
         own.servers.set(fault)
         outcome = path.run(sandbox, own)
         own.servers.set(None)
-        is_open = path.name in PLAIN or path.name in UNSIGNED
-        taken = Changed(path) if fault[0] == FLIPPED and is_open else path
+        is_changed = fault[0] == FLIPPED and path.name in UNPROTECTED
+        taken = Changed(path) if is_changed else path
         reason = judge.wrong(taken, sandbox, outcome, codes={1, 3})
         sandbox.reset()  # of the outage that the cache remembers for its window, as it should
         tally.add(outcome, f"{fault[0]} byte {fault[1]} of {count}",

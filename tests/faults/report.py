@@ -9,6 +9,7 @@ import os
 import sys
 
 import promises
+import records
 
 BEGIN = "<!-- what follows is written by scripts/faults --update-docs -->"
 END = "<!-- what precedes is written by scripts/faults --update-docs -->"
@@ -20,6 +21,11 @@ def save(path, results):
     with open(path, "w", encoding="utf-8") as file:
         json.dump(results, file, indent=1, sort_keys=True)
         file.write("\n")
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
 
 
 def cells(*texts):
@@ -134,27 +140,81 @@ def memory_of(figure):
     return f"{figure['memory'] / 1024:.0f} MiB" if "memory" in figure else ""
 
 
+def found_by(name, rows):
+    """What the campaign's rows have found, in a few words."""
+    text = f"{name}: {number(total(rows, 'injected'))} tried, {wrong(rows)} wrong"
+    timed = [row for row in rows if row["longest"] and "limit" in row]
+    if timed:
+        late = max(row["longest"] - row["limit"] for row in timed)
+        text += (f", longest run {max(row['longest'] for row in timed):.1f} s, " +
+                 (f"{late:.1f} s after its time limit" if late > 0 else "none after its time limit"))
+    return "; ".join([text, *SAID.get(name, lambda rows: [])(rows)])
+
+
+def said_of_crowds(rows):
+    for row in rows:
+        for figure in row["figures"]:
+            yield (f"{row['build']}: {number(figure['processes'])} processes, "
+                   f"{figure['keys']} keys, {figure['calls']} calls, {figure['extraCalls']} of "
+                   f"them within a window, {figure['killed']} killed, "
+                   f"{number(figure['credentials'])} credentials")
+
+
+def said_of_growth(rows):
+    figures = [figure for row in rows for figure in row["figures"]]
+    ratios = [figure["ratio"] for figure in figures if "ratio" in figure]
+    memory = [figure["memory"] for figure in figures if "memory" in figure]
+    if ratios:
+        yield f"at most {max(ratios)} times"
+    if memory:
+        yield f"at most {max(memory) / 1024:.0f} MiB"
+
+
+def said_of_descriptors(rows):
+    for row in rows:
+        for figure in row["figures"]:
+            yield f"{row['build']}: {figure['leaked']} of {figure['descriptors']} leaked"
+
+
+def said_of_profiles(rows):
+    yield (f"{number(ends(rows, 'true'))} credentials given, {wrong(rows)} of them outside of the "
+           "policy")
+
+
+SAID = {"crowds": said_of_crowds, "growth": said_of_growth, "descriptors": said_of_descriptors,
+        "profiles": said_of_profiles}
+
+
+def cases_of(row):
+    parts = [f"{row['injected']} cases"]
+    for figure in row["figures"]:
+        parts[0] += f", {number(figure['checks'])} checks"
+        parts += figure["told"]
+    parts[0] += f", {len(row['wrong'])} failed"
+    return parts
+
+
 def figure_of(promise, results):
-    """What the run has found about a promise."""
+    """What the run has found about a promise, and what is known of the scripts."""
     rows = results["rows"]
     found = []
     for name in promise.campaigns:
         group = [row for row in rows if row["campaign"] == name]
-        if group:
-            found.append(f"{name}: {number(total(group, 'injected'))} tried, {wrong(group)} wrong")
+        found.append(found_by(name, group) if group else f"{name}: not run")
     for row in rows:
         if row["campaign"] == "promises" and row["path"] == promise.name:
-            found.append(f"{row['injected']} cases, {len(row['wrong'])} failed")
-    found += [f"{script} prints it" for script in promise.scripts]
-    return "; ".join(found)
+            found += cases_of(row)
+    found += [records.told(results.get("scripts"), script, promise.number)
+              for script in promise.scripts]
+    return "<br>".join(found)
 
 
 def promise_table(results):
-    lines = head("#", "promise", "command", "figure", numbers=0)
+    lines = head("#", "promise", "counted", "command", "figure", numbers=0)
     for promise in promises.ALL:
         commands = "<br>".join(f"`{each}`" for each in promise.commands())
-        lines.append(cells(promise.number, promise.text, commands or "no command proves it yet",
-                           figure_of(promise, results) or "–"))
+        lines.append(cells(promise.number, promise.text, promise.asked, commands,
+                           figure_of(promise, results)))
     return lines
 
 
@@ -188,5 +248,4 @@ def update(page, results):
 
 
 if __name__ == "__main__":
-    with open(sys.argv[2], encoding="utf-8") as kept:
-        update(sys.argv[3], json.load(kept))
+    update(sys.argv[3], load(sys.argv[2]))

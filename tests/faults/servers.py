@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The servers that paths ask, each on a port or socket of its own: those of tests/support, the
-stand-in for Entra of tests/conformance, and a metadata service."""
+stand-in for Entra of tests/conformance, and those of stand_ins.py."""
+import collections
 import http.server
 import json
 import os
@@ -11,7 +12,8 @@ import threading
 import time
 import traceback
 
-from path import encoded, service_account_token
+import stand_ins
+from path import service_account_token
 
 ENTRA = os.path.join(os.path.dirname(__file__), "..", "conformance", "entra_stand_in.py")
 
@@ -30,8 +32,12 @@ def note_defect(error):
 threading.excepthook = lambda raised: note_defect(raised.exc_value)
 
 
+Request = collections.namedtuple("Request", "method path body headers")
+
+
 class JsonHandler(http.server.BaseHTTPRequestHandler):
-    """Answers with what answer(method, path, body) returns: a status and a document."""
+    """Answers with what answer(request) returns: a status and a document, or a text as it is; and
+    headers, if it has more."""
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_):
@@ -43,20 +49,45 @@ class JsonHandler(http.server.BaseHTTPRequestHandler):
         if len(body) < size:  # the client was killed
             self.close_connection = True
             return
-        status, document = self.server.answer(self.command, self.path, body.decode())
-        reply = json.dumps(document).encode()
+        status, document, *more = self.server.answer(
+            Request(self.command, self.path, body.decode(), self.headers))
+        reply = (document if isinstance(document, str) else json.dumps(document)).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(reply)))
+        for name, value in (more[0] if more else {}).items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(reply)
 
-    do_GET = do_POST = handle_one
+    do_GET = do_POST = do_PUT = do_DELETE = handle_one
 
 
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 1024
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.connections = 0
+        self.lock = threading.Lock()
+
+    def get_request(self):
+        taken = super().get_request()
+        self.count(1)
+        return taken
+
+    def shutdown_request(self, request):
+        super().shutdown_request(request)
+        self.count(-1)
+
+    def count(self, change):
+        with self.lock:
+            self.connections += change
+
+    def is_busy(self):
+        with self.lock:
+            return self.connections > 0
 
     def handle_error(self, *_):
         note_defect(sys.exc_info()[1])
@@ -74,18 +105,6 @@ def serve_json(answer, certificate=None, key=None):
                                             do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
-
-
-# The tokens that the metadata service has given.
-ISSUED = set()
-
-
-def metadata(*_):
-    claims = {"aud": "server", "sub": "conformance", "exp": int(time.time()) + 3500}
-    token = f"{encoded({'alg': 'RS256'})}.{encoded(claims)}.{encoded('no signature')}"
-    ISSUED.add(token)
-    return 200, {"access_token": token, "token_type": "Bearer", "expires_in": "3500",
-                 "expires_on": str(claims["exp"]), "resource": "server"}
 
 
 class Servers:
@@ -115,8 +134,12 @@ class Servers:
         self.api_url = self.text_of(at("api-url"))
         self.entra_url = self.text_of(at("entra-url"))
         self.text_of(self.agent_socket)
-        self.metadata = serve_json(metadata)
+        self.metadata = serve_json(stand_ins.metadata)
         self.metadata_url = self.metadata.url
+        cluster = stand_ins.Cluster(token, self.stand_in_ca, self.stand_in_key)
+        self.stand_in = serve_json(lambda request: stand_ins.over_tls(request, cluster),
+                                   self.stand_in_ca, self.stand_in_key)
+        self.stand_in_url = self.stand_in.url
 
     def start(self, *command):
         self.processes.append(subprocess.Popen(command, stdin=subprocess.DEVNULL))
@@ -136,6 +159,7 @@ class Servers:
 
     def stop(self):
         self.metadata.shutdown()
+        self.stand_in.shutdown()
         for process in self.processes:
             process.terminate()
             process.wait()

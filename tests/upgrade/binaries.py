@@ -30,13 +30,13 @@ class Provider:
         self.server = servers.serve_json(self.answer, certificate, key)
         self.url = self.server.url
 
-    def answer(self, method, path, body):
-        if method != "POST":
+    def answer(self, request):
+        if request.method != "POST":
             return 404, {}
         self.calls += 1
-        if path.endswith("/serviceaccounts/controller/token"):
-            return 201, self.token_request(json.loads(body))
-        form = dict(urllib.parse.parse_qsl(body))
+        if request.path.endswith("/serviceaccounts/controller/token"):
+            return 201, self.token_request(json.loads(request.body))
+        form = dict(urllib.parse.parse_qsl(request.body))
         reply = {"access_token": f"token-{self.calls}", "token_type": "Bearer", "expires_in": HOUR,
                  "issued_token_type": "urn:ietf:params:oauth:token-type:access_token"}
         if form.get("grant_type") == "refresh_token":

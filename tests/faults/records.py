@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the promises' scripts printed last, with the date and the commit.
+
+    records.py RESULTS NAME[=LOG]...    runs each script, or reads what it printed, and keeps its
+                                        figures in the results
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+LOGS = os.path.join(ROOT, "build", "faults", "records")
+CLOSING = re.compile(r"^\d+ passed, \d+ failed(, \d+ skipped)?$", re.MULTILINE)
+
+
+def counted(pattern, text):
+    return re.findall(pattern, text, re.MULTILINE)
+
+
+def closing(text):
+    found = [match[0] for match in CLOSING.finditer(text)]
+    return found[-1] if found else None
+
+
+def of_storm(text):
+    def figures(*names):
+        found = counted(r"^(?:ok|not ok) +(.+?) +(\d+)  \(promised: ", text)
+        return "; ".join(f"{what}: {value}" for what, value in found if what.startswith(names))
+    size = counted(r"^(\d+) processes at once on a cold key", text)
+    return {2: f"{size[0] if size else '?'} processes; " + figures(
+                "calls of the provider", "TokenRequests", "CertificateSigningRequests"),
+            3: figures("calls of the provider in any window"),
+            11: figures("refreshes in the busiest second", "waits of a key")}
+
+
+def of_fuzz(text):
+    rows = counted(r"^(?:ok|not ok) +\S+ +(\d+) runs .* (\d+) crashes$", text)
+    runs, crashes = (sum(int(row[at]) for row in rows) for at in (0, 1))
+    return {19: f"{len(rows)} targets, {runs:,} runs, {crashes} crashes"}
+
+
+def of_controls(text):
+    missed = len(counted(r"^ok ", text))
+    every = missed + len(counted(r"^not ok ", text))
+    share = 100 * missed // max(1, every)
+    return {25: f"{missed} of {every} controls ({share} %) are missed by a test"}
+
+
+def of_release(text):
+    lines = counted(r"^(ok|not ok) (.*)$", text)
+
+    def those(pattern):
+        chosen = [verdict for verdict, what in lines if re.search(pattern, what)]
+        return f"{len(chosen)} checks, {chosen.count('not ok')} failed"
+    hardened = [(verdict, *what.rsplit(": ", 1)) for verdict, what in lines
+                if re.search(r": (%s)$" % "|".join(hardening_properties()), what)]
+    missing = sum(verdict == "not ok" for verdict, *_ in hardened)
+    return {15: those(r"as OpenSSL with the bundle|a server that only knows"),
+            28: "the same bytes again: " + those(r"same bytes|built again|packing again|reproduc") +
+                "; signatures: " + those(r"^(verify|cosign): ") + "; SBOMs: " + those("SBOM"),
+            29: f"{len({name for _, name, _ in hardened})} binaries, "
+                f"{len({what for *_, what in hardened})} features, {missing} missing"}
+
+
+def hardening_properties():
+    listed = subprocess.run([sys.executable, "-B",
+                             os.path.join(ROOT, "tests", "release", "hardening.py"), "--list"],
+                            stdout=subprocess.PIPE, text=True, check=True)
+    return [re.escape(each) for each in listed.stdout.split("\n") if each]
+
+
+def of_e2e(text):
+    suites = ("kubectl", "client-go", "clients", "kubectl-old", "javascript", "python")
+    counts = {suite: len(counted(rf"^ok (?:\d+-)?{suite}: ", text)) for suite in suites}
+    return {27: ", ".join(f"{suite} {count}" for suite, count in counts.items()) + " checks"}
+
+
+def of_fresh(text):
+    took = counted(r"ended with exit code (\d+) after (\d+) s$", text)
+    return {33: f"exit code {took[-1][0]}, {took[-1][1]} s" if took else ""}
+
+
+# Of each name: the command, and what its figures are by the number of the promise.
+SCRIPTS = {"storm": ("scripts/storm", of_storm), "fuzz": ("scripts/fuzz 60", of_fuzz),
+           "controls": ("scripts/controls", of_controls),
+           "release": ("scripts/release --check", of_release), "e2e": ("scripts/e2e", of_e2e),
+           "demo": (".ci/fresh scripts/demo", of_fresh)}
+
+
+def git(*arguments):
+    return subprocess.run(["git", "-c", f"safe.directory={ROOT}", "-C", ROOT, *arguments],
+                          stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+def run(name):
+    """The log of a run."""
+    os.makedirs(LOGS, exist_ok=True)
+    log = os.path.join(LOGS, f"{name}.log")
+    with open(log, "w", encoding="utf-8") as file:
+        subprocess.run(SCRIPTS[name][0].split(), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=file,
+                       stderr=subprocess.STDOUT, check=False)
+    return log
+
+
+def record(name, log):
+    """None where the script has not come to its closing line."""
+    with open(log, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    if not closing(text):
+        return None
+    ended = time.gmtime(os.path.getmtime(log))
+    # That of the time of the log.
+    commit = git("rev-list", "-1", "--abbrev-commit",
+                 f"--before={time.strftime('%Y-%m-%dT%H:%M:%SZ', ended)}", "HEAD")
+    return {"date": time.strftime("%Y-%m-%d", ended), "commit": commit, "closing": closing(text),
+            "figures": {str(number): figure
+                        for number, figure in SCRIPTS[name][1](text).items() if figure}}
+
+
+def told(records, script, number):
+    """What is known of a script's run, for a promise."""
+    found = (records or {}).get(script)
+    if not found:
+        return f"{script}: not run"
+    figure = found["figures"].get(str(number))
+    return (f"{script} on {found['date']}, commit {found['commit']}: " +
+            (f"{figure}; " if figure else "") + found["closing"])
+
+
+def main(results, *asked):
+    with open(results, encoding="utf-8") as file:
+        kept = json.load(file)
+    status = 0
+    for each in asked:
+        name, _, log = each.partition("=")
+        if name not in SCRIPTS:
+            print(f"scripts/faults: error: no script is called '{name}'; there are " +
+                  ", ".join(SCRIPTS), file=sys.stderr)
+            return 2
+        found = record(name, log or run(name))
+        if found:
+            kept.setdefault("scripts", {})[SCRIPTS[name][0]] = found
+            print(told(kept["scripts"], SCRIPTS[name][0], None))
+        else:
+            status = 1
+            print(f"scripts/faults: error: '{SCRIPTS[name][0]}' printed no closing line",
+                  file=sys.stderr)
+    with open(results, "w", encoding="utf-8") as file:
+        json.dump(kept, file, indent=1, sort_keys=True)
+        file.write("\n")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
