@@ -17,6 +17,9 @@ FEDERATION_LIMITS=$CACHED_LIMITS,strippedKilobytes=5120
 TOKEN_REQUEST_LIMITS=wallRatio=8,$MAX_RSS
 # Both programs' CPU time, which is no ratio: a guard against what costs a multiple.
 TOKEN_REQUEST_LIMITS+=,cpuMilliseconds=15
+# The wait for a signer is not ours; a hit costs no more than an empty program.
+SIGNING_LIMITS=cpuMilliseconds=15,$MAX_RSS
+SIGNED_LIMITS=wallRatio=1.0,rssKilobytes=3072
 EXCHANGE_LIMITS=wallRatio=5.5,$MAX_RSS
 SYSTEM_EXCHANGE_LIMITS=wallRatio=6,$MAX_RSS
 PRESIGN_LIMITS=wallRatio=1.3,rssKilobytes=3072,timesLessCpu=10,timesLessMemory=8
@@ -157,16 +160,25 @@ add_clouds() {
     --federated-token-file="$input/volume/token" "${cached[@]}"
 }
 
+# cluster_info NAME: what a client tells of the cluster of NAME-url and NAME-ca.pem.
+cluster_info() {
+  printf '{"spec":{"cluster":{"server":"%s","certificate-authority-data":"%s"}}}' \
+    "$(cat "$input/$1-url")" "$(base64 -w0 "$input/$1-ca.pem")" >"$input/$1-info.json"
+}
+
 add_bootstrap() {
-  local server ask
-  server=$(cat "$input/api-url")
-  printf '{"spec":{"cluster":{"server":"%s","certificate-authority-data":"%s"}}}' "$server" \
-    "$(base64 -w0 "$input/api-ca.pem")" >"$input/bootstrap-info.json"
+  local inner="[\"$BIN/execcred-token-file\",\"--token-file=$input/volume/token\"]" ask
+  cluster_info api
+  cluster_info signer
   ask=("$BIN/execcred-bootstrap" --via=token-request --service-account=default/default
-    "--exec-info=$input/bootstrap-info.json" --audience=bench --allow-server="$server"
-    "--credential=[\"$BIN/execcred-token-file\",\"--token-file=$input/volume/token\"]")
+    "--exec-info=$input/api-info.json" --audience=bench --allow-server="$(cat "$input/api-url")"
+    "--credential=$inner")
   row "bootstrap, token request, cached" "$CACHED_LIMITS" "${ask[@]}" --cache-dir="$input/cache"
   row "bootstrap, token request, TLS" "$TOKEN_REQUEST_LIMITS" "${ask[@]}" --no-cache
+  ask=("$BIN/execcred-bootstrap" --via=csr --user=bench "--exec-info=$input/signer-info.json"
+    --allow-server="$(cat "$input/signer-url")" "--credential=$inner")
+  row "bootstrap, certificate, cached" "$SIGNED_LIMITS" "${ask[@]}" --cache-dir="$input/cache"
+  row "bootstrap, certificate, TLS" "$SIGNING_LIMITS" "${ask[@]}" --no-cache
 }
 
 add_spiffe() {

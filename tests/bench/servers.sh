@@ -15,10 +15,17 @@ start_servers() {
   "$SERVERS/loopback-api-server" --token-auth-file "$input/api-users" \
     --ca-file "$input/api-ca.pem" --url-file "$input/api-url" &
   server_pids+=($!)
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=cluster \
+    -addext subjectAltName=IP:127.0.0.1 -keyout "$input/signer-key.pem" -out "$input/signer-ca.pem" \
+    2>/dev/null
+  /usr/bin/python3 "$EXECCRED_ROOT/tests/bench/signing_cluster.py" "$input/volume/token" \
+    "$input"/signer-{ca,key}.pem "$input/signer-url" &
+  server_pids+=($!)
   "$SERVERS/spiffe-agent" --socket "$input/agent.sock" &
   server_pids+=($!)
   wait_until 20 test -s "$input/token-url" || fail "the token server did not start"
   wait_until 20 test -s "$input/api-url" || fail "the API server did not start"
+  wait_until 20 test -s "$input/signer-url" || fail "the signing cluster did not start"
   wait_until 20 test -S "$input/agent.sock" || fail "the SPIFFE agent did not start"
 }
 
