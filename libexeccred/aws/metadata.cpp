@@ -57,7 +57,10 @@ Result<AwsCredentials> credentials_of(const json::Value& document) {
         "its code is '" + shown_text(*code->string(), {}, kMaxShown) + "', not 'Success'",
         "check the instance's profile and its role");
   }
-  return aws_credentials_of_json(document, "Token");
+  AwsCredentials credentials = TRY(aws_credentials_of_json(document, "Token"));
+  // A role's key is of use with its session token alone.
+  if (credentials.session_token.empty()) return rejected("its credentials lack a session token");
+  return credentials;
 }
 
 }  // namespace

@@ -125,6 +125,10 @@ Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, CallCont
   json::Value document = TRY(json_object_of(reply, server, secrets));
   Result<AwsCredentials> credentials = aws_credentials_of_json(document, "Token");
   json::wipe(document);
+  if (credentials && credentials->session_token.empty()) {
+    credentials = Error{.kind = Error::Kind::no_credential,
+                        .message = "its credentials lack a session token"};
+  }
   return std::move(credentials).context("reading what " + server + " answered");
 }
 

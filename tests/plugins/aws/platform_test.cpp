@@ -113,6 +113,7 @@ TEST_CASE("instance: one without a role, and replies that are no credentials") {
             "its code is 'AssumeRoleUnauthorizedAccess'"},
         Bad{R"({"Code":"Success","AccessKeyId":"A","SecretAccessKey":1})",
             "'SecretAccessKey' is a number"},
+        Bad{platform_credentials("A", rig.secret, ""), "lack a session token"},
         Bad{platform_credentials("A", rig.secret, "t", -5), "has ended already"}}) {
     CAPTURE(body);
     instance.give(path, body);
@@ -243,6 +244,7 @@ TEST_CASE("container: refusals, replies that are none, and redirects") {
         Case{reply(200, "[]"), 1, "answered is an array"},
         Case{reply(200, R"({"AccessKeyId":"A","SecretAccessKey":"s","Token":[]})"), 1,
              "'Token' is an array"},
+        Case{reply(200, platform_credentials("A", rig.secret, "")), 1, "lack a session token"},
         Case{reply(200, platform_credentials("A", rig.secret, "t", -9)), 1, "has ended already"},
         Case{redirect(302, thief.url("/v1/credentials")), 1, "answered 302, a redirect"},
         Case{redirect(307, thief.url("/v1/credentials")), 1, "answered 307, a redirect"}}) {
