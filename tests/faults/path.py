@@ -45,7 +45,8 @@ class Path:
     """`arguments`, `variables` and `make` are functions of the sandbox and of the environment.
     `lists` is true of commands that report on standard output what they have done, also when a part
     of it failed. One that `is_for_replies` differs from another by what a server answers: a sample
-    tries it in `replies` alone. `timeout` is the time limit of a program that cannot be told one."""
+    tries it in `replies` alone. `timeout` is the time limit of a program that cannot be told
+    one."""
     lists = False
 
     def __init__(self, name, program, arguments, variables=None, make=None, is_true=None,

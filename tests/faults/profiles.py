@@ -14,7 +14,7 @@ import stand_ins
 from path import (SERVER, TIMEOUT, Path, service_account_token, status_of, text_of)
 
 NAME = "profiles"
-SAMPLE = 40
+SAMPLE = 20
 BUILDS = ("glibc", "musl")
 COUNT = 2000  # ClusterProfiles of each mapping
 PROXY = "https://proxy.example.com:3128"

@@ -14,7 +14,7 @@ import path as paths
 import plugin_paths
 
 NAME = "replies"
-SAMPLE = 12
+SAMPLE = 8
 BUILDS = ("glibc", "musl")
 CUT, SILENT, SLOW, FLIPPED = "cut after", "silent after", "a byte a second after", "changed"
 # Of a run that waits; more of them at once, because they do nothing meanwhile.

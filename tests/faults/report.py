@@ -146,8 +146,9 @@ def found_by(name, rows):
     timed = [row for row in rows if row["longest"] and "limit" in row]
     if timed:
         late = max(row["longest"] - row["limit"] for row in timed)
-        text += (f", longest run {max(row['longest'] for row in timed):.1f} s, " +
-                 (f"{late:.1f} s after its time limit" if late > 0 else "none after its time limit"))
+        after = f"{late:.1f} s" if late > 0 else "none"
+        text += (f", longest run {max(row['longest'] for row in timed):.1f} s, {after} after its "
+                 "time limit")
     return "; ".join([text, *SAID.get(name, lambda rows: [])(rows)])
 
 
