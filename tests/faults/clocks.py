@@ -26,7 +26,8 @@ LONGEST = {"token-file": DAY, "static-secret, mounted Secret": DAY,
            "static-secret, kubeconfig": DAY, "oidc-federation, cold cache": HOUR,
            "oidc-federation, warm cache": HOUR, "google, cold cache": HOUR,
            "azure, workload identity": HOUR, "aws, EKS presign": HOUR, "spiffe, JWT-SVID": DAY,
-           "spiffe, X.509-SVID": DAY, "bootstrap, TokenRequest": HOUR}
+           "spiffe, X.509-SVID": DAY, "bootstrap, TokenRequest": HOUR,
+           "bootstrap, CertificateSigningRequest": DAY}
 
 
 def offset_of(jump):
