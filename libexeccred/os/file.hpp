@@ -28,7 +28,7 @@ inline constexpr std::size_t kMaxSecretFile = 128 * 1024;
 inline constexpr std::size_t kMaxKubeconfig = 1024 * 1024;
 
 // Fails with configuration (cannot be opened, wrong kind, size or owner) or unavailable (it
-// keeps changing). Messages name the path and, for a refusal, the file or directory at fault.
+// keeps changing, or no memory). Messages name the path and, for a refusal, what is at fault.
 Result<SecretString> read_secret_file(const std::filesystem::path& path,
                                       std::size_t max_bytes = kMaxSecretFile);
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes);

@@ -35,6 +35,13 @@ std::string distrust(const struct stat& status) {
   return is_sticky_of_root ? std::string() : "is writable by other users";
 }
 
+// Of what the machine is short for a while, which says nothing of the file.
+bool may_pass(int error_number) {
+  return error_number == EAGAIN || error_number == EINTR || error_number == EIO ||
+         error_number == EMFILE || error_number == ENFILE || error_number == ENOMEM ||
+         error_number == ENOSPC || error_number == ESTALE || error_number == ETIMEDOUT;
+}
+
 Error leaves_its_directory(const fs::path& path) {
   Error error = cannot_read(path, "it is a symbolic link that leaves its directory");
   error.hint = "name the file that the link points to";
@@ -50,6 +57,10 @@ Error cannot_read(const fs::path& path, const std::string& why) {
 
 Error cannot_read(const fs::path& path, int error_number) {
   Error error = cannot_read(path, system_message(error_number));
+  if (may_pass(error_number)) {
+    error.kind = Error::Kind::unavailable;
+    error.is_local = true;
+  }
   if (error_number == ENOENT || error_number == ENOTDIR) error.cause = cause::kSourceMissing;
   if (error_number == EACCES || error_number == EPERM) error.cause = cause::kSourceForbidden;
   return error;

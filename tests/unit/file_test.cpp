@@ -6,6 +6,7 @@
 #include <execcred/os/file.hpp>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -260,6 +261,21 @@ TEST_CASE("read_secret_file: an ordinary user reads files of root and of that us
     const Result<SecretString> content = read_secret_file(sticky / "token");
     return !content && test::contains(content.error().message, "is writable by other users");
   }));
+}
+
+TEST_CASE(
+    "read_secret_file: what the machine lacks for a while is no mistake of the configuration") {
+  const TempDir dir;
+  const fs::path secret = write_file(dir / "token", "t");
+  rlimit before = {};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none = {.rlim_cur = 3, .rlim_max = before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const Result<SecretString> content = read_secret_file(secret);
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+  check_fails(content, Error::Kind::unavailable, "Too many open files");
+  CHECK(content.error().is_local);
+  CHECK(read_secret_file(secret));
 }
 
 TEST_CASE("read_stream: reads to the end, up to the limit") {
