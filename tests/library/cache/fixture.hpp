@@ -7,8 +7,11 @@
 
 #include <doctest/doctest.h>
 #include <execcred/cache/credential_cache.hpp>
+#include <execcred/cache/entry.hpp>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -90,6 +93,19 @@ class CacheFixture {
     return credential ? std::string(credential->token.reveal()) : credential.error().message;
   }
 
+  bool is_served() { return token().starts_with("token-") || token().starts_with("new-"); }
+  // A file that a reader would accept if its content were valid.
+  bool has_torn_file() const {
+    std::error_code none;
+    for (const auto& file : std::filesystem::directory_iterator(path(), none)) {
+      const std::string name = file.path().filename().native();
+      if (!name.ends_with(".credential") && !name.ends_with(".failure")) continue;
+      std::ifstream stream(file.path(), std::ios::binary);
+      const std::string text{std::istreambuf_iterator<char>(stream), {}};
+      if (!parse_cached_credential(text) && !parse_cached_failure(text)) return true;
+    }
+    return false;
+  }
   // The answer is a token, and no older one than the provider gave last.
   bool is_served_newest() {
     const std::string given = token();

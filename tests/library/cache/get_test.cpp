@@ -96,6 +96,7 @@ TEST_CASE("get: a valid token survives a failed refresh, with one call per windo
       served += cache.token() == "token-1" ? 1 : 0;
     }
     CHECK(served == asked);
+    MESSAGE("served while refreshes fail: " << served << " of " << asked);
     // 2 + 4 + 8 + 16 + 32 s, or 5 times 10 s.
     CHECK(asked == (error.kind == Error::Kind::unavailable ? 621 : 501));
     CHECK(cache.paused == 0s);

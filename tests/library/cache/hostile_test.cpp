@@ -38,6 +38,7 @@ TEST_CASE("an entry that is not as we write it is a miss, and is repaired") {
     CHECK(cache.token() == "token-2");
     CHECK(cache.token() == "token-2");
   }
+  MESSAGE("files that are not as we write them: " << hostile_files().size() << " kinds");
 }
 
 TEST_CASE("a lock that is not as we make it is replaced") {
@@ -156,7 +157,11 @@ TEST_CASE("a full disk, no free inode, a read-only one: a credential is given") 
     if (std::string_view(c.options).starts_with("size=4k")) {
       test::write_file(cache.path() / "ballast", std::string(4096, 'x'));
     }
-    CHECK(is_served(cache));
+    const bool is_given = is_served(cache);
+    CHECK(is_given);
+    MESSAGE("on a file system with " << std::string(c.options)
+                                     << std::string(c.flags == 0 ? "" : ", read-only") << ": "
+                                     << (is_given ? 100 : 0) << " % served");
   }
 }
 

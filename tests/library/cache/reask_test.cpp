@@ -26,6 +26,8 @@ TEST_CASE("a client that asks again gets what the provider says now: a revoked t
   CHECK(cache.token() == "token-2");
   CHECK(test::contains(cache.steps, "asked for again by the same client"));
   CHECK(cache.token() == "token-2");
+  MESSAGE("a revoked token is replaced after 10 s, with " << cache.provider.calls - 1
+                                                          << " more call");
 }
 
 TEST_CASE("an entry younger than ten seconds is not suspected to be revoked") {
