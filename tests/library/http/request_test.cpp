@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the client sends, what it refuses to send, and where it never goes.
 #include "client.hpp"
+#include "unit/temp_dir.hpp"
 
 #include <execcred/base/version.hpp>
 
@@ -227,6 +228,17 @@ TEST_CASE("http: the environment's proxies are not used") {
   CHECK(ask(secure, trusting(ca)));
   for (const std::string& name : names) unsetenv(name.c_str());
   CHECK(canary.connections() == 0);
+}
+
+TEST_CASE("http: a netrc file's password goes nowhere") {
+  const TempDir home;
+  write_file(home / ".netrc", "machine 127.0.0.1 login reader password of-the-netrc\n");
+  const char* const found = std::getenv("HOME");
+  const std::string before = found == nullptr ? "" : found;
+  setenv("HOME", home.path().c_str(), 1);
+  const std::string wire = wire_of({.url = "/"});
+  setenv("HOME", before.c_str(), 1);
+  CHECK_FALSE(contains(wire, "Authorization"));
 }
 
 }  // namespace
