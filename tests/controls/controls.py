@@ -272,7 +272,7 @@ CONTROLS = [
             "    if (!audience.empty() || std::find(claims.audiences.begin(), claims.audiences.end(), audience) !=",
             ("spiffe-library", "check_jwt_svid: *")),
     Control("SPIFFE: a CA's key", "libexeccred/spiffe/x509_svid.cpp",
-            "if (is_ca) return rejected(\"is a CA's", "if (is_ca && false) return rejected(\"is a CA's",
+            "if (is_ca) return rejected(", "if (is_ca && false) return rejected(",
             ("spiffe-library", "check_x509_svid: *")),
     # execcred sync
     Control("sync: another's folder or Secret", "cli/sync/secret_target.cpp",
