@@ -103,8 +103,9 @@ class HubWatch::Session {
   std::shared_ptr<const WatchedObject> same_or(std::shared_ptr<const WatchedObject> object) const;
 
   void replace_all(WatchedObjects objects);
+  void report(const WatchedObjects& objects) const;
   void put(std::shared_ptr<const WatchedObject> object);
-  void drop(const Place& place);
+  void drop(const std::shared_ptr<const WatchedObject>& object);
   void set_in_sync();
   void set_failed(const Error& error);
   template <class Change>
@@ -146,7 +147,7 @@ void HubWatch::Session::publish(Change change) {
   {
     const std::lock_guard<std::mutex> lock(watch_.mutex_);
     if (!change()) return;
-    ++watch_.view_.generation;
+    ++watch_.state_.generation;
   }
   watch_.changed_.notify_all();
   watch_.on_change_();
@@ -154,38 +155,51 @@ void HubWatch::Session::publish(Change change) {
 
 void HubWatch::Session::set_in_sync() {
   publish([this] {
-    WatchView& view = watch_.view_;
-    if (view.is_in_sync) return false;
-    view.is_in_sync = true;
-    view.error.reset();
+    WatchState& state = watch_.state_;
+    if (state.is_in_sync) return false;
+    state.is_in_sync = true;
+    state.error.reset();
     return true;
   });
 }
 
 void HubWatch::Session::set_failed(const Error& error) {
   publish([&] {
-    WatchView& view = watch_.view_;
-    if (view.is_in_sync || !view.error) view.out_of_sync_since = steady_clock::now();
-    view.is_in_sync = false;
-    view.error = error;
+    WatchState& state = watch_.state_;
+    if (state.is_in_sync || !state.error) state.out_of_sync_since = steady_clock::now();
+    state.is_in_sync = false;
+    state.error = error;
     return true;
   });
 }
 
 void HubWatch::Session::replace_all(WatchedObjects objects) {
+  report(objects);
   publish([&] {
-    WatchView& view = watch_.view_;
-    const bool is_new = !view.is_complete || !view.is_in_sync || objects != watch_.objects_;
+    WatchState& state = watch_.state_;
+    const bool is_new = !state.is_complete || !state.is_in_sync || objects != watch_.objects_;
     watch_.objects_ = std::move(objects);
-    watch_.is_copied_ = false;
-    view.is_complete = true;
-    view.is_in_sync = true;
-    view.error.reset();
+    watch_.copied_.reset();
+    state.is_complete = true;
+    state.is_in_sync = true;
+    state.error.reset();
     return is_new;
   });
 }
 
+// What another list has that is new or changed, and what it lacks.
+void HubWatch::Session::report(const WatchedObjects& objects) const {
+  for (const std::shared_ptr<const WatchedObject>& old : watch_.objects_) {
+    if (find_object(objects, old->name_space, old->name) == nullptr) watch_.on_object_(old, false);
+  }
+  for (const std::shared_ptr<const WatchedObject>& object : objects) {
+    const WatchedObject* const old = find_object(watch_.objects_, object->name_space, object->name);
+    if (old != object.get()) watch_.on_object_(object, true);
+  }
+}
+
 void HubWatch::Session::put(std::shared_ptr<const WatchedObject> object) {
+  watch_.on_object_(object, true);
   publish([&] {
     WatchedObjects& objects = watch_.objects_;
     const Place place = place_of(*object);
@@ -195,18 +209,20 @@ void HubWatch::Session::put(std::shared_ptr<const WatchedObject> object) {
     } else {
       objects.insert(found, std::move(object));
     }
-    watch_.is_copied_ = false;
+    watch_.copied_.reset();
     return true;
   });
 }
 
-void HubWatch::Session::drop(const Place& place) {
+void HubWatch::Session::drop(const std::shared_ptr<const WatchedObject>& object) {
+  watch_.on_object_(object, false);
   publish([&] {
     WatchedObjects& objects = watch_.objects_;
+    const Place place = place_of(*object);
     const auto found = lower_bound(objects, place);
     if (found == objects.cend() || place_of(**found) != place) return false;
     objects.erase(found);
-    watch_.is_copied_ = false;
+    watch_.copied_.reset();
     return true;
   });
 }
@@ -389,7 +405,7 @@ Status HubWatch::Session::take_event(std::string_view line) {
       return malformed("an event of the type " + in_quotes(type));
     }
     if (std::shared_ptr<const WatchedObject> kept = keep(std::move(object))) {
-      is_there ? put(std::move(kept)) : drop(place_of(*kept));
+      is_there ? put(std::move(kept)) : drop(kept);
     }
   }
   version_ = version;
@@ -406,10 +422,8 @@ void HubWatch::run(const StopEvent& stop) {
 }
 
 WatchView HubWatch::view_of_now(std::unique_lock<std::mutex>& /*lock*/) const {
-  if (!std::exchange(is_copied_, true)) {
-    view_.objects = std::make_shared<const WatchedObjects>(objects_);
-  }
-  return view_;
+  if (!copied_) copied_ = std::make_shared<const WatchedObjects>(objects_);
+  return {state_, copied_};
 }
 
 WatchView HubWatch::view() const {
@@ -417,9 +431,24 @@ WatchView HubWatch::view() const {
   return view_of_now(lock);
 }
 
+WatchState HubWatch::state() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return state_;
+}
+
+std::optional<std::shared_ptr<const WatchedObject>> HubWatch::find(std::string_view name_space,
+                                                                   std::string_view name) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!state_.is_complete || !state_.is_in_sync) return std::nullopt;
+  const Place place = {name_space, name};
+  const auto found = lower_bound(objects_, place);
+  const bool is_there = found != objects_.end() && place_of(**found) == place;
+  return is_there ? *found : nullptr;
+}
+
 WatchView HubWatch::wait_for_change(std::uint64_t seen, steady_clock::time_point deadline) const {
   std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait_until(lock, deadline, [&] { return view_.generation > seen; });
+  changed_.wait_until(lock, deadline, [&] { return state_.generation > seen; });
   return view_of_now(lock);
 }
 

@@ -54,18 +54,22 @@ using WatchedObjects = std::vector<std::shared_ptr<const WatchedObject>>;
 const WatchedObject* find_object(const WatchedObjects& objects, std::string_view name_space,
                                  std::string_view name);
 
-// A snapshot of a watch, which does not change. It costs a pointer for each object.
-struct WatchView {
-  std::shared_ptr<const WatchedObjects> objects = std::make_shared<WatchedObjects>();
+// How a watch is doing.
+struct WatchState {
   // Grows with each change of anything here. 0 before the first.
   std::uint64_t generation = 0;
-  // A complete list was read since the start. Before that, `objects` is empty and has no meaning.
+  // A complete list was read since the start. Before that no object is known.
   bool is_complete = false;
   // The last list or watch was accepted. If not: since when, and why. The objects may then be
   // outdated.
   bool is_in_sync = false;
   std::chrono::steady_clock::time_point out_of_sync_since = {};
   std::optional<Error> error = std::nullopt;
+};
+
+// A snapshot of a watch, which does not change. It costs a pointer for each object.
+struct WatchView : WatchState {
+  std::shared_ptr<const WatchedObjects> objects = std::make_shared<WatchedObjects>();
 };
 
 struct WatchQuery {
@@ -107,12 +111,20 @@ class HubWatch {
 
   // By any thread.
   WatchView view() const;
+  WatchState state() const;
+  // The object, or a null pointer where there is none; nullopt where that is not known now.
+  std::optional<std::shared_ptr<const WatchedObject>> find(std::string_view name_space,
+                                                           std::string_view name) const;
   // As soon as there is a generation after `seen`, and at the deadline at the latest.
   WatchView wait_for_change(std::uint64_t seen,
                             std::chrono::steady_clock::time_point deadline) const;
   // Called after each change by the thread of run(), without a lock held; it must not wait. To be
   // set before run(), for threads that wait for other events too.
   void on_change(std::function<void()> action) { on_change_ = std::move(action); }
+  // Likewise, for each object that came, changed or went; before the state says so, and before
+  // on_change().
+  using OnObject = std::function<void(std::shared_ptr<const WatchedObject> object, bool is_there)>;
+  void on_object(OnObject action) { on_object_ = std::move(action); }
 
  private:
   class Session;
@@ -123,11 +135,13 @@ class HubWatch {
   WatchQuery query_;
   WatchTimings timings_;
   std::function<void()> on_change_ = [] {};
+  OnObject on_object_ = [](const std::shared_ptr<const WatchedObject>&, bool) {};
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
-  WatchedObjects objects_;  // the current ones; view_ has those of the last request
-  mutable WatchView view_;
-  mutable bool is_copied_ = true;
+  WatchState state_;
+  WatchedObjects objects_;  // the current ones
+  // Those of the last request; null if they have changed since.
+  mutable std::shared_ptr<const WatchedObjects> copied_ = std::make_shared<WatchedObjects>();
 };
 
 }  // namespace execcred

@@ -8,8 +8,11 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace execcred::test {
 namespace {
@@ -387,6 +390,55 @@ TEST_CASE("hub watch: Secrets without what they hold") {
   CHECK_FALSE(has(view, "web", "c2VjcmV0"));
   api.erase("secrets", "fleet", "web");
   running.until([](const WatchView& now) { return !has(now, "web"); });
+}
+
+TEST_CASE("hub watch: who keeps objects of its own is told of each that came, changed or went") {
+  LiveApi api;
+  for (const std::string name : {"one", "two"}) api.put("clusterprofiles", profile(name));
+  Result<StopEvent> stop = StopEvent::make();
+  REQUIRE(stop);
+  HubWatch watch(api.client(), watch_profiles("fleet"),
+                 {.first_pause = 1ms, .longest_pause = 20ms});
+  std::mutex mutex;
+  std::vector<std::string> news;
+  watch.on_object([&](const std::shared_ptr<const WatchedObject>& object, bool is_there) {
+    const std::lock_guard lock(mutex);
+    news.push_back((is_there ? "+" : "-") + object->name);
+  });
+  const auto told = [&] {
+    const std::lock_guard lock(mutex);
+    return news;
+  };
+  const auto is_there = [&](const std::string& name) {
+    const auto object = watch.find("fleet", name);
+    return object && *object;
+  };
+  CHECK_FALSE(watch.find("fleet", "one").has_value());
+  std::thread thread([&] { watch.run(*stop); });
+  using Names = std::vector<std::string>;
+  CHECK(comes_true([&] { return is_there("one") && is_there("two"); }));
+  CHECK(told() == Names{"+one", "+two"});
+  api.erase("clusterprofiles", "fleet", "one");
+  api.put("clusterprofiles", profile("three"));
+  CHECK(comes_true([&] { return is_there("three"); }));
+  CHECK_FALSE(is_there("one"));
+  CHECK(told() == Names{"+one", "+two", "-one", "+three"});
+  // What a list has that is new, and what it lacks.
+  api.before([](Stream& stream, const Received&) {
+    stream.reset();
+    return true;
+  });
+  api.cut_watches();
+  CHECK(comes_true([&] { return !watch.state().is_in_sync; }));
+  CHECK_FALSE(watch.find("fleet", "two").has_value());
+  api.erase("clusterprofiles", "fleet", "two");
+  api.put("clusterprofiles", profile("four"));
+  api.compact();
+  api.before({});
+  CHECK(comes_true([&] { return is_there("four"); }));
+  CHECK(told() == Names{"+one", "+two", "-one", "+three", "-two", "+four"});
+  stop->request();
+  thread.join();
 }
 
 TEST_CASE("hub watch: who waits for other things too is called") {
