@@ -33,6 +33,8 @@ struct ListedProfile {
 
 // The result of a scan of the inventory, beside the ClusterProfiles.
 struct Picture {
+  // The receiver got all ClusterProfiles, and not only those that changed.
+  bool is_all = false;
   // Nothing is known: there was no complete list yet.
   bool is_known = false;
   // Every document was read and is a ClusterProfile, so a missing one has been deleted.
@@ -47,8 +49,8 @@ struct Picture {
 struct FeedReceiver {
   // One that is new or may have changed.
   std::function<void(const ListedProfile&)> take = {};
-  // One that has not changed.
-  std::function<void(const std::string& cluster)> keep = {};
+  // One that is gone; only if the picture is not of all.
+  std::function<void(const std::string& cluster)> drop = {};
 };
 
 class ProfileFeed {
@@ -58,7 +60,7 @@ class ProfileFeed {
   ProfileFeed& operator=(const ProfileFeed&) = delete;
   virtual ~ProfileFeed() = default;
 
-  // Reports all ClusterProfiles. With `is_anew`, all count as changed.
+  // Reports what has changed since the last call: everything at the first one, and with `is_anew`.
   virtual Picture read(bool is_anew, const FeedReceiver& receiver) = 0;
 
   // Calls `on_change` from another thread when something may have changed, until `stop`.

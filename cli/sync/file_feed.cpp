@@ -50,6 +50,8 @@ class FileFeed final : public ProfileFeed {
   std::string mapping_;
   FileDescriptor changes_;
   std::atomic<bool> is_blind_ = false;
+  std::atomic<bool> has_news_ = true;
+  Picture last_ = {};
   std::thread watcher_;
 };
 
@@ -59,8 +61,14 @@ bool can_be_named(const ProfileName& name) {
          (name.name_space.empty() || is_dns1123_subdomain(name.name_space));
 }
 
-Picture FileFeed::read(bool, const FeedReceiver& receiver) {
-  Picture picture{.is_known = true, .is_whole = true};
+Picture FileFeed::read(bool is_anew, const FeedReceiver& receiver) {
+  const bool has_news = has_news_.exchange(false) || is_anew;
+  // What could not be read may be readable now, which is no change of its folder.
+  if (!has_news && last_.is_whole) {
+    last_.is_all = false;
+    return last_;
+  }
+  Picture picture{.is_all = true, .is_known = true, .is_whole = true};
   const auto take = [&](Result<ClusterProfile> profile, const ProfileName& name) {
     if (!profile) picture.is_whole = false;
     if (!profile && !can_be_named(name)) {
@@ -80,6 +88,7 @@ Picture FileFeed::read(bool, const FeedReceiver& receiver) {
     picture.is_whole = false;
     picture.failure = read.error();
   }
+  last_ = picture;
   return picture;
 }
 
@@ -147,6 +156,7 @@ void FileFeed::run(const std::function<void()>& on_change, const StopEvent& stop
     first_change = SteadyClock::time_point::max();
     last_read = now;
     look_at_folders();
+    has_news_ = true;
     on_change();
   }
 }
@@ -154,7 +164,8 @@ void FileFeed::run(const std::function<void()>& on_change, const StopEvent& stop
 Status FileFeed::watch(std::function<void()> on_change, const StopEvent& stop) {
   changes_.reset(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   look_at_folders();
-  // The first scan sees earlier changes.
+  // What changed before is seen by the first look.
+  has_news_ = true;
   on_change();
   watcher_ = std::thread([this, action = std::move(on_change), &stop] { run(action, stop); });
   return {};

@@ -5,6 +5,8 @@
 #include <execcred/hub/profiles.hpp>
 #include <execcred/json/json.hpp>
 
+#include <map>
+#include <mutex>
 #include <utility>
 
 namespace execcred::sync {
@@ -19,12 +21,17 @@ class HubFeed final : public ProfileFeed {
 
   Picture read(bool is_anew, const FeedReceiver& receiver) override;
   Status watch(std::function<void()> on_change, const StopEvent& stop) override;
-  bool is_up() const override { return watch_.view().is_in_sync; }
+  bool is_up() const override { return watch_.state().is_in_sync; }
 
  private:
+  using Object = std::shared_ptr<const WatchedObject>;
+  using Objects = std::map<std::string, Object, std::less<>>;  // by "NAMESPACE/NAME"
+
   HubWatch watch_;
-  // The objects of the last scan: one that did not change has the same pointer.
-  std::shared_ptr<const WatchedObjects> seen_ = std::make_shared<WatchedObjects>();
+  std::mutex mutex_;
+  Objects news_;  // since the last look; null: it went
+  Objects objects_;
+  std::size_t problems_ = 0;  // of objects_
   std::thread watcher_;
 };
 
@@ -42,31 +49,44 @@ ListedProfile parse(const WatchedObject& object) {
 }
 
 Picture HubFeed::read(bool is_anew, const FeedReceiver& receiver) {
-  const WatchView view = watch_.view();
-  // An outdated view is not complete: there may be more or fewer objects.
-  Picture picture{.is_known = view.is_complete,
-                  .is_whole = view.is_complete && view.is_in_sync,
-                  .failure = view.error};
-  if (!view.is_complete) return picture;
-  for (const std::shared_ptr<const WatchedObject>& object : *view.objects) {
-    if (object->problem) {
-      picture.is_whole = false;
-    } else {
-      ++picture.count;
-    }
-    const bool is_same = find_object(*seen_, object->name_space, object->name) == object.get();
-    if (is_same && !is_anew) {
-      receiver.keep(object->name_space + "/" + object->name);
-    } else {
-      receiver.take(parse(*object));
-    }
+  // First: what it says of all objects is true of those that are taken after it.
+  const WatchState state = watch_.state();
+  if (!state.is_complete) return {.failure = state.error};
+  Objects news;
+  {
+    const std::lock_guard lock(mutex_);
+    news.swap(news_);
   }
-  seen_ = view.objects;
-  return picture;
+  for (auto& [key, object] : news) {
+    if (const auto old = objects_.find(key); old != objects_.end()) {
+      if (old->second->problem) --problems_;
+      objects_.erase(old);
+    }
+    if (!object) {
+      receiver.drop(key);
+      continue;
+    }
+    if (object->problem) ++problems_;
+    if (!is_anew) receiver.take(parse(*object));
+    objects_.emplace(key, std::move(object));
+  }
+  if (is_anew) {
+    for (const auto& [key, object] : objects_) receiver.take(parse(*object));
+  }
+  // What is out of date is not whole: more may be there, or less.
+  return {.is_known = true,
+          .is_whole = state.is_in_sync && problems_ == 0,
+          .count = objects_.size() - problems_,
+          .failure = state.error};
 }
 
 Status HubFeed::watch(std::function<void()> on_change, const StopEvent& stop) {
   watch_.on_change(std::move(on_change));
+  watch_.on_object([this](Object object, bool is_there) {
+    std::string key = object->name_space + "/" + object->name;
+    const std::lock_guard lock(mutex_);
+    news_.insert_or_assign(std::move(key), is_there ? std::move(object) : nullptr);
+  });
   watcher_ = std::thread([this, &stop] { watch_.run(stop); });
   return {};
 }

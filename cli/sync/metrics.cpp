@@ -73,7 +73,8 @@ std::string metrics_text(const Figures& figures) {
       std::move(renewals),
       std::move(failures),
       plugin_durations(figures),
-      gauge("execcred_sync_watch_up", "1 while changes of the inventory are seen as they happen.",
+      gauge("execcred_sync_watch_up",
+            "1 while changes of the inventory and of written Secrets are seen as they happen.",
             figures.is_watching ? 1 : 0)};
   return prometheus::TextSerializer().Serialize(families);
 }

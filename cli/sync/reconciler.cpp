@@ -51,7 +51,8 @@ struct Reconciler::Cluster {
   std::shared_ptr<const Access> access = {};
   std::optional<Failure> problem = {};
   std::vector<Held> held = {};
-  std::set<std::string> places = {};  // of the targets; what other places hold is a leftover
+  std::vector<Held> places = {};  // of the targets; what other places hold is a leftover
+  bool lacks_place = false;       // of a target that cannot have one of this name
   Presence presence = Presence::unknown;
   std::uint64_t seen = 0;  // the last scan that found it
   bool is_duplicate = false;
@@ -67,7 +68,7 @@ struct Reconciler::Cluster {
   std::optional<Lifetime> lifetime() const {
     std::optional<Lifetime> earliest;
     for (const Held& one : held) {
-      if (!places.contains(one.place)) continue;
+      if (!has_place(one.place)) continue;
       const Lifetime lifetime{.issued = one.mark.issued, .expires = one.mark.expires};
       const bool is_earlier =
           !earliest ||
@@ -86,6 +87,11 @@ struct Reconciler::Cluster {
     return first;
   }
   bool is_listed() const { return presence == Presence::listed; }
+  bool is_idle() const { return !is_in_flight && !is_queued; }
+  bool has_place(const std::string& name) const {
+    return std::any_of(places.begin(), places.end(),
+                       [&](const Held& place) { return place.place == name; });
+  }
 
   // Drops earlier results, also the one of a running job.
   void ask_anew() {
@@ -117,12 +123,24 @@ Reconciler::Cluster& Reconciler::cluster_of(const std::string& name_space,
     cluster = std::make_unique<Cluster>();
     cluster->key = key;
     cluster->mark = {.instance = settings_.instance, .name_space = name_space, .name = name};
-    for (Target* const target : parts_.targets) {
-      const Result<Held> place = target->place_of(cluster->mark);
-      if (place) cluster->places.insert(place->place);
-    }
+    find_places(*cluster);
+    absent_.insert(cluster.get());
   }
   return *cluster;
+}
+
+// After each change of its mark, which they carry.
+void Reconciler::find_places(Cluster& cluster) const {
+  cluster.places.clear();
+  cluster.lacks_place = false;
+  for (Target* const target : parts_.targets) {
+    Result<Held> place = target->place_of(cluster.mark);
+    if (place) {
+      cluster.places.push_back(std::move(*place));
+    } else {
+      cluster.lacks_place = true;
+    }
+  }
 }
 
 Status Reconciler::scan() {
@@ -135,6 +153,9 @@ Status Reconciler::scan() {
   for (const auto& [key, cluster] : clusters_) {
     cluster->held.clear();
     cluster->next_ask.reset();
+    if (cluster->presence != Presence::gone) continue;
+    cluster->presence = Presence::unknown;
+    absent_.insert(cluster.get());
   }
   for (Held& held : all) {
     const bool is_chosen =
@@ -149,10 +170,8 @@ Status Reconciler::scan() {
 
 // Two ClusterProfiles with the same place exclude each other.
 void Reconciler::claim(Cluster& cluster) {
-  for (Target* const target : parts_.targets) {
-    const Result<Held> place = target->place_of(cluster.mark);
-    if (!place) continue;
-    std::set<std::string>& claimants = claims_[place->place];
+  for (const Held& place : cluster.places) {
+    std::set<std::string>& claimants = claims_[place.place];
     claimants.insert(cluster.key);
     if (claimants.size() < 2) continue;
     for (const std::string& key : claimants) {
@@ -165,9 +184,8 @@ void Reconciler::claim(Cluster& cluster) {
 }
 
 void Reconciler::release(Cluster& cluster) {
-  for (Target* const target : parts_.targets) {
-    const Result<Held> place = target->place_of(cluster.mark);
-    const auto claim = place ? claims_.find(place->place) : claims_.end();
+  for (const Held& place : cluster.places) {
+    const auto claim = claims_.find(place.place);
     if (claim == claims_.end()) continue;
     claim->second.erase(cluster.key);
     for (const std::string& key : claim->second) {
@@ -182,10 +200,9 @@ void Reconciler::release(Cluster& cluster) {
 
 std::vector<std::string> Reconciler::clashes_of(const Cluster& cluster) const {
   std::vector<std::string> clashes;
-  for (Target* const target : parts_.targets) {
-    const Result<Held> place = target->place_of(cluster.mark);
-    const auto claim = place ? claims_.find(place->place) : claims_.end();
-    if (claim != claims_.end() && claim->second.size() > 1) clashes.push_back(place->place);
+  for (const Held& place : cluster.places) {
+    const auto claim = claims_.find(place.place);
+    if (claim != claims_.end() && claim->second.size() > 1) clashes.push_back(place.place);
   }
   return clashes;
 }
@@ -216,7 +233,9 @@ void Reconciler::resolve(const ListedProfile& listed, Cluster& cluster) const {
   cluster.problem = std::move(problem);
   cluster.mark.digest = std::move(digest);
   cluster.mark.uid = listed.uid;
-  if (!is_same) cluster.ask_anew();
+  if (is_same) return;
+  find_places(cluster);
+  cluster.ask_anew();
 }
 
 void Reconciler::take(const ListedProfile& listed) {
@@ -236,6 +255,7 @@ void Reconciler::take(const ListedProfile& listed) {
   }
   if (cluster.is_duplicate) cluster.next_ask.reset();
   cluster.seen = look_;
+  absent_.erase(&cluster);
   cluster.is_duplicate = false;
   const bool is_new = !cluster.is_listed();
   cluster.presence = Presence::listed;
@@ -243,6 +263,11 @@ void Reconciler::take(const ListedProfile& listed) {
   if (is_new) cluster.ask_anew();
   if (is_new) claim(cluster);
   schedule(cluster);
+}
+
+void Reconciler::drop(const std::string& key) {
+  const auto found = clusters_.find(key);
+  if (found != clusters_.end()) absent_.insert(found->second.get());
 }
 
 bool Reconciler::has_new_mapping() {
@@ -278,13 +303,16 @@ int Reconciler::report(const Picture& picture, bool is_empty) {
   return picture.is_known || code != 0 ? code : 3;
 }
 
-// For a complete scan.
 void Reconciler::mark_gone() {
-  for (const auto& [key, cluster] : clusters_) {
-    if (cluster->seen == look_ || cluster->presence == Presence::gone) continue;
+  for (Cluster* const cluster : std::exchange(absent_, {})) {
     if (cluster->is_listed()) release(*cluster);
     cluster->presence = Presence::gone;
     cluster->ask_anew();
+    if (cluster->held.empty() && cluster->is_idle()) {
+      forget(*cluster);
+    } else {
+      schedule(*cluster);
+    }
   }
 }
 
@@ -292,44 +320,42 @@ int Reconciler::look() {
   const std::lock_guard lock(mutex_);
   const bool is_anew = has_new_mapping();
   ++look_;
-  const auto keep = [this](const std::string& key) {
-    const auto found = clusters_.find(key);
-    if (found != clusters_.end()) found->second->seen = look_;
-  };
-  const Picture picture = parts_.feed->read(
-      is_anew, {.take = [this](const ListedProfile& listed) { take(listed); }, .keep = keep});
+  const Picture picture =
+      parts_.feed->read(is_anew, {.take = [this](const ListedProfile& listed) { take(listed); },
+                                  .drop = [this](const std::string& key) { drop(key); }});
   is_known_ = picture.is_known;
   const bool is_empty = picture.count == 0 && !settings_.may_be_empty;
   const int code = report(picture, is_empty);
-  const bool could_remove = std::exchange(may_remove_, picture.is_whole && !is_empty);
-  if (may_remove_) mark_gone();
-  std::vector<Cluster*> empty;
-  for (const auto& [key, cluster] : clusters_) {
-    // A rule that waited for a complete inventory is applied now, and not after the pause of its
-    // failure.
-    const bool is_refused = cluster->problem && is_by_rule(cluster->problem->cause);
-    if (may_remove_ && !could_remove && is_refused) cluster->next_ask.reset();
-    schedule(*cluster);
-    const bool is_idle = !cluster->is_in_flight && !cluster->is_queued;
-    if (cluster->presence == Presence::gone && cluster->held.empty() && is_idle) {
-      empty.push_back(cluster.get());
+  if (picture.is_all) {
+    for (const auto& [key, cluster] : clusters_) {
+      if (cluster->seen != look_ && cluster->presence != Presence::gone) {
+        absent_.insert(cluster.get());
+      }
     }
   }
-  for (Cluster* const cluster : empty) forget(*cluster);
-  figures_.is_watching = parts_.feed->is_up();
+  const bool could_remove = std::exchange(may_remove_, picture.is_whole && !is_empty);
+  if (may_remove_) mark_gone();
+  // A rule that waited for a complete inventory is applied now, and not after the pause of its
+  // failure.
+  if (may_remove_ && !could_remove) {
+    for (const auto& [key, cluster] : clusters_) {
+      if (!cluster->problem || !is_by_rule(cluster->problem->cause)) continue;
+      cluster->next_ask.reset();
+      schedule(*cluster);
+    }
+  }
   return code;
 }
 
 const char* Reconciler::due_reason(const Cluster& cluster) const {
   if (cluster.presence == Presence::gone) return "its ClusterProfile is gone";
   if (cluster.problem) return "it cannot be resolved";
-  for (Target* const target : parts_.targets) {
-    const Result<Held> place = target->place_of(cluster.mark);
-    if (!place) return "missing";
+  if (cluster.lacks_place) return "missing";
+  for (const Held& place : cluster.places) {
     const auto held = std::find_if(cluster.held.begin(), cluster.held.end(),
-                                   [&](const Held& one) { return one.place == place->place; });
+                                   [&](const Held& one) { return one.place == place.place; });
     if (held == cluster.held.end()) return "missing";
-    if (held->mark.digest != place->mark.digest) return "changed";
+    if (held->mark.digest != place.mark.digest) return "changed";
     if (!held->mark.is_same_object(cluster.mark)) return "changed";
     if (held->mark.is_expired) return "expired";
   }
@@ -358,15 +384,16 @@ TimePoint Reconciler::renewal_time(const Lifetime& lifetime, const Cluster& clus
 }
 
 void Reconciler::schedule(Cluster& cluster) {
+  const TimePoint due = cluster.is_idle() ? due_time(cluster) : kNever;
+  if (due == cluster.due) return;
   due_.erase({cluster.due, &cluster});
-  cluster.due = kNever;
-  if (cluster.is_in_flight || cluster.is_queued) return;
-  cluster.due = due_time(cluster);
-  if (cluster.due != kNever) due_.emplace(cluster.due, &cluster);
+  cluster.due = due;
+  if (due != kNever) due_.emplace(due, &cluster);
 }
 
 void Reconciler::forget(Cluster& cluster) {
   due_.erase({cluster.due, &cluster});
+  absent_.erase(&cluster);
   clusters_.erase(std::string(cluster.key));
 }
 
@@ -557,6 +584,10 @@ std::string Reconciler::plan() const {
         add("skip", key, place.error().message);
         continue;
       }
+      if (std::find(clashes.begin(), clashes.end(), place->place) != clashes.end()) {
+        add("skip", place->place, "another ClusterProfile would be written to it");
+        continue;
+      }
       const bool is_there =
           std::any_of(cluster->held.begin(), cluster->held.end(),
                       [&](const Held& held) { return held.place == place->place; });
@@ -584,9 +615,9 @@ void Reconciler::sweep() {
   const auto settled = SteadyClock::now() - kSettled;
   for (const auto& [key, cluster] : clusters_) {
     if (!cluster->is_listed() || cluster->is_in_flight || cluster->written > settled) continue;
-    const std::size_t before = cluster->held.size();
-    std::erase_if(cluster->held, [](const Held& held) { return held.store->is_gone(held); });
-    if (cluster->held.size() == before) continue;
+    const std::size_t gone =
+        std::erase_if(cluster->held, [](const Held& held) { return held.store->is_gone(held); });
+    if (gone == 0) continue;
     cluster->next_ask.reset();
     schedule(*cluster);
   }
@@ -597,13 +628,18 @@ void Reconciler::sweep() {
 void Reconciler::follow_clock() {
   const Duration ahead = clock_ahead();
   const Duration step = ahead - std::exchange(clock_ahead_, ahead);
-  if (std::chrono::abs(step) < kClockLeap) return;
-  parts_.journal.write(Level::warning, "the clock was set, or this machine was asleep",
-                       {{"by", format_duration(std::chrono::round<std::chrono::seconds>(step))}});
+  if (std::chrono::abs(step) < kClockStep) return;
+  const bool is_leap = std::chrono::abs(step) >= kClockLeap;
+  if (is_leap) {
+    parts_.journal.write(Level::warning, "the clock was set, or this machine was asleep",
+                         {{"by", format_duration(std::chrono::round<std::chrono::seconds>(step))}});
+  }
   const std::lock_guard lock(mutex_);
   for (const auto& [key, cluster] : clusters_) {
-    cluster->next_ask.reset();
-    cluster->failures = 0;
+    if (is_leap) {
+      cluster->next_ask.reset();
+      cluster->failures = 0;
+    }
     schedule(*cluster);
   }
 }
@@ -630,6 +666,8 @@ Status Reconciler::lead() {
   }
   Status scanned = scan();
   is_scanned_ = scanned.has_value();
+  // What was found is to be compared with the inventory.
+  if (scanned) wake();
   if (scanned) return {};
   if (scanned.error().kind != Error::Kind::unavailable && parts_.lease == nullptr) return scanned;
   parts_.journal.write(Level::error, scanned.error());
@@ -651,6 +689,26 @@ void Reconciler::report_lease(bool is_leading) {
   const std::string failure = view.error ? std::string(cause_of(*view.error)) : "";
   if (view.error && failure != lease_failure_) parts_.journal.write(Level::error, *view.error);
   lease_failure_ = failure;
+}
+
+void Reconciler::report_watches() {
+  bool is_up = parts_.feed->is_up();
+  std::optional<Error> error;
+  for (const Store* const store : parts_.stores) {
+    Store::Watching watching = store->watching();
+    is_up = is_up && watching.is_up;
+    if (watching.error) error = std::move(watching.error);
+  }
+  const auto time = SteadyClock::now();
+  if (error) watch_failed_ = time;
+  // A watch that fails over and over is up in between.
+  if (time - watch_failed_ > kSweep) watch_failure_.clear();
+  const bool is_new = error && error->cause != watch_failure_;
+  if (is_new) watch_failure_ = error->cause;
+  if (is_new) parts_.journal.write(Level::error, *error);
+  const std::lock_guard lock(mutex_);
+  figures_.is_watching = is_up;
+  if (is_new) ++figures_.failures[watch_failure_];
 }
 
 Status Reconciler::run() {
@@ -676,6 +734,7 @@ Status Reconciler::run() {
       sweep();
       next_sweep = SteadyClock::now() + kSweep;
     }
+    report_watches();
     const bool is_leading = parts_.lease == nullptr || parts_.lease->holds();
     report_lease(is_leading);
     if (!is_leading) is_scanned_ = false;

@@ -118,10 +118,13 @@ class Reconciler {
   // Whether the mapping has changed since the last scan; one that cannot be read is not used.
   bool has_new_mapping();
   int report(const Picture& picture, bool is_empty);
+  // What is in none of the inventory's documents: marks it gone.
   void mark_gone();
   Cluster& cluster_of(const std::string& name_space, const std::string& name);
   void take(const ListedProfile& listed);
+  void drop(const std::string& key);
   void resolve(const ListedProfile& listed, Cluster& cluster) const;
+  void find_places(Cluster& cluster) const;
   void claim(Cluster& cluster);
   void release(Cluster& cluster);
   void schedule(Cluster& cluster);
@@ -145,6 +148,7 @@ class Reconciler {
   void sweep();
   // Once for each change, not for each attempt.
   void report_lease(bool is_leading);
+  void report_watches();
   Status lead();
 
   ReconcilerSettings settings_;
@@ -157,6 +161,7 @@ class Reconciler {
   std::condition_variable ready_changed_;
   std::condition_variable idle_;
   Clusters clusters_;
+  std::set<Cluster*> absent_;                            // not in the inventory, not marked gone
   std::map<std::string, std::set<std::string>> claims_;  // clusters by place
   std::set<std::pair<TimePoint, Cluster*>> due_;
   std::deque<Cluster*> ready_;
@@ -173,6 +178,8 @@ class Reconciler {
   std::optional<bool> was_leading_;  // at the last scan; nullopt before the first
   std::string lease_holder_;         // likewise, another process; empty: none, or not known
   std::string lease_failure_;        // the cause of the one reported last; empty after a success
+  std::string watch_failure_;        // likewise, of what was written
+  std::chrono::steady_clock::time_point watch_failed_ = {};
 
   std::mutex wake_mutex_;
   std::condition_variable woken_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secret_target.hpp"
 
+#include <execcred/base/digest.hpp>
 #include <execcred/base/encoding.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
@@ -8,6 +9,7 @@
 #include <execcred/json/json.hpp>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace execcred::sync {
@@ -188,12 +190,17 @@ Attempt remove_object(HubSecrets& secrets, const Held& held, const Value& object
 // Of a Secret as it is now; nullopt where there is none.
 using Change = std::function<Attempt(HubSecrets&, std::optional<Value>&)>;
 
-Result<Wrote> settle(HubClients& clients, Duration timeout, const Held& held,
+// What is known of a Secret already, if anything: whether there is one, and which.
+using Known = std::optional<std::optional<Value>>;
+
+Result<Wrote> settle(HubClients& clients, Duration timeout, const Held& held, Known known,
                      const Change& change) {
   return clients.with([&](HubClient& client) -> Result<Wrote> {
     HubSecrets secrets(client, {.timeout = timeout});
     for (int i = 0; i < kMostAttempts; ++i) {
-      Result<std::optional<Value>> found = secrets.get(held.name_space, held.name);
+      Result<std::optional<Value>> found = known ? Result<std::optional<Value>>(std::move(*known))
+                                                 : secrets.get(held.name_space, held.name);
+      known.reset();
       if (!found) return of_target(found.error());
       const std::optional<Wrote> wrote = TRY(change(secrets, *found));
       if (*found) json::wipe(**found);
@@ -203,7 +210,70 @@ Result<Wrote> settle(HubClients& clients, Duration timeout, const Held& held,
   });
 }
 
+Sha256Digest digest_of(const SecretForm& form) {
+  Value data = data_of(form);
+  std::string text = json::to_text(data);
+  json::wipe(data);
+  const Sha256Digest digest = sha256(text);
+  wipe(text);
+  return digest;
+}
+
+void erase_member(Value& object, std::string_view name) {
+  json::Object& members = *object.object();
+  for (auto member = members.begin(); member != members.end(); ++member) {
+    if (member->name != name) continue;
+    json::wipe(member->value);
+    members.erase(member);
+    return;
+  }
+}
+
 }  // namespace
+
+// The Secrets as they were read last, without their data.
+class SecretStore::Seen {
+ public:
+  struct Copy {
+    std::string text = {};  // JSON; empty: there is one, to be read
+    std::string version = {};
+    Sha256Digest data = {};
+  };
+
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    copies_.clear();
+  }
+  // That there is one.
+  void note(const Held& held) {
+    const std::lock_guard lock(mutex_);
+    copies_[held.place] = {};
+  }
+  void forget(const Held& held) {
+    const std::lock_guard lock(mutex_);
+    copies_.erase(held.place);
+  }
+  void keep(const Held& held, const SecretForm& form, Value& object) {
+    Copy seen{.version = std::string(metadata_text(object, "resourceVersion")),
+              .data = digest_of(form)};
+    erase_member(object, "data");
+    // Of one that names none, the hub keeps those that it has.
+    erase_member(metadata_of(object), "managedFields");
+    seen.text = json::to_text(object);
+    const std::lock_guard lock(mutex_);
+    copies_[held.place] = std::move(seen);
+  }
+  // nullopt where none was seen.
+  std::optional<Copy> find(const Held& held) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = copies_.find(held.place);
+    return found == copies_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, Copy> copies_;  // by place
+};
 
 Result<std::unique_ptr<HubClient>> HubClients::take() {
   {
@@ -221,6 +291,9 @@ void HubClients::give_back(std::unique_ptr<HubClient> client) {
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(client));
 }
+
+SecretStore::SecretStore(SecretSettings settings, HubClients& clients)
+    : settings_(std::move(settings)), clients_(clients), seen_(std::make_unique<Seen>()) {}
 
 SecretStore::~SecretStore() {
   if (watcher_.joinable()) watcher_.join();
@@ -251,6 +324,7 @@ Result<std::vector<Held>> SecretStore::scan() {
         return HubSecrets(client).list(settings_.scanned, selector, HubContent::metadata);
       }));
   std::vector<Held> held;
+  seen_->clear();
   for (const Value& object : objects) {
     std::optional<Mark> mark = mark_of_object(object);
     if (!mark || mark->instance != settings_.instance) continue;
@@ -261,30 +335,51 @@ Result<std::vector<Held>> SecretStore::scan() {
                     .name_space = name_space,
                     .name = name,
                     .mark = std::move(*mark)});
+    seen_->note(held.back());
   }
   return held;
 }
 
 bool SecretStore::is_gone(const Held& held) const {
   if (!watch_) return false;
-  const WatchView view = watch_->view();
-  if (!view.is_complete || !view.is_in_sync) return false;
-  return find_object(*view.objects, held.name_space, held.name) == nullptr;
+  const auto object = watch_->find(held.name_space, held.name);
+  return object && *object == nullptr;
+}
+
+Store::Watching SecretStore::watching() const {
+  if (!watch_) return {};
+  const WatchState state = watch_->state();
+  Watching watching{.is_up = state.is_in_sync};
+  if (state.error) watching.error = of_target(*state.error);
+  return watching;
+}
+
+bool SecretStore::is_at(const Held& held, const std::string& version) const {
+  if (!watch_) return false;
+  const auto object = watch_->find(held.name_space, held.name);
+  return object && *object && (*object)->resource_version == version;
 }
 
 Result<Wrote> SecretStore::write(const Held& held, const SecretForm& form,
                                  const MayWrite& may_write) {
+  const auto written = [&](ChangeOutcome outcome) -> Attempt {
+    if (outcome) seen_->keep(held, form, outcome.object);
+    json::wipe(outcome.object);
+    return settled(outcome, ChangeOutcome::Kind::done);
+  };
   const auto change = [&](HubSecrets& secrets, std::optional<Value>& found) -> Attempt {
     if (!found) {
       if (!may_write()) return std::optional(Wrote::not_now);
       SecretObject object(new_object(held, form));
-      const ChangeOutcome outcome = secrets.create(held.name_space, object.get());
-      return settled(outcome, ChangeOutcome::Kind::done);
+      return written(secrets.create(held.name_space, object.get()));
     }
     const std::optional<Mark> mark = mark_of_object(*found);
     if (!mark || !mark->is_of(held.mark)) return foreign(mark);
     const bool is_whole = has_data(*found, form) && is_type(*found, form.type);
-    if (is_whole && says_the_same(*mark, held.mark)) return std::optional(Wrote::unchanged);
+    if (is_whole && says_the_same(*mark, held.mark)) {
+      seen_->keep(held, form, *found);
+      return std::optional(Wrote::unchanged);
+    }
     if (!may_write()) return std::optional(Wrote::not_now);
     if (!mark->is_same_object(held.mark) || !is_type(*found, form.type)) {
       // The next attempt creates it.
@@ -294,10 +389,24 @@ Result<Wrote> SecretStore::write(const Held& held, const SecretForm& form,
     }
     set_member(*found, "data", data_of(form));
     put_mark(held.mark, &form, *found);
-    const ChangeOutcome outcome = secrets.replace(held.name_space, held.name, *found);
-    return settled(outcome, ChangeOutcome::Kind::done);
+    return written(secrets.replace(held.name_space, held.name, *found));
   };
-  return settle(clients_, settings_.timeout, held, change);
+  const std::optional<Seen::Copy> seen = seen_->find(held);
+  // Where none was seen, a POST finds out.
+  Known known;
+  if (!seen) known.emplace();
+  if (seen && !seen->text.empty()) {
+    Value object = TRY(json::parse(seen->text));
+    const std::optional<Mark> mark = mark_of_object(object);
+    const bool is_same = mark && says_the_same(*mark, held.mark);
+    if (is_same && seen->data == digest_of(form) && is_at(held, seen->version)) {
+      return Wrote::unchanged;
+    }
+    // Another may have changed the data, which is not there to be compared.
+    if (!is_same) known.emplace(std::move(object));
+  }
+  seen_->note(held);
+  return settle(clients_, settings_.timeout, held, std::move(known), change);
 }
 
 Result<Wrote> SecretStore::mark_expired(const Held& held, const MayWrite& may_write) {
@@ -314,7 +423,8 @@ Result<Wrote> SecretStore::mark_expired(const Held& held, const MayWrite& may_wr
     const ChangeOutcome outcome = secrets.replace(held.name_space, held.name, *found);
     return settled(outcome, ChangeOutcome::Kind::done);
   };
-  return settle(clients_, settings_.timeout, held, change);
+  seen_->note(held);
+  return settle(clients_, settings_.timeout, held, {}, change);
 }
 
 Result<Wrote> SecretStore::remove(const Held& held, const MayWrite& may_write) {
@@ -324,7 +434,9 @@ Result<Wrote> SecretStore::remove(const Held& held, const MayWrite& may_write) {
     if (!may_write()) return std::optional(Wrote::not_now);
     return remove_object(secrets, held, *found);
   };
-  return settle(clients_, settings_.timeout, held, change);
+  Result<Wrote> removed = settle(clients_, settings_.timeout, held, {}, change);
+  seen_->forget(held);
+  return removed;
 }
 
 Result<Held> SecretTarget::place_of(const Mark& mark) {

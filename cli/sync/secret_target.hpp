@@ -4,6 +4,9 @@
 // A Secret is created whole by POST. Later it is replaced with the metadata that others wrote, and
 // only if it is still the object that was read. A Secret without this instance's labels, or of
 // another ClusterProfile, is never changed.
+//
+// The reply to a write is the object that was read last. So the next write needs no GET: the hub
+// refuses it if somebody else has written the Secret since, and then it is read.
 #pragma once
 
 #include "names.hpp"
@@ -59,8 +62,7 @@ struct SecretSettings {
 
 class SecretStore final : public Store {
  public:
-  SecretStore(SecretSettings settings, HubClients& clients)
-      : settings_(std::move(settings)), clients_(clients) {}
+  SecretStore(SecretSettings settings, HubClients& clients);
   ~SecretStore() override;
 
   // From here on is_gone() knows; until `stop`.
@@ -68,6 +70,7 @@ class SecretStore final : public Store {
 
   Result<std::vector<Held>> scan() override;
   bool is_gone(const Held& held) const override;
+  Watching watching() const override;
   Result<Wrote> mark_expired(const Held& held, const MayWrite& may_write) override;
   Result<Wrote> remove(const Held& held, const MayWrite& may_write) override;
 
@@ -75,8 +78,14 @@ class SecretStore final : public Store {
   Result<Wrote> write(const Held& held, const SecretForm& form, const MayWrite& may_write);
 
  private:
+  class Seen;
+
+  // Whether the watch has it in this resourceVersion.
+  bool is_at(const Held& held, const std::string& version) const;
+
   SecretSettings settings_;
   HubClients& clients_;
+  std::unique_ptr<Seen> seen_;
   std::unique_ptr<HubWatch> watch_;
   std::thread watcher_;
 };

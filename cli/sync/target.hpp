@@ -8,6 +8,7 @@
 #include <execcred/base/result.hpp>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,13 @@ class Store {
 
   // Whether the target is known to be deleted. Never waits.
   virtual bool is_gone(const Held& held) const = 0;
+
+  // Whether what others do to it is seen as it happens; if not, perhaps why.
+  struct Watching {
+    bool is_up = true;
+    std::optional<Error> error = std::nullopt;
+  };
+  virtual Watching watching() const { return {}; }
 
   // Marks that the credential has ended without a new one. Does nothing if a file contains the end.
   virtual Result<Wrote> mark_expired(const Held& held, const MayWrite& may_write) = 0;

@@ -229,8 +229,8 @@ tests:
     exp_alerts:
     - exp_labels: {severity: warning, instance: one}
       exp_annotations:
-        summary: 'execcred sync does not see changes of the inventory'
-        description: 'Known clusters are renewed. New ones get no credential, and nothing is removed.'
+        summary: 'execcred sync does not see all changes'
+        description: 'Known clusters are renewed. Until it sees the inventory again, new ones get no credential, and nothing is removed. The log says why.'
 
 - name: two processes that both wait for the Lease
   interval: 1m

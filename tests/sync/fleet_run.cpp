@@ -18,10 +18,7 @@ Command command_of(const Fleet& fleet, std::vector<std::string> arguments,
   arguments.push_back("--to-dir=" + fleet.root().native());
   Command command = fleet.command(std::move(arguments));
   for (const std::string& variable : environment) command.environment.push_back(variable);
-  const std::string log = fleet.sandbox().at("log");
-  command.before_exec = [log] {
-    open_descriptor(STDERR_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND);
-  };
+  write_log(command, fleet.sandbox().at("log"));
   return command;
 }
 
@@ -36,10 +33,15 @@ Outcome Run::end() {
   return child_.wait();
 }
 
-std::string Run::get(const std::string& path) const {
-  const std::string text = log();
-  const std::size_t at = text.find("127.0.0.1:");
-  const int port = at == std::string::npos ? 0 : std::stoi(text.substr(at + 10));
+void write_log(Command& command, const std::string& file) {
+  command.before_exec = [file] {
+    open_descriptor(STDERR_FILENO, file.c_str(), O_WRONLY | O_CREAT | O_APPEND);
+  };
+}
+
+std::string answer_of(const std::string& log, const std::string& path) {
+  const std::size_t at = log.find("127.0.0.1:");
+  const int port = at == std::string::npos ? 0 : std::stoi(log.substr(at + 10));
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = {};
   address.sin_family = AF_INET;

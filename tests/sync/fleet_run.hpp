@@ -9,7 +9,11 @@
 
 namespace blackbox {
 
+// The answer of a run's --listen, whose address is in its log.
+std::string answer_of(const std::string& log, const std::string& path);
 // The run's output goes to a file, so that it can be read during the run.
+void write_log(Command& command, const std::string& file);
+
 class Run {
  public:
   explicit Run(const Fleet& fleet, std::vector<std::string> arguments = {},
@@ -21,8 +25,7 @@ class Run {
   pid_t pid() const { return child_.pid(); }
   Outcome wait() { return child_.wait(); }
 
-  // The answer of --listen.
-  std::string get(const std::string& path) const;
+  std::string get(const std::string& path) const { return answer_of(log(), path); }
 
  private:
   const Fleet& fleet_;

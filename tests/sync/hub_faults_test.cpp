@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `execcred sync --to-secret` where the hub takes some things and not others: names, a namespace
 // that goes, a Lease that another holds. tests/e2e has the real API server.
+#include "fleet_run.hpp"
 #include "hub_run.hpp"
 
 #include <doctest/doctest.h>
@@ -14,6 +15,7 @@
 
 namespace {
 
+using blackbox::answer_of;
 using execcred::test::Json;
 using execcred::test::LiveApi;
 using execcred::test::Process;
@@ -259,4 +261,121 @@ TEST_CASE("sync --lease: a process that was stopped for long writes nothing when
     kill(child->pid(), SIGTERM);
     CHECK(child->wait().exit_code == 0);
   }
+}
+
+TEST_CASE("sync --lease: one round takes no Lease") {
+  LiveApi api;
+  put_profile(api, "a");
+  const Process process(api);
+  for (const std::string one : {"--dry-run", "--once"}) {
+    const blackbox::Outcome outcome = blackbox::run(process.command({"--lease=to/sync", one}));
+    CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));
+  }
+  CHECK(is_written(api, "a"));
+  CHECK(api.count("leases") == 0);
+  for (const Received& request : api.requests()) CHECK_FALSE(is_of_lease(request));
+}
+
+TEST_CASE("sync: SIGTERM lets a write that has begun come to its end, and begins no other") {
+  LiveApi api;
+  for (const std::string name : {"a", "b", "c"}) put_profile(api, name);
+  std::atomic<bool> is_in_hand = false;
+  std::atomic<bool> may_go_on = false;
+  api.before([&](Stream&, const Received& request) {
+    if (!is_change_of_secret(request)) return false;
+    is_in_hand = true;
+    CHECK(blackbox::wait_until([&] { return may_go_on.load(); }));
+    return false;
+  });
+  const Process process(api);
+  blackbox::Child child(process.command({"--parallel=1"}));
+  CHECK(blackbox::wait_until([&] { return is_in_hand.load(); }));
+  kill(child.pid(), SIGTERM);
+  // Its watches end with the signal.
+  CHECK(blackbox::wait_until([&] { return api.watches() == 0; }));
+  may_go_on = true;
+  const blackbox::Outcome outcome = child.wait();
+  CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));
+  CHECK(api.count("secrets") == 1);
+  CHECK(count_of(outcome.error_output, "wrote") == 1);
+}
+
+TEST_CASE("sync --listen: alive and ready while the hub is away, and its metrics say so") {
+  LiveApi api;
+  put_profile(api, "a");
+  const Process process(api);
+  blackbox::Child child(process.listening());
+  const auto get = [&](const std::string& path) { return answer_of(process.log(), path); };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  CHECK(blackbox::wait_until([&] { return has(get("/readyz"), " 200 "); }));
+  CHECK(blackbox::wait_until([&] { return has(get("/metrics"), "\nexeccred_sync_watch_up 1\n"); }));
+  api.before([](Stream& stream, const Received&) {
+    stream.reset();
+    return true;
+  });
+  api.cut_watches();
+  CHECK(blackbox::wait_until([&] { return has(get("/metrics"), "\nexeccred_sync_watch_up 0\n"); }));
+  CHECK(has(get("/healthz"), " 200 "));
+  CHECK(has(get("/readyz"), " 200 "));
+  api.before({});
+  CHECK(blackbox::wait_until([&] { return has(get("/metrics"), "\nexeccred_sync_watch_up 1\n"); }));
+  kill(child.pid(), SIGTERM);
+  CHECK(child.wait().exit_code == 0);
+}
+
+TEST_CASE("sync --listen: written Secrets that may not be watched are told, once") {
+  LiveApi api;
+  put_profile(api, "a");
+  std::atomic<int> refusals = 0;
+  api.before([&](Stream& stream, const Received& request) {
+    const bool is_watch = request.target.find("/secrets?watch=") != std::string::npos;
+    if (!is_watch) return false;
+    ++refusals;
+    return stream.write(status_reply(403, "Forbidden", "secrets is forbidden: cannot watch"));
+  });
+  const Process process(api);
+  blackbox::Child child(process.listening());
+  const auto metrics = [&] { return answer_of(process.log(), "/metrics"); };
+  CHECK(blackbox::wait_until([&] { return refusals >= 3 && is_written(api, "a"); }));
+  CHECK(blackbox::wait_until([&] {
+    return count_of(metrics(), "execcred_sync_failures_total{cause=\"target-refused\"} 1\n") == 1;
+  }));
+  CHECK(count_of(metrics(), "\nexeccred_sync_watch_up 0\n") == 1);
+  CHECK(count_of(process.log(), "cannot watch") == 1);
+  api.before({});
+  CHECK(blackbox::wait_until(
+      [&] { return count_of(metrics(), "\nexeccred_sync_watch_up 1\n") == 1; }));
+  kill(child.pid(), SIGTERM);
+  CHECK(child.wait().exit_code == 0);
+}
+
+TEST_CASE("sync --to-secret: the requests of a fleet are its renewals") {
+  constexpr std::size_t kProfiles = 20;
+  LiveApi api;
+  const auto put_all = [&](const std::string& domain) {
+    for (std::size_t i = 0; i < kProfiles; ++i) {
+      const std::string name = "a" + std::to_string(i);
+      api.put("clusterprofiles", profile_object(name, "https://" + name + domain));
+    }
+  };
+  const auto are_at = [&](const std::string& domain) {
+    for (std::size_t i = 0; i < kProfiles; ++i) {
+      const std::string name = "a" + std::to_string(i);
+      if (written(api, name).second != "https://" + name + domain) return false;
+    }
+    return true;
+  };
+  const Process process(api);
+  put_all(".one.example");
+  blackbox::Child child(process.command({}));
+  CHECK(blackbox::wait_until([&] { return are_at(".one.example"); }));
+  put_all(".two.example");
+  CHECK(blackbox::wait_until([&] { return are_at(".two.example"); }));
+  kill(child.pid(), SIGTERM);
+  CHECK(child.wait().exit_code == 0);
+  CHECK(api.requests("POST", "/secrets").size() == kProfiles);
+  CHECK(api.requests("PUT", "/secrets/").size() == kProfiles);
+  CHECK(api.requests("GET", "/secrets/").empty());
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hub_run.hpp"
 
+#include "fleet_run.hpp"
+
 #include "cli/inventory.hpp"
 
 #include <execcred/base/encoding.hpp>
@@ -68,6 +70,13 @@ blackbox::Command Process::command(std::vector<std::string> more) const {
                                   "--secret-namespace=to"};
   for (std::string& argument : more) all.push_back(std::move(argument));
   return {.arguments = std::move(all), .environment = {"PATH=/usr/bin:/bin"}};
+}
+
+blackbox::Command Process::listening(std::vector<std::string> more) const {
+  more.emplace_back("--listen=127.0.0.1:0");
+  blackbox::Command command = this->command(std::move(more));
+  blackbox::write_log(command, sandbox_.at("log"));
+  return command;
 }
 
 std::pair<std::string, std::string> written(const LiveApi& api, const std::string& cluster) {

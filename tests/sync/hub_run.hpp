@@ -23,6 +23,9 @@ class Process {
 
   // execcred sync --to-secret=token --secret-namespace=to MORE.
   blackbox::Command command(std::vector<std::string> more) const;
+  // The same with --listen, and with log() for its standard error.
+  blackbox::Command listening(std::vector<std::string> more = {}) const;
+  std::string log() const { return blackbox::read_text(sandbox_.path() / "log"); }
 
   const blackbox::Sandbox& sandbox() const { return sandbox_; }
   // A folder for --to-dir.

@@ -96,6 +96,12 @@ class Setting {
   SecretStore store_{{.instance = "default", .name_space = "to", .scanned = "to"}, clients_};
 };
 
+// The store waits for its watch.
+struct StopAtEnd {
+  const StopEvent& stop;
+  ~StopAtEnd() { stop.request(); }
+};
+
 // As if it had been written with these times, in seconds from now.
 void set_times(LiveApi& api, const std::string& name, int issued, int expires) {
   const auto text = [](int seconds) {
@@ -131,6 +137,54 @@ TEST_CASE("a Secret is created whole, then replaced with what others wrote to it
   CHECK((*s.stored())["metadata"]["labels"]["theirs"] == "kept");
   CHECK(s.annotation("execcred.io/expires") == "2027-01-15T10:00:00Z");
   CHECK(s.api.requests("PUT", "fieldManager=execcred-sync").size() == 1);
+}
+
+TEST_CASE("a renewal is one request, without a reading") {
+  Setting s;
+  s.write("one").value();
+  for (const std::string token : {"two", "three"}) {
+    s.mark().expires = *s.mark().expires + 1h;
+    CHECK(s.write(token).value() == Wrote::written);
+    CHECK(s.token() == token);
+  }
+  CHECK(s.api.requests("POST", "").size() == 1);
+  CHECK(s.api.requests("PUT", "").size() == 2);
+  CHECK(s.api.requests().size() == 3);
+}
+
+TEST_CASE("what a scan has found is read once before it is written") {
+  Setting s;
+  s.write("one").value();
+  REQUIRE(s.store().scan().has_value());
+  s.mark().expires = kStart + 2h;
+  CHECK(s.write("two").value() == Wrote::written);
+  CHECK(s.api.requests("GET", "a-secret").size() == 1);
+  CHECK(s.api.requests("POST", "").size() == 1);
+  s.mark().expires = kStart + 3h;
+  CHECK(s.write("three").value() == Wrote::written);
+  CHECK(s.api.requests("GET", "a-secret").size() == 1);
+}
+
+TEST_CASE("the same credential again is no request while the watch shows what was written") {
+  const StopEvent stop = StopEvent::make().value();
+  Setting s;
+  const StopAtEnd end{stop};
+  REQUIRE(s.store().watch(s.api.client(), stop));
+  CHECK(s.write("one").value() == Wrote::written);
+  const auto is_unread = [&] {
+    const std::size_t before = s.api.requests("GET", "a-secret").size();
+    CHECK(s.write("one").value() == Wrote::unchanged);
+    return s.api.requests("GET", "a-secret").size() == before;
+  };
+  CHECK(execcred::test::comes_true(is_unread));
+  // Somebody changes the data alone.
+  Json object = *s.stored();
+  object["data"]["token"] = encode_base64("theirs");
+  s.api.put("secrets", object);
+  CHECK(execcred::test::comes_true([&] {
+    REQUIRE(s.write("one").has_value());
+    return s.token() == "one";
+  }));
 }
 
 TEST_CASE("a Secret that says the same already is not written") {
@@ -447,6 +501,8 @@ TEST_CASE("sync: two ClusterProfiles with one Secret exclude each other there, a
   const Process process(api);
   CHECK(blackbox::run(process.command({"--once"})).exit_code == 0);
   api.put("clusterprofiles", second);
+  const std::string plan = blackbox::run(process.command({"--dry-run"})).output;
+  CHECK_MESSAGE(plan.find("skip Secret to/a-token: another ClusterProfile") == 0, plan);
   const blackbox::Sandbox sandbox;
   std::filesystem::permissions(sandbox.path(), std::filesystem::perms::owner_all);
   const blackbox::Outcome outcome =

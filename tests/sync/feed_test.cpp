@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a look at the inventory goes through: what has changed, and nothing else.
+#include "sync/feed.hpp"
+#include "cli/inventory.hpp"
+#include "command_options.hpp"
+#include "hub_run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace execcred;
+using namespace execcred::sync;
+using execcred::test::LiveApi;
+using execcred::test::profile_object;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+struct Look {
+  Picture picture = {};
+  Names taken = {};
+  Names dropped = {};
+};
+
+Look look(ProfileFeed& feed, bool is_anew = false) {
+  Look look;
+  look.picture =
+      feed.read(is_anew, {.take = [&](const ListedProfile& one) { look.taken.push_back(one.name); },
+                          .drop = [&](const std::string& key) { look.dropped.push_back(key); }});
+  return look;
+}
+
+// A feed that is watched as long as this lives.
+class Watched {
+ public:
+  explicit Watched(std::unique_ptr<ProfileFeed> feed)
+      : stop_(StopEvent::make().value()), feed_(std::move(feed)) {
+    REQUIRE(feed_->watch([] {}, stop_));
+  }
+  ~Watched() { stop_.request(); }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+  ProfileFeed& feed() { return *feed_; }
+  // The first look after the change in which something was taken or dropped.
+  Look after(const std::function<void()>& change) {
+    change();
+    Look found;
+    CHECK(blackbox::wait_until([&] {
+      found = look(*feed_);
+      return !found.taken.empty() || !found.dropped.empty();
+    }));
+    return found;
+  }
+
+ private:
+  StopEvent stop_;
+  std::unique_ptr<ProfileFeed> feed_;
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("sync");
+
+TEST_CASE("sync: an event of the hub is a look at its ClusterProfile alone") {
+  LiveApi api;
+  for (const std::string name : {"a", "b", "c"}) {
+    api.put("clusterprofiles", profile_object(name, "https://" + name + ".example"));
+  }
+  Watched hub(hub_feed(api.client(), watch_profiles("fleet")));
+  CHECK(hub.after([] {}).taken == Names{"a", "b", "c"});
+  CHECK(look(hub.feed()).taken.empty());
+  const Look changed =
+      hub.after([&] { api.put("clusterprofiles", profile_object("b", "https://new.example")); });
+  CHECK(changed.taken == Names{"b"});
+  CHECK(changed.picture.is_whole);
+  CHECK(changed.picture.count == 3);
+  const Look gone = hub.after([&] { api.erase("clusterprofiles", "fleet", "a"); });
+  CHECK(gone.taken.empty());
+  CHECK(gone.dropped == Names{"fleet/a"});
+  CHECK(gone.picture.count == 2);
+  // With another mapping all count.
+  CHECK(look(hub.feed(), true).taken == Names{"b", "c"});
+  const Look broken = hub.after([&] {
+    test::Json object = profile_object("c", "https://c.example");
+    object["status"]["accessProviders"] = "none";
+    api.put("clusterprofiles", object);
+  });
+  CHECK_FALSE(broken.picture.is_whole);
+  CHECK(broken.picture.count == 1);
+}
+
+TEST_CASE("sync: what a hub lost and got while its watch was away is seen by the next list") {
+  LiveApi api;
+  for (const std::string name : {"a", "b"}) {
+    api.put("clusterprofiles", profile_object(name, "https://" + name + ".example"));
+  }
+  Watched hub(hub_feed(api.client(), watch_profiles("fleet")));
+  CHECK(hub.after([] {}).taken == Names{"a", "b"});
+  api.before([](test::Stream& stream, const test::Received&) {
+    stream.reset();
+    return true;
+  });
+  api.cut_watches();
+  api.erase("clusterprofiles", "fleet", "a");
+  api.put("clusterprofiles", profile_object("c", "https://c.example"));
+  api.compact();
+  api.before({});
+  Names taken;
+  Names dropped;
+  CHECK(blackbox::wait_until([&] {
+    const Look now = look(hub.feed());
+    taken.insert(taken.end(), now.taken.begin(), now.taken.end());
+    dropped.insert(dropped.end(), now.dropped.begin(), now.dropped.end());
+    return !taken.empty() && !dropped.empty();
+  }));
+  CHECK(taken == Names{"c"});
+  CHECK(dropped == Names{"fleet/a"});
+  CHECK(look(hub.feed()).picture.count == 2);
+}
+
+TEST_CASE("sync: files are read again when they change, and else not") {
+  const blackbox::Sandbox sandbox;
+  const auto write = [&](const std::string& name) {
+    sandbox.write("profiles/" + name + ".json", blackbox::profile(name, {blackbox::provider("p")}));
+  };
+  write("a");
+  cli::ProfileSource source;
+  cli::CommandOptions options;
+  source.add_to(options);
+  REQUIRE(options.find_letter('f')->store({sandbox.at("profiles")}));
+  Watched files(file_feed(source, sandbox.write("mapping.json", "{}")));
+  CHECK(look(files.feed()).taken == Names{"a"});
+  const Look idle = look(files.feed());
+  CHECK(idle.taken.empty());
+  CHECK_FALSE(idle.picture.is_all);
+  CHECK(idle.picture.count == 1);
+  const Look more = files.after([&] { write("b"); });
+  CHECK(more.taken.size() == 2);
+  CHECK(more.picture.is_all);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is due when, with an inventory and a store that a case makes up.
+#include "sync/reconciler.hpp"
+#include "sandbox.hpp"
+
+#include <doctest/doctest.h>
+#include <execcred/kube/cluster_profile.hpp>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+using namespace execcred;
+using namespace execcred::sync;
+
+namespace {
+
+// One ClusterProfile, without an access provider.
+class OneProfile final : public ProfileFeed {
+ public:
+  bool is_whole = true;
+
+  Picture read(bool, const FeedReceiver& receiver) override {
+    ClusterProfile profile;
+    profile.name_space = "fleet";
+    profile.name = "a";
+    receiver.take({.name_space = "fleet", .name = "a", .profile = std::move(profile)});
+    return {.is_all = true, .is_known = true, .is_whole = is_whole, .count = 1};
+  }
+  Status watch(std::function<void()>, const StopEvent&) override { return {}; }
+  bool is_up() const override { return true; }
+};
+
+// Of which one is there from before, of an hour.
+class OneHeld final : public Store, public Target {
+ public:
+  int removals = 0;
+
+  Store& store() override { return *this; }
+  Result<Held> place_of(const Mark& mark) override {
+    return Held{.store = this, .place = "there", .mark = mark};
+  }
+  Result<Wrote> write(const Held&, const Issue&, const MayWrite&) override {
+    return Wrote::unchanged;
+  }
+  Result<std::vector<Held>> scan() override {
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    return std::vector<Held>{place_of({.instance = "default",
+                                       .name_space = "fleet",
+                                       .name = "a",
+                                       .issued = now,
+                                       .expires = now + std::chrono::hours(1)})
+                                 .value()};
+  }
+  bool is_gone(const Held&) const override { return false; }
+  Result<Wrote> mark_expired(const Held&, const MayWrite&) override { return Wrote::unchanged; }
+  Result<Wrote> remove(const Held&, const MayWrite&) override {
+    ++removals;
+    return Wrote::written;
+  }
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("sync");
+
+TEST_CASE("sync: a rule that waited for a whole inventory is followed at once when it is whole") {
+  const blackbox::Sandbox sandbox;
+  OneProfile feed;
+  OneHeld store;
+  Journal journal(false);
+  const StopEvent stop = StopEvent::make().value();
+  Reconciler reconciler(
+      {.instance = "default",
+       .mapping = sandbox.write("mapping.json", R"({"providers":[]})"),
+       .parallel = 1,
+       .environment = Environment::copy()},
+      {.stores = {&store}, .targets = {&store}, .feed = &feed, .journal = journal, .stop = stop});
+  REQUIRE(reconciler.read_mapping());
+  REQUIRE(reconciler.scan());
+  feed.is_whole = false;
+  CHECK(reconciler.look() == 0);
+  CHECK(reconciler.run_round() == 1);
+  CHECK(reconciler.figures().failures.at("no-provider") == 1);
+  CHECK(store.removals == 0);
+  // Its pause is a second at least.
+  feed.is_whole = true;
+  CHECK(reconciler.look() == 0);
+  reconciler.run_round();
+  CHECK(store.removals == 1);
+}
