@@ -35,6 +35,9 @@ class Command {
   // The options refer to the command, which must outlive them.
   virtual void add_options(CommandOptions& options) = 0;
   virtual Result<Outcome> run() = 0;
+  // Instead of run(), where what was typed cannot be used: tells why in this command's own form, or
+  // leaves it to the caller. Of the options, those that can be used are set.
+  virtual Result<Outcome> refuse(Error error) { return error; }
 };
 
 // -m.

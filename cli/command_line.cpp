@@ -270,19 +270,23 @@ Status store_variable(const DeclaredOption& option, const Environment& environme
   return wrong(option.flag() + " is required", "pass " + option.usage());
 }
 
-// Puts the options that were not typed into `unset`.
+// Puts the options that were not typed into `unset`. The first problem is the result, and the
+// options after it are set.
 Status store_arguments(const CommandLine::Entry& entry, const Parser& parser,
                        std::vector<const DeclaredOption*>& unset) {
+  Status first;
   for (const DeclaredOption& option : entry.options.all()) {
-    const std::vector<std::string> texts =
-        TRY(check_values(option, parser.values_of(entry, option)));
-    if (texts.empty()) {
+    const auto store_it = [&]() -> Status {
+      const std::vector<std::string> texts =
+          TRY(check_values(option, parser.values_of(entry, option)));
+      if (!texts.empty()) return store(option, option.flag(), texts);
       unset.push_back(&option);
-    } else {
-      TRY(store(option, option.flag(), texts));
-    }
+      return {};
+    };
+    Status stored = store_it();
+    if (first) first = std::move(stored);
   }
-  return {};
+  return first;
 }
 
 // What is no option, and all that stands behind "--".
@@ -370,13 +374,19 @@ Result<Outcome> CommandLine::run(const std::vector<std::string>& arguments,
   if (parser.wants_version()) return text_outcome(version_text());
   const Entry* const entry = find(parser.command());
   if (entry == nullptr) return unknown_command("");
-  if (!is_whole) return needs_value(*entry, head.back());
-  std::vector<const DeclaredOption*> unset;
-  TRY(store_arguments(*entry, parser, unset));
-  TRY(take_operands(*entry, parser, arguments));
-  if (entry->wants_help) return text_outcome(help(*entry));
-  for (const DeclaredOption* option : unset) TRY(store_variable(*option, environment));
-  return entry->command->run();
+  const auto set_up = [&]() -> Status {
+    std::vector<const DeclaredOption*> unset;
+    Status stored = store_arguments(*entry, parser, unset);
+    if (!is_whole) return needs_value(*entry, head.back());
+    TRY(std::move(stored));
+    TRY(take_operands(*entry, parser, arguments));
+    if (entry->wants_help) return {};
+    for (const DeclaredOption* option : unset) TRY(store_variable(*option, environment));
+    return {};
+  };
+  Status is_set_up = set_up();
+  if (!is_set_up) return entry->command->refuse(std::move(is_set_up).error());
+  return entry->wants_help ? text_outcome(help(*entry)) : entry->command->run();
 }
 
 }  // namespace execcred::cli

@@ -413,9 +413,13 @@ Result<Outcome> Sync::run_once(sync::Reconciler& reconciler, sync::ProfileFeed& 
 Result<Outcome> Sync::run() {
   sync::Journal journal(log_format_ == "json");
   Result<Outcome> outcome = synchronize(journal);
-  if (outcome || log_format_ != "json") return outcome;
-  journal.write(sync::Level::error, outcome.error());
-  return Outcome{.exit_code = exit_code(outcome.error().kind)};
+  return outcome ? std::move(outcome) : refuse(std::move(outcome).error());
+}
+
+Result<Outcome> Sync::refuse(Error error) {
+  if (log_format_ != "json") return error;
+  sync::Journal(true).write(sync::Level::error, error);
+  return Outcome{.exit_code = exit_code(error.kind)};
 }
 
 }  // namespace execcred::cli

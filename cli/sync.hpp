@@ -24,6 +24,7 @@ class Sync final : public Command {
  public:
   void add_options(CommandOptions& options) override;
   Result<Outcome> run() override;
+  Result<Outcome> refuse(Error error) override;
 
  private:
   class Targets;

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <grp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -133,6 +134,35 @@ TEST_CASE("sync --to-dir: modes and groups of the reader's choice, nothing for o
   CHECK_REFUSAL(fleet.once({"--dir-group=no-such-group"}), 2, "there is no group 'no-such-group'");
 }
 
+TEST_CASE("sync --dir-group: a reader of that group and another user reads it, and no other does") {
+  constexpr gid_t kGroup = 65533;
+  const Fleet fleet({"a"});
+  if (geteuid() != 0) {
+    MESSAGE("skipped: this user may not give files to other groups");
+    return;
+  }
+  CHECK(fleet.once({"--file-mode=0640", "--dir-group=" + std::to_string(kGroup)}).exit_code == 0);
+  fs::permissions(fleet.sandbox().path(), fs::perms::owner_all | fs::perms::others_exec);
+  fs::permissions(fleet.root(), fs::perms::owner_all | fs::perms::others_exec);
+  const auto read_as = [&](gid_t group) {
+    return run(
+        {.arguments = {"/bin/cat", fleet.folder("a") / "kubeconfig", fleet.folder("a") / "token"},
+         .before_exec = [group] {
+           if (setgroups(0, nullptr) != 0 || setgid(group) != 0 || setuid(65534) != 0) {
+             _exit(125);
+           }
+         }});
+  };
+  const Outcome reader = read_as(kGroup);
+  CHECK_MESSAGE(reader.exit_code == 0, describe(reader));
+  CHECK(reader.output.ends_with(fleet.token("a")));
+  CHECK(read_as(65534).exit_code == 1);
+  // A renewal keeps it.
+  fleet.write_profile("a", {provider("p", "https://new.example:6443")});
+  CHECK(fleet.once({"--file-mode=0640", "--dir-group=" + std::to_string(kGroup)}).exit_code == 0);
+  CHECK(read_as(kGroup).output.ends_with(fleet.token("a")));
+}
+
 TEST_CASE("sync --to-dir: what is not ours is reported, and the rest is written") {
   const Fleet fleet({"a", "b", "c", "d"});
   fs::create_directories(fleet.folder("a"));
@@ -189,14 +219,17 @@ TEST_CASE("sync --to-dir: nothing is removed when the inventory cannot be truste
 
 TEST_CASE(
     "sync --to-dir: a cluster that a rule forbids loses its folder, one that fails keeps it") {
-  const Fleet fleet({"a", "b"});
+  const Fleet fleet({"a", "b", "c"});
   fleet.once();
   const std::string token = fleet.token("b");
   fleet.write_profile("a", {provider("unknown")});
   fleet.write_profile("b", {provider("failing")});
+  fleet.write_profile("c", {});
   const Outcome outcome = fleet.once();
   CHECK(outcome.exit_code == 1);
   CHECK(outcome.error_output.find("cause=provider-unknown") != std::string::npos);
+  CHECK(outcome.error_output.find("cause=no-provider") != std::string::npos);
+  CHECK_FALSE(fs::exists(fleet.folder("c")));
   CHECK(outcome.error_output.find("cause=program-failed") != std::string::npos);
   CHECK_FALSE(fs::exists(fleet.folder("a")));
   CHECK(fleet.token("b") == token);
@@ -304,6 +337,27 @@ TEST_CASE("sync --log-format=json: every line is an object, errors too") {
   CHECK(refused.exit_code == 2);
   CHECK(json_at(refused.error_output, "level") == "error");
   CHECK(json_at(refused.error_output, "hint").starts_with("create it first"));
+}
+
+TEST_CASE("sync --log-format=json: what was typed wrong is told as an object too") {
+  const Fleet fleet({"a"});
+  const std::string folder = "--to-dir=" + fleet.root().native();
+  const auto message_of = [&](std::vector<std::string> arguments) {
+    const Outcome outcome = fleet.sync(std::move(arguments));
+    CHECK_MESSAGE(outcome.exit_code == 2, describe(outcome));
+    CHECK(lines_of(outcome.error_output).size() == 1);
+    CHECK(json_at(outcome.error_output, "level") == "error");
+    return json_at(outcome.error_output, "message");
+  };
+  const std::string json = "--log-format=json";
+  CHECK(message_of({folder, "--no-such", json}) == "unknown option '--no-such'");
+  CHECK(message_of({folder, json, "word"}).find("is no option") != std::string::npos);
+  CHECK(message_of({folder, "--file-mode=0666", json}).starts_with("--file-mode: '0666'"));
+  CHECK(message_of({folder, "--log-format", "json", "--lease"}) == "--lease needs a value");
+  CHECK(message_of({"--once", json}) == "neither --to-dir nor --to-secret is given");
+  const Outcome without_mapping = run({.arguments = {kCli, "sync", json, folder}});
+  CHECK(without_mapping.exit_code == 2);
+  CHECK(json_at(without_mapping.error_output, "message").ends_with(" is required"));
 }
 
 TEST_CASE("sync --to-dir: killed at any time, it leaves folders that are whole") {
