@@ -8,7 +8,7 @@ server counts the requests.
 
     sync.py --bin DIR --kubeconfig FILE --clusters N --hours H --speed S [--parallel P]
 
-Prints one JSON object.
+Prints one JSON object. "missed" names the goals that were not met; then the exit code is 1.
 """
 
 import argparse
@@ -35,6 +35,11 @@ import urllib.parse
 LIFETIME = 3600
 PROFILES = "/apis/multicluster.x-k8s.io/v1alpha1/namespaces/fleet/clusterprofiles"
 BUCKET = 300  # simulated seconds
+
+# From least to most.
+GOALS = {"ended_before_renewal": (0, 0), "least_share_left": (0.1, 1), "burst": (0, 3),
+         "rss_mb": (0, 200), "cpu_share": (0, 0.02), "writes_per_credential": (1, 1),
+         "other_requests_per_write": (0, 0.01)}
 
 
 class Issuer(http.server.BaseHTTPRequestHandler):
@@ -100,7 +105,8 @@ class Api:
             raise RuntimeError(f"{method} {path}: {response.status} {text[:300]}")
         return text
 
-    def secret_requests(self):
+    def requests(self):
+        """All of them, by "VERB resource CODE"; those of the API server itself too."""
         # An idle connection may have been closed by the server.
         self.local = threading.local()
         counts = collections.Counter()
@@ -108,8 +114,9 @@ class Api:
             if not line.startswith("apiserver_request_total{"):
                 continue
             labels = dict(re.findall(r'(\w+)="([^"]*)"', line))
-            if labels.get("resource") == "secrets":
-                counts[labels["verb"]] += int(float(line.rsplit(" ", 1)[1]))
+            resource = "/".join(filter(None, (labels.get("resource"), labels.get("subresource"))))
+            counts[f"{labels['verb']} {resource or 'none'} {labels['code']}"] += \
+                int(float(line.rsplit(" ", 1)[1]))
         return counts
 
     def make_clusters(self, count):
@@ -207,6 +214,22 @@ def judge(log, until):
             "errors": len(errors), "first_error": errors[0] if errors else ""}
 
 
+def judge_requests(requests, credentials):
+    """Of Secrets: how many were written, and what else was asked for single ones."""
+    of_secrets = {key: count for key, count in requests.items()
+                  if key.split()[1] == "secrets" and key.split()[0] not in ("LIST", "WATCH")}
+    writes = sum(count for key, count in of_secrets.items()
+                 if key.split()[0] in ("POST", "PUT") and key.split()[2] in ("200", "201"))
+    others = sum(of_secrets.values()) - writes
+    return {"credentials_written": credentials, "secret_writes": writes,
+            "writes_per_credential": round(writes / max(credentials, 1), 4),
+            "other_requests_per_write": round(others / max(writes, 1), 4)}
+
+
+def missed(result):
+    return [name for name, (least, most) in GOALS.items() if not least <= result[name] <= most]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", type=pathlib.Path, required=True)
@@ -221,7 +244,7 @@ def main():
     api = Api(given.kubeconfig, folder)
     api.make_clusters(given.clusters)
     write_mapping(folder, given.bin, url)
-    before = api.secret_requests()
+    before = api.requests()
     log = open(folder / "log", "w")
     environment = {"PATH": os.environ["PATH"], "DONT_FAKE_MONOTONIC": "1", "HOME": str(folder)}
     wrapper = subprocess.Popen(
@@ -245,14 +268,16 @@ def main():
     until = parse_time(json.loads((folder / "log").read_text().splitlines()[-1])["time"])
     os.kill(pid, signal.SIGTERM)
     wrapper.wait(timeout=30)
-    after = api.secret_requests()
+    requests = api.requests() - before
     result = judge((folder / "log").read_text().splitlines(), until)
     result |= {"hours": given.hours, "speed": given.speed, "rss_mb": round(largest, 1),
                "cpu_share": round(cpu_share, 5), "tokens_issued": Issuer.count,
-               "secret_requests": {verb: after[verb] - before[verb] for verb in sorted(after)
-                                   if after[verb] != before[verb]}}
+               **judge_requests(requests, result["clusters"] + result["renewals"]),
+               "requests": dict(sorted(requests.items()))}
+    result["missed"] = missed(result)
     json.dump(result, sys.stdout, indent=2)
     print()
+    sys.exit(1 if result["missed"] else 0)
 
 
 if __name__ == "__main__":
