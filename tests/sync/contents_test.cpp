@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "unit/expect.hpp"
 
@@ -126,6 +127,65 @@ TEST_CASE("each format has the type, labels and keys that its readers look for")
   REQUIRE(config.has_value());
   CHECK(*config->find("bearerToken")->string() == "t0ken");
   CHECK(*config->find("tlsClientConfig")->find("caData")->string() == encode_base64(kCa));
+}
+
+TEST_CASE("each format holds a client certificate and its key where its readers look for them") {
+  Sample sample;
+  sample.credential().token = SecretString();
+  sample.credential().client_certificate = "CERTIFICATE";
+  sample.credential().client_key = SecretString("KEY");
+  const auto data = [&](SecretFormat format) {
+    Result<SecretForm> made = secret_form(format, sample.issue(24h));
+    REQUIRE(made.has_value());
+    return std::move(made->data);
+  };
+  const Contents token = data(SecretFormat::token);
+  CHECK(text(token, "tls.crt") == "CERTIFICATE");
+  CHECK(text(token, "tls.key") == "KEY");
+  CHECK(text(token, "token") == "(absent)");
+  const Contents argocd = data(SecretFormat::argocd);
+  const Result<json::Value> config = json::parse(text(argocd, "config"));
+  REQUIRE(config.has_value());
+  CHECK(config->find("bearerToken") == nullptr);
+  const json::Value* const tls = config->find("tlsClientConfig");
+  CHECK(*tls->find("certData")->string() == encode_base64("CERTIFICATE"));
+  CHECK(*tls->find("keyData")->string() == encode_base64("KEY"));
+  for (const auto& [format, key] :
+       {std::pair(SecretFormat::kubeconfig, "value"), std::pair(SecretFormat::cluster_api, "value"),
+        std::pair(SecretFormat::istio, "spoke-1")}) {
+    const Contents contents = data(format);
+    const std::string kubeconfig = text(contents, key);
+    CAPTURE(kubeconfig);
+    CHECK(contains(kubeconfig, "client-certificate-data: " + encode_base64("CERTIFICATE") + "\n"));
+    CHECK(contains(kubeconfig, "client-key-data: " + encode_base64("KEY") + "\n"));
+    CHECK_FALSE(contains(kubeconfig, "token"));
+  }
+}
+
+TEST_CASE("Argo CD gets how the cluster is reached: server name, proxy, and without a check") {
+  Sample sample;
+  Cluster& cluster = sample.access().cluster;
+  cluster.tls_server_name = "api.internal";
+  cluster.proxy_url = "http://proxy.example:3128";
+  cluster.disable_compression = true;
+  const auto config = [&] {
+    const Result<SecretForm> form = secret_form(SecretFormat::argocd, sample.issue());
+    REQUIRE(form.has_value());
+    Result<json::Value> parsed = json::parse(text(form->data, "config"));
+    REQUIRE(parsed.has_value());
+    return std::move(parsed).value();
+  };
+  const json::Value reached = config();
+  CHECK(*reached.find("proxyUrl")->string() == "http://proxy.example:3128");
+  CHECK(*reached.find("disableCompression")->boolean());
+  CHECK(*reached.find("tlsClientConfig")->find("serverName")->string() == "api.internal");
+  CHECK_FALSE(*reached.find("tlsClientConfig")->find("insecure")->boolean());
+  // Argo CD refuses a CA beside it.
+  cluster.insecure_skip_tls_verify = true;
+  cluster.certificate_authority_data.clear();
+  const json::Value unchecked = config();
+  CHECK(*unchecked.find("tlsClientConfig")->find("insecure")->boolean());
+  CHECK(unchecked.find("tlsClientConfig")->find("caData") == nullptr);
 }
 
 TEST_CASE("Istio's control plane gets no credential that makes it begin anew all the time") {
