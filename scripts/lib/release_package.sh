@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The published files of a release: a tarball for each architecture with its SBOMs, packages, the
-# images, the provenance, sums of it all and their signatures. Sourced by scripts/release, after
-# release_components.sh.
+# images, the documentation site, the provenance, sums of it all and their signatures. Sourced by
+# scripts/release, after release_components.sh.
 
 RELEASE_VERSION=$(sed -n 's/^project(execcred VERSION \([0-9.]*\).*/\1/p' \
   "$EXECCRED_ROOT/CMakeLists.txt")
@@ -108,6 +108,25 @@ pack_images() {
     "${folders[@]}"
 }
 
+docs_name() { echo "execcred-$RELEASE_VERSION-docs.tar.gz"; }
+
+# pack_docs SITE INTO: of a site that scripts/docs has built.
+pack_docs() {
+  local work name
+  work=$(mktemp -d)
+  name=$(docs_name)
+  cp -r "$1" "$work/${name%.tar.gz}"
+  chmod -R u=rwX,go=rX "$work/${name%.tar.gz}"
+  archive "$work" "${name%.tar.gz}" >"$2/$name"
+  rm -rf "$work"
+}
+
+# build_docs ROOT LOG: the site of that checkout. It takes seconds, and one that lies there may be older
+# than the pages.
+build_docs() {
+  "$1/scripts/docs" --no-browser >"$2" 2>&1 || fail "the documentation site: $(cat "$2")"
+}
+
 # pack_all INTO ARCH...: the files that do not depend on a key.
 pack_all() {
   local into=$1 work arch
@@ -118,6 +137,8 @@ pack_all() {
     pack_arch "$arch" "$work/$(release_name "$arch")" "$into"
   done
   pack_images "$work" "$into" "$@"
+  build_docs "$EXECCRED_ROOT" "$work/docs.log"
+  pack_docs "$EXECCRED_ROOT/build/docs/site" "$into"
   # The future URL of the release, which must be configured.
   if [ -n "${EXECCRED_RELEASE_URL:-}" ] && [ "$#" -eq 2 ]; then
     krew_manifest "$EXECCRED_RELEASE_URL" "$into" >"$into/execcred-krew.yaml"

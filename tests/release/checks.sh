@@ -17,6 +17,8 @@
 . "$EXECCRED_ROOT/tests/release/package.sh"
 # shellcheck source=tests/release/image.sh
 . "$EXECCRED_ROOT/tests/release/image.sh"
+# shellcheck source=tests/release/docs.sh
+. "$EXECCRED_ROOT/tests/release/docs.sh"
 # shellcheck source=tests/release/packages.sh
 . "$EXECCRED_ROOT/tests/release/packages.sh"
 # shellcheck source=tests/release/provenance.sh
