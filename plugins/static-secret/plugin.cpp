@@ -128,8 +128,8 @@ PluginDefinition plugin() {
                "Gives the client a credential that is stored in a Secret of the hub or in files.",
            .examples = {{{"Print the token in a Secret of the hub",
                           "execcred-static-secret --namespace=clusters --secret-name=spoke-1"},
-                         {"Print the credential in a kubeconfig",
-                          "execcred-static-secret --kubeconfig-file=spoke-1.kubeconfig"}}},
+                         {"Print the token in a mounted Secret",
+                          "execcred-static-secret --secret-dir=secret"}}},
            .is_cheap_to_ask = true},
       .make = [] { return std::unique_ptr<Provider>(std::make_unique<StaticSecret>()); }};
 }

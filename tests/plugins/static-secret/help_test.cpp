@@ -9,7 +9,7 @@ namespace execcred::test {
 TEST_CASE("help: the examples work") {
   Plugin plugin;
   plugin.hub.add({.name = "spoke-1", .data = {{"token", new_token()}}});
-  plugin.sandbox.write("spoke-1.kubeconfig", stored_kubeconfig("token: " + new_token()));
+  plugin.sandbox.write("secret/token", new_token());
   check_examples("execcred-static-secret", plugin.sandbox,
                  {"KUBECONFIG=" + plugin.sandbox.at("hub.kubeconfig")});
 }
