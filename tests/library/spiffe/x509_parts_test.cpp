@@ -60,7 +60,7 @@ TEST_CASE("check_x509_svid: the leaf first, then the others in the order in whic
     CHECK(check_x509_svid(message_with(der), noon())->pair.chain == wanted);
   }
   check_fails(check_x509_svid(message_with(one + leaf), noon()), Error::Kind::no_credential,
-              "the X.509-SVID's certificate 'CN=one,O=SPIRE' is a CA's");
+              "the X.509-SVID's certificate 'CN=one,O=SPIRE' is a CA certificate");
 }
 
 TEST_CASE("check_x509_svid: keys of every sort, given out as PKCS#8 in PEM") {

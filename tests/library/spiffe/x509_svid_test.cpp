@@ -52,7 +52,7 @@ TEST_CASE("check_x509_svid: a good one comes back with its ID, name and times") 
 
 TEST_CASE("check_x509_svid: a CA is no leaf") {
   for (const std::string value : {"critical,CA:TRUE", "CA:TRUE", "CA:TRUE,pathlen:0"}) {
-    check_refused(check_leaf("basicConstraints", value), "is a CA's");
+    check_refused(check_leaf("basicConstraints", value), "is a CA certificate");
   }
   check_taken(check_leaf("basicConstraints", "CA:FALSE"));
   check_taken(check_leaf("basicConstraints", {}));

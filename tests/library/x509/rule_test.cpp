@@ -84,7 +84,7 @@ TEST_CASE("check_client_certificate: a CA's own certificate never leaves") {
   for (const std::string value : {"critical,CA:TRUE", "CA:TRUE", "CA:TRUE,pathlen:0"}) {
     check_fails(check({.common_name = "kubernetes", .extensions = {{"basicConstraints", value}}}),
                 Error::Kind::no_credential,
-                "the certificate 'CN=kubernetes,O=system:masters' is a CA's");
+                "the certificate 'CN=kubernetes,O=system:masters' is a CA certificate");
   }
   check_passes({.extensions = {{"basicConstraints", "critical,CA:FALSE"}}});
   check_fails(

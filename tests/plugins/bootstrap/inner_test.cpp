@@ -171,7 +171,7 @@ TEST_CASE("inner: output that is no credential of use, and nothing is sent") {
            Case{exec_credential(R"({"token":"t0ken"})", blackbox::kV1Beta1), "apiVersion is"},
            Case{token(R"(,"token":"another")"), "printed"},
            Case{R"({"kind":"ExecCredential","kind":"ExecCredential"})", "printed"},
-           Case{token(R"(,"expirationTimestamp":")" + timestamp(-60) + "\""), "is over"},
+           Case{token(R"(,"expirationTimestamp":")" + timestamp(-60) + "\""), "has passed"},
            Case{token(R"(,"expirationTimestamp":"tomorrow")"), "expirationTimestamp"},
            Case{exec_credential(R"({"token":")" + new_jwt(R"("sub":"a")", -60) + "\"}"), "expired"},
            Case{exec_credential("{}"), "neither a token nor a certificate"},

@@ -406,7 +406,7 @@ TEST_CASE("certificate: one that is not what was asked for") {
            Case{{.usage = "anyExtendedKeyUsage"}, "is not for clients"},
            Case{{.begins = 3600, .ends = 7200}, "is not valid yet"},
            Case{{.begins = -7200, .ends = -60}, "has expired"},
-           Case{{.is_ca = true}, "is a CA's"},
+           Case{{.is_ca = true}, "is a CA certificate"},
            Case{{.chain = 17}, "the chain has 17 certificates, and may have 16"},
            Case{{.chain = 100}, "the chain has 100 certificates"},
            Case{{.chain = 2, .is_chain_broken = true}, "is not signed by the next one"},

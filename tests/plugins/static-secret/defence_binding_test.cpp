@@ -186,7 +186,7 @@ TEST_CASE("defence 9: the certificate and key of a CA never leave") {
   Plugin plugin;
   plugin.hub.add(tls_secret(make_pair({.usage = "", .is_ca = true})));
   CHECK_REFUSAL(plugin.run({.arguments = {"--secret-name=spoke-1", "--format=certificate"}}), 1,
-                "is a CA's");
+                "is a CA certificate");
 }
 
 TEST_CASE("defence 9: a certificate for something else than clients never leaves") {
@@ -212,7 +212,7 @@ TEST_CASE("defence 9: in a stored kubeconfig and in Argo CD's config likewise") 
   Plugin plugin;
   plugin.hub.add({.name = "spoke-1", .data = {{"kubeconfig", stored_kubeconfig(user)}}});
   CHECK_REFUSAL(plugin.run({.arguments = {"--secret-name=spoke-1", "--format=kubeconfig"}}), 1,
-                "is a CA's");
+                "is a CA certificate");
   plugin.hub.add(
       {.name = "argo",
        .data = {{"name", "spoke-1"},
@@ -220,7 +220,7 @@ TEST_CASE("defence 9: in a stored kubeconfig and in Argo CD's config likewise") 
                 {"config", R"({"tlsClientConfig":{"certData":")" + base64(authority.certificate) +
                                R"(","keyData":")" + base64(authority.key) + "\"}}"}},
        .labels = {{"argocd.argoproj.io/secret-type", "cluster"}}});
-  CHECK_REFUSAL(plugin.run({.arguments = {"--convention=argocd"}}), 1, "is a CA's");
+  CHECK_REFUSAL(plugin.run({.arguments = {"--convention=argocd"}}), 1, "is a CA certificate");
 }
 
 }  // namespace execcred::test
