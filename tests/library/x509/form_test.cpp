@@ -122,7 +122,8 @@ TEST_CASE("check_client_certificate: an encrypted key is refused with what to do
        {encrypted_pkcs8_pem(*key), encrypted_traditional_pem(*key), encrypted_pkcs8_der(*key),
         encode_base64(encrypted_pkcs8_pem(*key)),
         with_line_ends(encrypted_traditional_pem(*key), "\r\n")}) {
-    check_refused(chain, text, "the private key is encrypted\nhint: nobody is there to type");
+    check_refused(chain, text,
+                  "the private key is encrypted\nhint: a plugin cannot ask for its password");
   }
 }
 
