@@ -10,8 +10,10 @@ namespace execcred::doctor {
 namespace {
 
 // The page loads nothing, and its policy forbids it, because its texts come from anywhere. Only the
-// first five hundred matching clusters are laid out, until the reader asks for all: a browser takes
-// seconds for ten thousand table rows. Without scripts, all are shown.
+// first hundred matching clusters are laid out, until the reader asks for all: a browser takes
+// seconds for ten thousand table rows. Columns of a fixed width need no measuring of each cell, and
+// long messages do not squeeze the names. The messages of a row are in a <noscript>, which a browser
+// with scripts reads as text until the row is shown. Without scripts, all are shown.
 constexpr std::string_view kHead = R"(<!doctype html>
 <html lang="en">
 <head>
@@ -27,10 +29,14 @@ h1 { font-size: 1.3rem; margin: 0 0 .3rem; }
 .bar { display: flex; flex-wrap: wrap; gap: .5rem; margin: .8rem 0; }
 input, select { font: inherit; padding: .35rem .5rem; min-width: 0; }
 input[type=search] { flex: 1 1 14rem; }
-table { border-collapse: collapse; width: 100%; }
-th, td { border-bottom: 1px solid var(--line); padding: .35rem .5rem; text-align: left; vertical-align: top; overflow-wrap: anywhere; }
+table { border-collapse: collapse; table-layout: fixed; width: 100%; }
+th, td { border-bottom: 1px solid var(--line); box-sizing: border-box; padding: .35rem .5rem; text-align: left; vertical-align: top; overflow-wrap: anywhere; }
 th button { all: unset; cursor: pointer; font-weight: 600; }
 th button:focus-visible { outline: 2px solid currentColor; }
+th:nth-child(1) { width: 18%; }
+th:nth-child(2) { width: 10%; }
+th:nth-child(3), th:nth-child(7) { width: 7%; }
+th:nth-child(5), th:nth-child(6) { width: 13%; }
 th[aria-sort=ascending] button::after { content: " \25B2"; }
 th[aria-sort=descending] button::after { content: " \25BC"; }
 tbody tr { display: none; }
@@ -61,9 +67,16 @@ constexpr std::string_view kScript = R"(<script>
 (() => {
   const table = document.getElementById("clusters");
   const body = table.tBodies[0];
-  const rows = Array.from(body.rows);
-  const most = 500;
-  const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+  const most = 100;
+  const characters = { lt: "<", gt: ">", amp: "&", quot: "\"", "#39": "'" };
+  const textIn = (html) => html.replace(/<[^>]*>/g, " ")
+    .replace(/&(lt|gt|amp|quot|#39);/g, (all, name) => characters[name]);
+  const rows = Array.from(body.rows, (tr) => {
+    const folded = tr.querySelector("noscript");
+    const texts = Array.from(tr.cells, (cell) =>
+      folded && cell.contains(folded) ? textIn(folded.textContent) : cell.textContent);
+    return { tr, folded, text: texts.join("\n").toLowerCase(), ...tr.dataset };
+  });
   const search = document.getElementById("search");
   const result = document.getElementById("result");
   const cause = document.getElementById("cause");
@@ -71,26 +84,26 @@ constexpr std::string_view kScript = R"(<script>
   const more = document.getElementById("more");
   let shown = [];
   let limit = most;
+  const show = (row) => {
+    if (row.folded) row.folded.outerHTML = row.folded.textContent;
+    row.folded = null;
+    row.tr.classList.add("shown");
+  };
   const filter = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const fitting = rows.filter((row) => words.every((word) => texts.get(row).includes(word)) &&
-      (!result.value || row.dataset.result === result.value) &&
-      (!cause.value || row.dataset.cause === cause.value));
-    shown.forEach((row) => row.classList.remove("shown"));
+    const fitting = rows.filter((row) => words.every((word) => row.text.includes(word)) &&
+      (!result.value || row.result === result.value) &&
+      (!cause.value || row.cause === cause.value));
+    shown.forEach((row) => row.tr.classList.remove("shown"));
     shown = fitting.slice(0, limit);
-    const all = document.createDocumentFragment();
-    shown.forEach((row) => {
-      row.classList.add("shown");
-      all.append(row);
-    });
-    body.append(all);
+    shown.forEach(show);
     count.textContent = fitting.length + " of " + rows.length;
     more.hidden = fitting.length <= limit;
     more.textContent = "show all " + fitting.length;
   };
   const order = new Intl.Collator(undefined, { numeric: true });
   const key = (row, column) => {
-    const cell = row.cells[column];
+    const cell = row.tr.cells[column];
     return cell.dataset.key === undefined ? cell.textContent : cell.dataset.key;
   };
   table.querySelectorAll("th button").forEach((button) => {
@@ -102,7 +115,12 @@ constexpr std::string_view kScript = R"(<script>
       const column = head.cellIndex;
       const keyed = rows.map((row) => [key(row, column), row]);
       keyed.sort((a, b) => (down ? -1 : 1) * order.compare(a[0], b[0]));
-      keyed.forEach((pair, i) => { rows[i] = pair[1]; });
+      const sorted = document.createDocumentFragment();
+      keyed.forEach((pair, i) => {
+        rows[i] = pair[1];
+        sorted.append(pair[1].tr);
+      });
+      body.append(sorted);
       filter();
     });
   });
@@ -166,9 +184,9 @@ std::string details_of(const Item& item) {
     steps += "</li>";
   }
   if (steps.empty()) return escaped(item.cause());
-  return "<details><summary>" +
+  return "<noscript><details><summary>" +
          (item.cause().empty() ? std::string("see") : escaped(item.cause())) + "</summary><ul>" +
-         steps + "</ul></details>";
+         steps + "</ul></details></noscript>";
 }
 
 std::string row_of(const Item& item) {
