@@ -232,8 +232,19 @@ Result<Outcome> Doctor::read_log() const {
   return outcome;
 }
 
+// Before minutes of examination: a link is replaced itself, and what is no file stays what it is.
+Status Doctor::check_output_file() const {
+  struct stat status = {};
+  if (output_file_.empty() || output_file_ == "-") return {};
+  if (lstat(output_file_.c_str(), &status) != 0 || S_ISLNK(status.st_mode)) return {};
+  if (S_ISREG(status.st_mode)) return {};
+  return wrong("--output-file: " + in_quotes(output_file_) + " is no regular file",
+               "without --output-file, it goes to standard output");
+}
+
 Result<Outcome> Doctor::run() {
   TRY(check());
+  TRY(check_output_file());
   if (!log_.empty()) return read_log();
   const doctor::ExaminationOptions examination = TRY(examination_options());
   Outcome outcome;

@@ -257,6 +257,26 @@ const std::vector<Fault>& faults() {
        "program-output-invalid", 1, "run"},
       {"the program prints without an end", [](Scene& s) { run_script(s, "x", "exec yes"); },
        "program-output-invalid", 1, "run"},
+      {"the program prints 100 MB, and ends",
+       [](Scene& s) { run_script(s, "x", "head -c 100000000 /dev/zero"); },
+       "program-output-invalid", 1, "run"},
+      {"the program fails with 100 MB of messages",
+       [](Scene& s) { run_script(s, "x", "head -c 100000000 /dev/zero >&2; exit 1"); },
+       "program-failed", 1, "run"},
+      {"the program waits for input, which nobody writes",
+       [](Scene& s) { run_script(s, "x", "read -r line || exit 1; echo \"$line\""); },
+       "program-failed", 1, "run"},
+      {"the program is killed after it printed a credential",
+       [](Scene& s) {
+         run_script(s, "x", printing_credential(R"({"token":"t"})") + "\nkill -9 $$");
+       },
+       "program-crashed", 1, "run"},
+      {"the program ignores the signal that ends it, and keeps its child",
+       [](Scene& s) {
+         run_script(s, "x", "trap '' TERM INT\nsleep 60 &\nwait");
+         s.arguments = {"--timeout=300ms"};
+       },
+       "program-timeout", 3, "run"},
       {"another program fails", [](Scene& s) { run_script(s, "x", "echo no >&2; exit 3"); },
        "program-failed", 1, "run"},
       {"a program that claims a cause in its report is not one of ours",
@@ -389,6 +409,8 @@ const std::vector<Fault>& faults() {
        "name-unknown", 3, "name"},
       {"nothing listens", [](Scene& s) { s.server = local(closed_port()); }, "connect-refused", 3,
        "connect"},
+      {"an address to which nobody can connect",
+       [](Scene& s) { s.server = "https://224.0.0.1:6443"; }, "connect-failed", 3, "connect"},
       {"nobody answers",
        [](Scene& s) {
          s.server = local(silent_port());
@@ -541,6 +563,29 @@ const std::vector<Fault>& faults() {
          s.arguments = {"--timeout=400ms"};
        },
        "server-error", 3, "authenticate"},
+      {"a reply that trickles",
+       [](Scene& s) {
+         s.serve({.converse = [](Stream& stream) {
+           stream.read_request();
+           stream.write("HTTP/1.1 201 Created\r\nContent-Length: 100000\r\n\r\n");
+           const timespec pause = {.tv_sec = 0, .tv_nsec = 20'000'000};
+           while (stream.write(" ")) nanosleep(&pause, nullptr);
+         }});
+         s.arguments = {"--timeout=400ms"};
+       },
+       "server-error", 3, "authenticate"},
+      {"a head without an end",
+       [](Scene& s) {
+         s.serve({.converse = [](Stream& stream) {
+           stream.read_request();
+           stream.write("HTTP/1.1 200 OK\r\n");
+           while (stream.write("X-More: " + std::string(1000, 'x') + "\r\n")) {
+           }
+         }});
+       },
+       "not-a-kubernetes-api", 1, "authenticate"},
+      {"a reply of 100 MB", [](Scene& s) { reply_with(s, 200, std::string(100'000'000, ' ')); },
+       "not-a-kubernetes-api", 1, "authenticate"},
       {"a reply that is cut",
        [](Scene& s) {
          s.serve({.converse = [](Stream& stream) {
@@ -681,6 +726,29 @@ TEST_CASE("corpus: each fault has its cause, its step and its exit code") {
     }
     around = nullptr;
   }
+}
+
+// What has ended when doctor looks at it is "credential-expired", so a slow machine tries again
+// with a token that lives longer.
+TEST_CASE("corpus: a token that ends before the server has looked at it") {
+  Found found;
+  for (std::int64_t life = 2; life <= 8; life *= 2) {
+    Scene scene;
+    run_script(scene, "x", printing_credential(R"({"token":")" + jwt_for(life) + R"("})"));
+    const std::int64_t end = seconds_since_epoch() + life;
+    scene.api->answer([end](const ApiRequest&) {
+      blackbox::wait_until([end] { return seconds_since_epoch() >= end; });
+      return unauthorized();
+    });
+    const Outcome outcome = scene.run({"-o", "json"});
+    found = read_found(outcome.output);
+    CAPTURE(outcome.output);
+    CHECK(outcome.exit_code == 1);
+    if (found.steps["credential"] == "ok") break;
+  }
+  CHECK(found.cause == "unauthorized-expired");
+  CHECK(found.steps["authenticate"] == "fail");
+  CHECK(found.messages["authenticate"].find("the token ended at ") != std::string::npos);
 }
 
 TEST_CASE("corpus: a cluster that works has no cause") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command: what it examines, what it writes, and how it ends.
+#include "plugin_under_test.hpp"
 #include "rig.hpp"
 
 #include <doctest/doctest.h>
@@ -392,20 +393,21 @@ TEST_CASE("doctor: --timeout bounds the whole step, also of a server that answer
 
 TEST_CASE("doctor: its own input that cannot be used is 2") {
   Scene scene;
-  CHECK(run_doctor({}).exit_code == 2);
-  CHECK(run_doctor({"-m", "/none", "-f", "/none"}).exit_code == 2);
-  CHECK(scene.run({"--provider=none"}).exit_code == 2);
-  CHECK(scene.run({"--can=pods"}).exit_code == 2);
-  CHECK(scene.run({"--parallel=0"}).exit_code == 2);
-  CHECK(run_doctor({"--kubeconfig=x", "--warn-before=-1h"}).exit_code == 2);
-  CHECK(scene.run({"--authentication-config=/none"}).exit_code == 2);
-  CHECK(scene.run({"--name=none"}).exit_code == 2);
-  CHECK(scene.run({"--all-contexts"}).exit_code == 2);
-  CHECK(scene.run({"-o", "xml"}).exit_code == 2);
+  CHECK_REFUSAL(run_doctor({}), 2, "neither -m with ClusterProfiles nor --kubeconfig alone");
+  CHECK_REFUSAL(run_doctor({"-m", "/none", "-f", "/none"}), 2, "cannot read '/none': No such file");
+  CHECK_FAILURE(scene.run({"--provider=none"}), 2, "provider 'none' is not in the mapping");
+  CHECK_REFUSAL(scene.run({"--can=pods"}), 2, "'pods' has no '/' between verb and resource");
+  CHECK_REFUSAL(scene.run({"--parallel=0"}), 2, "--parallel: '0' is no number from 1 to 256");
+  CHECK_FAILURE(run_doctor({"--kubeconfig=x", "--warn-before=-1h"}), 2,
+                "--warn-before: '-1h' is negative");
+  CHECK_FAILURE(scene.run({"--authentication-config=/none"}), 2, "cannot read '/none'");
+  CHECK_REFUSAL(scene.run({"--name=none"}), 2, "holds no ClusterProfile named 'none'");
+  CHECK_REFUSAL(scene.run({"--all-contexts"}), 2, "--all-contexts is given with -m");
+  CHECK_REFUSAL(scene.run({"-o", "xml"}), 2, "--output: 'xml' is no output format");
   scene.mapping = "{";
-  CHECK(scene.run().exit_code == 2);
+  CHECK_REFUSAL(scene.run(), 2, "no valid JSON at line 1");
   scene.mapping = R"({"provider":[]})";
-  CHECK(scene.run().exit_code == 2);
+  CHECK_REFUSAL(scene.run(), 2, "providers is missing");
 }
 
 TEST_CASE("doctor: a kubeconfig's token, certificate and plugin") {
@@ -457,10 +459,10 @@ TEST_CASE("doctor: a kubeconfig's token, certificate and plugin") {
   const Outcome all = examine(R"({"token":")" + scene.token + "\"}", {"--all-contexts"});
   CHECK(nlohmann::json::parse(all.output)["items"].size() == 2);
   CHECK(read_found(all.output, 1).cause == "profile-invalid");
-  CHECK(examine("{}", {"--context=three"}).exit_code == 2);
+  CHECK_FAILURE(examine("{}", {"--context=three"}), 2, "context 'three'");
   const std::string none =
       scene.sandbox.write("config", kubeconfig(scene, R"({"token":"x"})", ""), 0600);
-  CHECK(run_doctor({"--kubeconfig", none}).exit_code == 2);
+  CHECK_REFUSAL(run_doctor({"--kubeconfig", none}), 2, "current-context");
 }
 
 TEST_CASE("doctor: metrics") {
@@ -492,8 +494,24 @@ TEST_CASE(
   CHECK(read_text(target) == "old");
   CHECK(read_found(read_text(folder + "/report")).result == "ok");
   CHECK(std::distance(fs::directory_iterator(folder), fs::directory_iterator()) == 1);
-  CHECK(scene.run({"--output-file", scene.sandbox.at("no/such/x")}).exit_code == 2);
+  CHECK_FAILURE(scene.run({"--output-file", scene.sandbox.at("no/such/x")}), 2,
+                "cannot write '" + scene.sandbox.at("no/such/x") + "': No such file or directory");
   CHECK(has(scene.run({"--output-file", "-"}).output, "result: ok"));
+}
+
+TEST_CASE("doctor: --output-file that is no file is refused before anything is examined") {
+  const Scene scene;
+  const std::string folder = scene.sandbox.at("folder");
+  fs::create_directory(folder);
+  const std::string pipe = scene.sandbox.at("pipe");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  for (const std::string& path : {folder, pipe}) {
+    const Outcome outcome = scene.run({"-o", "html", "--output-file", path});
+    CHECK_REFUSAL(outcome, 2, "--output-file: '" + path + "' is no regular file");
+    CHECK_FALSE(fs::is_regular_file(path));
+  }
+  CHECK(fs::is_empty(folder));
+  CHECK(scene.api->connections() == 0);
 }
 
 TEST_CASE("doctor: the page loads nothing, and shows what others wrote as text") {
@@ -516,6 +534,89 @@ TEST_CASE("doctor: a report's folder is gone afterwards") {
   scene.args = {"--token-file=" + scene.sandbox.at("none")};
   CHECK(read_found(scene.run({"-o", "json"}).output).cause == "source-missing");
   CHECK(fs::is_empty(temporary));
+}
+
+// Each is made by a program whose name is that of a plugin of ours.
+TEST_CASE("doctor: a report is believed that is a file of this user alone, and nothing else") {
+  Scene scene;
+  const std::string temporary = scene.sandbox.at("tmp");
+  fs::create_directory(temporary);
+  scene.environment = {"TMPDIR=" + temporary};
+  scene.args = {};
+  const std::string report = R"({"cause":"source-missing","error":"told"})";
+  const std::string good = scene.sandbox.write("good", report, 0600);
+  const std::string print = "printf '%s' '" + report + "' > \"$file\"";
+  struct Case {
+    std::string how;
+    std::string cause;
+  };
+  for (const Case& row : std::vector<Case>{
+           {"umask 077; " + print, "source-missing"},
+           {"umask 022; " + print, "program-failed"},
+           {"ln -s " + good + " \"$file\"", "program-failed"},
+           {"ln " + good + " \"$file\"", "program-failed"},
+           {"mkfifo -m 600 \"$file\"", "program-failed"},
+           {"mkdir -m 700 \"$file\"; printf x > \"$file/x\"", "program-failed"},
+           {"umask 077; head -c 20000 /dev/zero > \"$file\"", "program-failed"},
+           {"umask 077; printf '{\"cause\":\"no-such-cause\"}' > \"$file\"", "program-failed"},
+           {"rm -r \"${file%/*}\"", "program-failed"}}) {
+    CAPTURE(row.how);
+    scene.command = scene.sandbox.script("execcred-x",
+                                         "[ \"$1\" != --version ] || exit 0\n"
+                                         "file=$EXECCRED_REPORT_FILE\n" +
+                                             row.how + "\necho said >&2\nexit 1");
+    const Outcome outcome = scene.run({"-o", "json"});
+    CAPTURE(outcome.output);
+    const Found found = read_found(outcome.output);
+    CHECK(outcome.exit_code == 1);
+    CHECK(found.cause == row.cause);
+    CHECK(has(found.messages.at("run"), row.cause == "source-missing" ? "told" : "said"));
+    CHECK(fs::is_empty(temporary));
+  }
+}
+
+TEST_CASE("doctor: the cluster's CA may be one of a thousand") {
+  Scene scene;
+  std::string others;
+  for (int i = 0; i < 999; ++i) others += execcred::test::make_ca("CA " + std::to_string(i)).pem;
+  const std::string provided = std::exchange(scene.more_of_exec, R"(,"interactiveMode":"Never")");
+  scene.ca = others + scene.api->ca_pem();
+  const Outcome outcome = scene.run({"-o", "json"});
+  CHECK(outcome.exit_code == 0);
+  CHECK(read_found(outcome.output).user == "jane");
+  scene.ca = others;
+  CHECK(read_found(scene.run({"-o", "json"}).output).cause == "tls-wrong-ca");
+
+  // A variable of the environment does not hold them, so no client could start the plugin.
+  scene.more_of_exec = provided;
+  scene.ca = others + scene.api->ca_pem();
+  const Outcome text = scene.run();
+  CHECK(text.exit_code == 1);
+  CHECK(has(text.output, "Argument list too long"));
+  CHECK(has(text.output, "the cluster's CA data may be too large"));
+  CHECK(has(text.output, "cause: program-failed"));
+  CHECK(read_found(scene.run({"-o", "json"}).output).steps.at("tls") == "ok");
+}
+
+TEST_CASE("doctor: what a server says is shown without its escapes") {
+  const Scene scene;
+  constexpr const char* kSaid = "ja\x1b[31mne\xc2\x9b<i>";
+  for (const bool is_known : {true, false}) {
+    scene.api->answer([is_known](const ApiRequest& request) -> ApiReply {
+      if (request.token.empty()) return {.status = 0};
+      return is_known ? review_of(kSaid) : status_reply(500, kSaid, kSaid);
+    });
+    for (const char* const format : {"text", "json", "yaml", "wide", "prometheus", "html"}) {
+      CAPTURE(format);
+      const Outcome outcome = scene.run({"-o", format, "--debug"});
+      CHECK(outcome.exit_code == (is_known ? 0 : 3));
+      CHECK((format == std::string("prometheus") || has(outcome.output, "[31mne")));
+      const std::string all = outcome.output + outcome.error_output;
+      CHECK_FALSE(has(all, "\x1b"));
+      CHECK_FALSE(has(all, "\xc2\x9b"));
+      CHECK((format != std::string("html") || !has(outcome.output, "<i>")));
+    }
+  }
 }
 
 TEST_CASE("doctor: Ctrl-C gives what is known, whole, and leaves no child") {

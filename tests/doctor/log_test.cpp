@@ -110,8 +110,9 @@ TEST_CASE("log: the variable does as the flag does, also for a usage error") {
   const Fixture f;
   const std::vector<std::string> environment = {"EXECCRED_LOG_FILE=" + f.log};
   CHECK(run_plugin({"--token-file=" + f.file}, environment).exit_code == 0);
-  CHECK(run_plugin({"--token-file=" + f.file, "--no-such-option"}, environment).exit_code == 2);
-  CHECK(run_plugin({}, environment).exit_code == 2);
+  CHECK_REFUSAL(run_plugin({"--token-file=" + f.file, "--no-such-option"}, environment), 2,
+                "unknown option '--no-such-option'");
+  CHECK_REFUSAL(run_plugin({}, environment), 2, "--token-file is required");
   const auto lines = lines_of(f.log);
   REQUIRE(lines.size() == 3);
   CHECK(lines[1]["cause"] == "mapping-invalid");
@@ -140,10 +141,10 @@ TEST_CASE("log: what a ClusterProfile spoils is logged where the controller says
   const Fixture f;
   const std::vector<std::string> behind = {"--token-file=" + f.file, "--from-profile",
                                            "--no-such-option"};
-  CHECK(run_plugin(behind, {"EXECCRED_LOG_FILE=" + f.log}).exit_code == 2);
+  CHECK_REFUSAL(run_plugin(behind, {"EXECCRED_LOG_FILE=" + f.log}), 2, "'--no-such-option'");
   std::vector<std::string> by_flag = behind;
   by_flag.insert(by_flag.begin(), "--log-file=" + f.log);
-  CHECK(run_plugin(by_flag).exit_code == 2);
+  CHECK_REFUSAL(run_plugin(by_flag), 2, "'--no-such-option'");
   const auto lines = lines_of(f.log);
   REQUIRE(lines.size() == 2);
   for (const nlohmann::json& line : lines) {
@@ -241,13 +242,17 @@ TEST_CASE("doctor --log: the newest cause of each cluster comes first") {
   CHECK(text.output.find("source-expired") < text.output.find("source-missing"));
   CHECK(doctor({"--log", log, "--since=1h", "-o", "json"}).output.find("https") ==
         std::string::npos);
-  CHECK(doctor({"--log", log, "-m", "/x"}).exit_code == 2);
+  constexpr const char* kAlone = "--log stands alone: it examines no cluster\n  hint: leave out ";
+  CHECK_REFUSAL(doctor({"--log", log, "-m", "/x"}), 2, std::string(kAlone) + "-m");
   for (const char* const stray :
        {"--name=x", "--provider=x", "--can=get/pods", "--no-request", "--parallel=2",
         "--authentication-config=/x", "--warn-before=1h", "--namespace=x", "--selector=a=b"}) {
     CAPTURE(stray);
-    CHECK(doctor({"--log", log, stray}).exit_code == 2);
+    const std::string name = std::string(stray).substr(0, std::string_view(stray).find('='));
+    CHECK_REFUSAL(doctor({"--log", log, stray}), 2, kAlone);
+    CHECK_REFUSAL(doctor({"--log", log, stray}), 2, name);
   }
-  CHECK(doctor({"--since", "1h"}).exit_code == 2);
-  CHECK(doctor({"--log", sandbox.at("none")}).exit_code == 2);
+  CHECK_FAILURE(doctor({"--since", "1h"}), 2, "--since is given without --log");
+  CHECK_FAILURE(doctor({"--log", sandbox.at("none")}), 2,
+                "cannot read '" + sandbox.at("none") + "': No such file or directory");
 }
