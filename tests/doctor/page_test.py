@@ -122,7 +122,7 @@ class Page(unittest.TestCase):
 
     def test_a_word_of_a_message_is_found_and_no_markup(self):
         self.open_profiles([profile("spoke"), profile("hub", "unmapped")])
-        self.assertEqual(self.shown("hint: mend mapping's command")[0], ["fleet/spoke"])
+        self.assertEqual(self.shown("hint: correct mapping's command")[0], ["fleet/spoke"])
         self.assertEqual(self.shown("'/no/such/plugin'")[0], ["fleet/spoke"])
         for markup in ("summary", "<li>", "&#39;", "noscript"):
             self.assertEqual(self.shown(markup)[0], [], markup)

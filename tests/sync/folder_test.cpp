@@ -190,7 +190,9 @@ TEST_CASE("sync --to-dir: a ClusterProfile that goes takes its folder along") {
   CHECK(fs::exists(fleet.folder("b")));
   CHECK(fleet.once({"--prune=false"}).exit_code == 0);
   CHECK(fs::exists(fleet.folder("b")));
-  CHECK(fleet.once({"--instance=other"}).exit_code == 1);
+  const Outcome foreign = fleet.once({"--instance=other"});
+  CHECK(foreign.exit_code == 1);
+  CHECK(foreign.error_output.find("cause=target-foreign") != std::string::npos);
   CHECK(fs::exists(fleet.folder("b")));
   CHECK(fleet.once().exit_code == 0);
   CHECK_FALSE(fs::exists(fleet.folder("b")));
@@ -204,6 +206,8 @@ TEST_CASE("sync --to-dir: nothing is removed when the inventory cannot be truste
   fleet.sandbox().write("profiles/broken.yaml", "kind: ClusterProfile\nmetadata: [");
   const Outcome outcome = fleet.once();
   CHECK(outcome.exit_code == 1);
+  CHECK_MESSAGE(outcome.error_output.find("the document is no valid YAML") != std::string::npos,
+                outcome.error_output);
   CHECK(fs::exists(fleet.folder("b")));
   fs::remove(fleet.sandbox().path() / "profiles/broken.yaml");
   fleet.remove_profile("a");
@@ -250,9 +254,16 @@ TEST_CASE("sync --to-dir: a server that a plugin may not serve loses its folder"
 TEST_CASE("sync --to-dir: an unavailable plugin is exit code 3, beside a failing one 1") {
   const Fleet fleet({"a"});
   fleet.write_profile("a", {provider("unavailable")});
-  CHECK(fleet.once().exit_code == 3);
+  const auto causes = [&fleet](int exit_code) {
+    const Outcome outcome = fleet.once();
+    CHECK_MESSAGE(outcome.exit_code == exit_code, outcome.error_output);
+    return outcome.error_output;
+  };
+  CHECK(causes(3).find("cluster=fleet/a provider=unavailable cause=source-unavailable") !=
+        std::string::npos);
   fleet.write_profile("b", {provider("failing")});
-  CHECK(fleet.once().exit_code == 1);
+  CHECK(causes(1).find("cluster=fleet/b provider=failing cause=program-failed") !=
+        std::string::npos);
 }
 
 TEST_CASE("sync --to-dir: two ClusterProfiles of one name exclude each other") {

@@ -431,6 +431,7 @@ TEST_CASE("sync --to-secret: a hub that cannot be reached is exit code 3, nothin
   });
   const blackbox::Outcome outcome = blackbox::run(process.command({"--once"}));
   CHECK_MESSAGE(outcome.exit_code == 3, blackbox::describe(outcome));
+  CHECK(outcome.error_output.find("closed the connection") != std::string::npos);
   CHECK(written(api, "a").first == "for-https://a.example");
 }
 
@@ -458,15 +459,20 @@ TEST_CASE("sync --once: a target that is refused rewrites none that is good") {
   blackbox::Command command = process.command({"--once"});
   // Istio takes no credential of an hour.
   command.arguments.at(6) = "--to-secret=token,istio";
-  CHECK(blackbox::run(command).exit_code == 1);
+  const auto check_refused = [&command] {
+    const blackbox::Outcome outcome = blackbox::run(command);
+    CHECK_MESSAGE(outcome.exit_code == 1, blackbox::describe(outcome));
+    CHECK_MESSAGE(outcome.error_output.find("cause=target-unusable") != std::string::npos,
+                  blackbox::describe(outcome));
+  };
+  check_refused();
   REQUIRE(api.find("secrets", "to", "a-token").has_value());
   set_times(api, "a-token", -300, 3300);
-  const blackbox::Outcome outcome = blackbox::run(command);
-  CHECK_MESSAGE(outcome.exit_code == 1, blackbox::describe(outcome));
+  check_refused();
   CHECK(api.requests("PUT", "/secrets/a-token").empty());
   // At its renewal it is.
   set_times(api, "a-token", -3000, 600);
-  CHECK(blackbox::run(command).exit_code == 1);
+  check_refused();
   CHECK(api.requests("PUT", "/secrets/a-token").size() == 1);
 }
 

@@ -77,7 +77,7 @@ TEST_CASE("check_cluster: a server that is not https, or may mean two hosts, is 
 
 TEST_CASE("check_cluster: a URL's password is not shown") {
   const Status checked = check_cluster({}, info({.server = "https://u:s3cret@h"}));
-  check_fails(checked, kConfiguration);
+  check_fails(checked, kConfiguration, "spec.cluster.server");
   CHECK_FALSE(test::contains(test::full_text(checked.error()), "s3cret"));
 }
 
@@ -143,7 +143,8 @@ TEST_CASE("check_cluster: --allow-proxy lets a matching proxy pass, nothing else
     CHECK_FALSE(test::contains(test::full_text(checked.error()), "s3cret"));
   }
   // A proxy pattern never lets a server pass, and the reverse.
-  check_fails(check_cluster(bound, info({.server = "https://proxy.example:3128"})), kRefused);
+  check_fails(check_cluster(bound, info({.server = "https://proxy.example:3128"})), kRefused,
+              "matches no --allow-server");
 }
 
 TEST_CASE("check_cluster: --server-ca-file pins every certificate that the client would trust") {
@@ -229,12 +230,12 @@ TEST_CASE("check_audience: a profile's audience needs a pattern, and one that ma
   CHECK(check({"any"}, "whatever", ExecInfo()));
   CHECK(check({"server"}, "https://h:6443", asked));
   check_fails(check({"a"}, "ab", asked), kRefused, "matches no --allow-audience");
-  check_fails(check({"a"}, "A", asked), kRefused);
-  check_fails(check({"api://*"}, "api:/", asked), kRefused);
-  check_fails(check({"server"}, "https://h", asked), kRefused);
-  check_fails(check({"server"}, "server", asked), kRefused);
+  check_fails(check({"a"}, "A", asked), kRefused, "'A' matches no --allow-audience");
+  check_fails(check({"api://*"}, "api:/", asked), kRefused, "'api:/' matches no --allow-audience");
+  check_fails(check({"server"}, "https://h", asked), kRefused, "matches no --allow-audience");
+  check_fails(check({"server"}, "server", asked), kRefused, "matches no --allow-audience");
   check_fails(check({"server"}, "a", ExecInfo()), kConfiguration, "--allow-audience=server");
-  check_fails(check({"a"}, "any", asked), kRefused);
+  check_fails(check({"a"}, "any", asked), kRefused, "'any' matches no --allow-audience");
 }
 
 }  // namespace

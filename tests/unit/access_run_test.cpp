@@ -67,12 +67,12 @@ TEST_CASE("get_credential: gives what the plugin printed") {
       "-----BEGIN EC PARAMETERS-----\\nBggq\\n-----END EC PARAMETERS-----\\n";
   CHECK(Plugin(pair_of(parameters + certificate + key, key)).run());
   for (const std::string& text :
-       {pair_of("C", key), pair_of(key, key), pair_of(certificate.substr(0, 40), key),
-        pair_of(certificate, "K")}) {
-    const Result<Credential> refused = Plugin(text).run();
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().kind == Error::Kind::no_credential);
+       {pair_of("C", key), pair_of(key, key), pair_of(certificate.substr(0, 40), key)}) {
+    check_fails(Plugin(text).run(), Error::Kind::no_credential,
+                "status.clientCertificateData holds no certificate in PEM");
   }
+  check_fails(Plugin(pair_of(certificate, "K")).run(), Error::Kind::no_credential,
+              "status.clientKeyData is no private key in PEM");
   const Plugin pair(pair_of(certificate, key));
   credential = pair.run();
   REQUIRE(credential);
@@ -151,7 +151,7 @@ TEST_CASE("get_credential: the context of an execcred plugin is passed on, with 
       "exit 2",
       "execcred-x");
   const Result<Credential> credential = plugin.run();
-  check_fails(credential, Error::Kind::configuration);
+  check_fails(credential, Error::Kind::configuration, "execcred-x: cannot read it");
   CHECK(credential.error().message == "execcred-x: cannot read it");
   CHECK(credential.error().hint == "do better");
   REQUIRE(credential.error().context.size() == 2);

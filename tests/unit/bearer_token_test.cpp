@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "expect.hpp"
+
 #include <doctest/doctest.h>
 #include <execcred/exec/bearer_token.hpp>
 
@@ -7,11 +9,9 @@
 namespace execcred {
 namespace {
 
-void check_refused(std::string_view content) {
+void check_refused(std::string_view content, std::string_view part) {
   CAPTURE(content);
-  const Result<SecretString> token = bearer_token(SecretString(content));
-  REQUIRE_FALSE(token);
-  CHECK(token.error().kind == Error::Kind::no_credential);
+  test::check_fails(bearer_token(SecretString(content)), Error::Kind::no_credential, part);
 }
 
 TEST_CASE("bearer_token: takes one word, without the white space around it") {
@@ -40,39 +40,51 @@ TEST_CASE("bearer_token: of the 256 bytes only the 94 visible ones of ASCII may 
 }
 
 TEST_CASE("bearer_token: refuses nothing at all, and more than one word") {
-  for (const std::string_view content : {"", " ", "\r\n\t ", "a b", "a\nb", "a\r\nX-Header: b",
-                                         "Bearer abc", "a\tb", "\ufeffabc", "a\u00a0b", "\u00e9"}) {
-    check_refused(content);
+  for (const auto& [told, texts] : std::vector<test::Refusals>{
+           {"the token is empty", {"", " ", "\r\n\t "}},
+           {"this is more than one word, so it is no token",
+            {"a b", "a\nb", "a\r\nX-Header: b", "Bearer abc", "a\tb"}},
+           {"the token has a byte that no HTTP header may hold",
+            {"\ufeffabc", "a\u00a0b", "\u00e9"}},
+       }) {
+    for (const std::string_view content : texts) {
+      check_refused(content, told);
+    }
   }
-  check_refused(std::string_view("\0", 1));
-  check_refused(std::string_view("abc\0", 4));
+  check_refused(std::string_view("\0", 1), "the token has a byte that no HTTP header may hold");
+  check_refused(std::string_view("abc\0", 4), "the token has a byte that no HTTP header may hold");
 }
 
 TEST_CASE("bearer_token: refuses the files that are mounted in its place by mistake") {
-  for (const std::string_view content : {
-           "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n",
-           "\n-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----\n",
-           "-----BEGIN",
-           "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo=",
-           "apiVersion: v1\nkind: Config\n",
-           "apiVersion:v1",
-           "YXBpVmVyc2lvbjogdjEKa2luZDogQ29uZmlnCg==",
-           "a2luZDogQ29uZmlnCmFwaVZlcnNpb246IHYxCg==",              // kind first
-           "eyJhcGlWZXJzaW9uIjoidjEiLCJraW5kIjoiQ29uZmlnIn0=",      // JSON
-           "Ci0tLS0tQkVHSU4gRUMgUFJJVkFURSBLRVktLS0tLQpNSElFCg==",  // behind a line break
-           "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo",           // without padding
-           "LS0tLS1CRUdJTiBLRVktLS0tLQp-Pz8_",                      // the URL's alphabet
-           "LS0tLS1CRUdJTiBLRVktLS0tLQo=LS0tLS1CRUdJTiBLRVk=",      // two, joined
-           "YXBpVmVyc2lvbjogdjEK",
-           "MIIABAECAwQ=",  // DER
-           "MIIABAECAwQ",
-           "MIIABQECAwQF",
-           "{\"apiVersion\":\"v1\",\"kind\":\"Config\"}",
-           "{\"token\":\"x\"}",
-           "[\"x\"]",
-           "clusters:\n- cluster: {}\n",
+  for (const auto& [told, texts] : std::vector<test::Refusals>{
+           {"this is a PEM file, not a token",
+            {"-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n",
+             "\n-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----\n", "-----BEGIN"}},
+           {"this is a PEM file in base64, not a token",
+            {
+                "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo=",
+                "Ci0tLS0tQkVHSU4gRUMgUFJJVkFURSBLRVktLS0tLQpNSElFCg==",  // behind a line break
+                "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo",           // without padding
+                "LS0tLS1CRUdJTiBLRVktLS0tLQp-Pz8_",                      // the URL's alphabet
+                "LS0tLS1CRUdJTiBLRVktLS0tLQo=LS0tLS1CRUdJTiBLRVk=",      // two, joined
+            }},
+           {"this is a kubeconfig, not a token",
+            {"apiVersion: v1\nkind: Config\n", "apiVersion:v1"}},
+           {"this is a kubeconfig in base64, not a token",
+            {"YXBpVmVyc2lvbjogdjEKa2luZDogQ29uZmlnCg==",
+             "a2luZDogQ29uZmlnCmFwaVZlcnNpb246IHYxCg==",          // kind first
+             "eyJhcGlWZXJzaW9uIjoidjEiLCJraW5kIjoiQ29uZmlnIn0=",  // JSON
+             "YXBpVmVyc2lvbjogdjEK"}},
+           {"this is a key or a certificate in base64, not a token",
+            {"MIIABAECAwQ=",  // DER
+             "MIIABAECAwQ", "MIIABQECAwQF"}},
+           {"this is a JSON document, not a token",
+            {"{\"apiVersion\":\"v1\",\"kind\":\"Config\"}", "{\"token\":\"x\"}", "[\"x\"]"}},
+           {"this is more than one word, so it is no token", {"clusters:\n- cluster: {}\n"}},
        }) {
-    check_refused(content);
+    for (const std::string_view content : texts) {
+      check_refused(content, told);
+    }
   }
 }
 

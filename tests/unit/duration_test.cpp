@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "expect.hpp"
+
 #include <doctest/doctest.h>
 #include <execcred/base/duration.hpp>
 
@@ -62,7 +64,7 @@ TEST_CASE("parse_duration: the longest, and fractions to Go's nanosecond") {
         "-9223372036854775808ns1ns", "9223372036854775808ns9223372036854775808ns",
         "18446744073709551616ns", "2562047h47m16.854775808s"}) {
     CAPTURE(text);
-    CHECK_FALSE(parse_duration(text));
+    test::check_fails(parse_duration(text), Error::Kind::configuration, "is no duration");
   }
 }
 
@@ -70,9 +72,7 @@ TEST_CASE("parse_duration: refuses what Go refuses") {
   for (const std::string_view text : {"", "5", "s", "5x", "5 s", "5s ", ".s", "1e3s", "5S", "--5s",
                                       "9999999999h", "0x5s", "5s5", "-", "+"}) {
     CAPTURE(text);
-    const Result<Duration> parsed = parse_duration(text);
-    REQUIRE_FALSE(parsed);
-    CHECK(parsed.error().kind == Error::Kind::configuration);
+    test::check_fails(parse_duration(text), Error::Kind::configuration, "is no duration");
   }
 }
 

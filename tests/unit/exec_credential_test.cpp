@@ -115,50 +115,57 @@ TEST_CASE("parse_exec_credential: takes what client-go takes") {
 TEST_CASE("parse_exec_credential: everything else is no credential, and is not shown") {
   const std::string good = answer(R"({"token":"s3cret"})");
   for (
-      const std::string& text : std::vector<std::string>{
-          "",
-          " ",
-          "{}",
-          "null",
-          "[]",
-          "token",
-          R"({"status":{"token":"s3cret"}})",
-          R"({"kind":"ExecCredential","status":{"token":"s3cret"}})",
-          R"({"apiVersion":"client.authentication.k8s.io/v1","status":{"token":"s3cret"}})",
-          R"({"kind":"Pod","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"s3cret"}})",
-          R"({"kind":"ExecCredential","apiVersion":"v1","status":{"token":"s3cret"}})",
-          R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1alpha1","status":{"token":"s3cret"}})",
-          R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1"})",
-          answer("null"),
-          answer("[]"),
-          answer(R"("s3cret")"),
-          answer("{}"),
-          answer(R"({"token":""})"),
-          answer(R"({"token":null})"),
-          answer(R"({"token":1})"),
-          answer(R"({"token":["s3cret"]})"),
-          answer(R"({"token":"s3cret\n"})"),
-          answer(R"({"token":"s3cret\u0000"})"),
-          answer(R"({"token":"s3\rcret"})"),
-          answer(R"({"token":" s3cret"})"),
-          answer(R"({"token":"s3cret\u0080"})"),
-          answer(R"({"token":"s3cret","token":"s3cret"})"),
-          answer(R"({"clientCertificateData":"s3cret"})"),
-          answer(R"({"clientKeyData":"s3cret"})"),
-          answer(R"({"token":"t","clientCertificateData":"s3cret"})"),
-          answer(R"({"token":"t","clientKeyData":"s3cret"})"),
-          answer(R"({"token":"t","clientCertificateData":"","clientKeyData":"s3cret"})"),
-          answer(R"({"clientCertificateData":"C","clientKeyData":1})"),
-          answer(R"({"token":"s3cret","expirationTimestamp":1782907200})"),
-          "s3cret" + good,
-          good + "s3cret",
-          good + good,
-          "\xef\xbb\xbf" + good,
-          good.substr(0, good.size() - 1)}) {
-    CAPTURE(text);
-    const Result<Credential> read = parse_exec_credential(text, ApiVersion::v1);
-    check_fails(read, Error::Kind::no_credential);
-    CHECK_FALSE(contains(test::full_text(read.error()), "s3cret"));
+      const auto& [told, texts] : std::vector<test::Refusals>{
+          {"it is empty", {"", " "}},
+          {"kind is missing",
+           {"{}", R"({"status":{"token":"s3cret"}})",
+            R"({"apiVersion":"client.authentication.k8s.io/v1","status":{"token":"s3cret"}})"}},
+          {"the document must be an object, not null", {"null"}},
+          {"the document must be an object, not an array", {"[]"}},
+          {"it is no valid JSON",
+           {"token", "s3cret" + good, good + "s3cret", good + good,
+            good.substr(0, good.size() - 1)}},
+          {"apiVersion is missing", {R"({"kind":"ExecCredential","status":{"token":"s3cret"}})"}},
+          {"kind is 'Pod'",
+           {R"({"kind":"Pod","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"s3cret"}})"}},
+          {"apiVersion is 'v1', asked was client.authentication.k8s.io/v1",
+           {R"({"kind":"ExecCredential","apiVersion":"v1","status":{"token":"s3cret"}})"}},
+          {"apiVersion is 'client.authentication.k8s.io/v1alpha1', asked was "
+           "client.authentication.k8s.io/v1",
+           {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1alpha1","status":{"token":"s3cret"}})"}},
+          {"status is missing",
+           {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1"})"}},
+          {"status is null", {answer("null")}},
+          {"status is an array", {answer("[]")}},
+          {"status is a string", {answer(R"("s3cret")")}},
+          {"status holds neither a token nor a certificate",
+           {answer("{}"), answer(R"({"token":""})"), answer(R"({"token":null})")}},
+          {"status.token is no string",
+           {answer(R"({"token":1})"), answer(R"({"token":["s3cret"]})")}},
+          {"status.token has a character that no HTTP header may hold",
+           {answer(R"({"token":"s3cret\n"})"), answer(R"({"token":"s3cret\u0000"})"),
+            answer(R"({"token":"s3\rcret"})"), answer(R"({"token":" s3cret"})"),
+            answer(R"({"token":"s3cret\u0080"})")}},
+          {"it has the key 'token' more than once in the object that ends",
+           {answer(R"({"token":"s3cret","token":"s3cret"})")}},
+          {"status holds only one of clientCertificateData and clientKeyData",
+           {answer(R"({"clientCertificateData":"s3cret"})"),
+            answer(R"({"clientKeyData":"s3cret"})"),
+            answer(R"({"token":"t","clientCertificateData":"s3cret"})"),
+            answer(R"({"token":"t","clientKeyData":"s3cret"})"),
+            answer(R"({"token":"t","clientCertificateData":"","clientKeyData":"s3cret"})")}},
+          {"status.clientKeyData is no string",
+           {answer(R"({"clientCertificateData":"C","clientKeyData":1})")}},
+          {"status.expirationTimestamp must be a string, not a number",
+           {answer(R"({"token":"s3cret","expirationTimestamp":1782907200})")}},
+          {"it starts with a byte order mark", {"\xef\xbb\xbf" + good}},
+      }) {
+    for (const std::string& text : texts) {
+      CAPTURE(text);
+      const Result<Credential> read = parse_exec_credential(text, ApiVersion::v1);
+      check_fails(read, Error::Kind::no_credential, told);
+      CHECK_FALSE(contains(test::full_text(read.error()), "s3cret"));
+    }
   }
 }
 
@@ -185,7 +192,7 @@ TEST_CASE("parse_exec_credential: times that Go refuses are refused") {
     check_fails(parse_exec_credential(answer(R"({"token":"t","expirationTimestamp":")" +
                                              std::string(expiration) + R"("})"),
                                       ApiVersion::v1),
-                Error::Kind::no_credential);
+                Error::Kind::no_credential, "status.expirationTimestamp");
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace execcred::test {
 
@@ -22,13 +23,20 @@ inline std::string full_text(const Error& error) {
 }
 
 template <class T>
-void check_fails(const Result<T>& result, Error::Kind kind, std::string_view part = {}) {
+void check_fails(const Result<T>& result, Error::Kind kind, std::string_view part) {
   CAPTURE(part);
+  CHECK_FALSE(part.empty());
   REQUIRE_FALSE(result.has_value());
   const std::string told = full_text(result.error());
   CAPTURE(told);
   CHECK(result.error().kind == kind);
   CHECK(contains(told, part));
 }
+
+// Texts that are refused with one message.
+struct Refusals {
+  std::string_view told;
+  std::vector<std::string> texts;
+};
 
 }  // namespace execcred::test

@@ -142,7 +142,7 @@ TEST_CASE("a path that is no regular file is refused, told by its kind, and neve
                                          {dir / "nope", "No such file", false},
                                          {dir / "nope/file", "No such file", false},
                                          {dir / "file/below", "Not a directory", false},
-                                         {"", "", false}}) {
+                                         {"", "cannot read ''", false}}) {
     CAPTURE(c.path.native());
     // All may write to a device, which is fault enough.
     const std::string_view message = c.message == "a device" ? "cannot read" : c.message;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "expect.hpp"
+
 #include <doctest/doctest.h>
 #include <execcred/json/json.hpp>
 #include <execcred/json/json_reader.hpp>
@@ -6,11 +8,9 @@
 namespace execcred::json {
 namespace {
 
-void check_refused(std::string_view text, const Limits& limits = {}) {
+void check_refused(std::string_view text, std::string_view part, const Limits& limits = {}) {
   CAPTURE(text);
-  const Result<Value> value = parse(text, limits);
-  REQUIRE_FALSE(value);
-  CHECK(value.error().kind == Error::Kind::configuration);
+  test::check_fails(parse(text, limits), Error::Kind::configuration, part);
 }
 
 void check_unchanged(std::string_view text) {
@@ -89,7 +89,7 @@ TEST_CASE("json: refuses what RFC 8259 does not know") {
            "\v{}",      "{1:2}",
            "{null:1}",  "undefined",
        }) {
-    check_refused(text);
+    check_refused(text, "is no valid JSON at line ");
   }
 }
 
@@ -97,65 +97,60 @@ TEST_CASE("json: refuses control characters in strings, and bytes that are no UT
   int accepted = 0;
   for (int i = 0; i < 0x20; ++i) {
     CAPTURE(i);
-    const std::string text = std::string("\"a") + static_cast<char>(i) + "b\"";
-    check_refused(text);
-    accepted += parse(text) ? 1 : 0;
+    check_refused(std::string("\"a") + static_cast<char>(i) + "b\"", "is no valid JSON at line ");
   }
   MESSAGE("control characters accepted in a string of JSON: " << accepted << " of 32");
   for (const std::string_view bytes :
        {"\x80", "\xc3", "\xc3(", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
         "\xff", "\xf0\x9f\x98", "\\ud800", "\\udc00", "\\udc00\\ud800", "\\ud800\\ud800",
         "\\ud800x"}) {
-    check_refused("\"" + std::string(bytes) + "\"");
-    check_refused("{\"" + std::string(bytes) + "\":1}");
+    check_refused("\"" + std::string(bytes) + "\"", "is no valid JSON at line ");
+    check_refused("{\"" + std::string(bytes) + "\":1}", "is no valid JSON at line ");
   }
 }
 
 TEST_CASE("json: a NUL ends nothing, and a byte order mark begins nothing") {
-  check_refused(std::string_view("{}\0", 3));
-  check_refused(std::string_view("{}\0{\"a\":1}", 10));
-  check_refused(std::string_view("{\0}", 3));
-  check_refused(std::string_view("\0{}", 3));
-  check_refused(std::string_view("\"a\0\"", 4));
-  check_refused(std::string_view("[1\0,2]", 6));
-  check_refused("\ufeff{}");
-  check_refused("{}\ufeff");
-  check_refused("\ufeff");
+  check_refused(std::string_view("{}\0", 3), "is no valid JSON at line ");
+  check_refused(std::string_view("{}\0{\"a\":1}", 10), "is no valid JSON at line ");
+  check_refused(std::string_view("{\0}", 3), "is no valid JSON at line ");
+  check_refused(std::string_view("\0{}", 3), "is no valid JSON at line ");
+  check_refused(std::string_view("\"a\0\"", 4), "is no valid JSON at line ");
+  check_refused(std::string_view("[1\0,2]", 6), "is no valid JSON at line ");
+  check_refused("\ufeff{}", "starts with a byte order mark");
+  check_refused("{}\ufeff", "is no valid JSON at line ");
+  check_refused("\ufeff", "starts with a byte order mark");
   CHECK(parse("\"\ufeff\\u0000\"")->string()->size() == 4);
 }
 
 TEST_CASE("json: white space around one document is allowed, nothing is not") {
   CHECK(parse(" \t\r\n{ \"a\" : [ 1 , 2 ] }\n ")->find("a")->array()->size() == 2);
   for (const std::string_view text : {"", " ", "\n\t\r "}) {
-    check_refused(text);
-    CHECK(parse(text).error().message == "is empty");
+    check_refused(text, "is empty");
   }
 }
 
 TEST_CASE("json: a text over the size is refused whatever it holds") {
   const Limits limits{.bytes = 1024};
   CHECK(parse("\"" + std::string(1022, 'a') + "\"", limits));
-  check_refused("\"" + std::string(1023, 'a') + "\"", limits);
-  check_refused(std::string(1025, ' '), limits);
+  check_refused("\"" + std::string(1023, 'a') + "\"", "is larger than 1 KiB", limits);
+  check_refused(std::string(1025, ' '), "is larger than 1 KiB", limits);
   CHECK(parse("\"" + std::string(128 * 1024 - 2, 'a') + "\""));
-  check_refused("\"" + std::string(128 * 1024 - 1, 'a') + "\"");
+  check_refused("\"" + std::string(128 * 1024 - 1, 'a') + "\"", "is larger than 128 KiB");
 }
 
 TEST_CASE("json: nesting over the depth is refused, of arrays, objects and both") {
   CHECK(parse(nested(32)));
-  check_refused(nested(33));
-  CHECK(parse(nested(33)).error().message.find("32") != std::string::npos);
+  check_refused(nested(33), "is nested deeper than 32 levels");
   std::string objects = "1";
   for (int i = 0; i < 32; ++i) objects = "{\"a\":" + objects + "}";
   CHECK(parse(objects));
-  check_refused("[" + objects + "]");
-  check_refused("{\"a\":" + objects + "}");
+  check_refused("[" + objects + "]", "is nested deeper than 32 levels");
+  check_refused("{\"a\":" + objects + "}", "is nested deeper than 32 levels");
   CHECK(parse("[" + nested(31) + "," + nested(31) + "]"));
   CHECK(parse("1", {.depth = 0}));
-  check_refused("[]", {.depth = 0});
+  check_refused("[]", "is nested deeper than 0 levels", {.depth = 0});
   // Never recursion on the input, however deep the cap allows.
-  check_refused(std::string(65'000, '['));
-  CHECK(parse(std::string(65'000, '[')).error().message.find("deeper") != std::string::npos);
+  check_refused(std::string(65'000, '['), "is nested deeper than 32 levels");
 }
 
 TEST_CASE("json: duplicate keys are refused at every level, whatever stands between them") {
@@ -168,7 +163,7 @@ TEST_CASE("json: duplicate keys are refused at every level, whatever stands betw
            R"({"":1,"":2})",
            R"({"a":null,"a":null})",
        }) {
-    check_refused(text);
+    check_refused(text, "more than once in the object that ends at line 1");
   }
   CHECK(parse(R"({"a":{"a":1},"b":{"a":1},"A":1})"));
 }
@@ -179,7 +174,7 @@ TEST_CASE("json: with ignore_case, keys that Go stores in one field are duplicat
        {R"({"command":1,"Command":2})", R"({"ARGS":1,"args":2})", R"({"x":[{"a":1,"A":2}]})",
         "{\"args\":1,\"arg\u017f\":2}", "{\"k\":1,\"\u212a\":2}", R"({"k":1,"\u212A":2})",
         "{\"ss\":1,\"\u017fS\":2}", R"({"a":1,"a":2})"}) {
-    check_refused(text, limits);
+    check_refused(text, "more than once in the object that ends at line 1", limits);
     if (std::string_view(text) != R"({"a":1,"a":2})") CHECK(parse(text));
   }
   CHECK(parse("{\"a\":1,\"\u00e9\":2,\"\u00c9\":3,\"i\":4,\"\u0131\":5,\"\u0130\":6}", limits));

@@ -15,7 +15,7 @@ using test::KubeconfigText;
 
 const std::string kSecret = "S3CRET-CANARY";
 
-void check_malformed(const std::string& text, std::string_view part = {}) {
+void check_malformed(const std::string& text, std::string_view part) {
   const std::string shown = text.substr(0, 400);
   CAPTURE(shown);
   const Result<Kubeconfig> stored = Kubeconfig::parse(text);
@@ -43,7 +43,8 @@ TEST_CASE("kubeconfig: exactly one document, and a mapping") {
   check_malformed("[]", "the kubeconfig is an array, not a mapping");
   check_malformed(kSecret, "the kubeconfig is a string, not a mapping");
   check_malformed("eyJhbGciOiJSUzI1NiJ9." + kSecret, "the kubeconfig is a string");
-  check_malformed("-----BEGIN PRIVATE KEY-----\n" + kSecret + "\n-----END PRIVATE KEY-----\n");
+  check_malformed("-----BEGIN PRIVATE KEY-----\n" + kSecret + "\n-----END PRIVATE KEY-----\n",
+                  "the kubeconfig ");
   check_token("---\n" + KubeconfigText().text() + "...\n", "t");
 }
 
@@ -81,11 +82,15 @@ TEST_CASE("kubeconfig: line endings and byte order marks of other systems do no 
 }
 
 TEST_CASE("kubeconfig: NUL and other control bytes are refused, raw or escaped") {
-  check_malformed(KubeconfigText{.user = std::string("token: a\0b", 10)}.text());
-  check_malformed(std::string("\0", 1) + KubeconfigText().text());
-  check_malformed(KubeconfigText().text() + std::string("\0", 1));
-  check_malformed(KubeconfigText{.user = "token: a\x1b[0m"}.text());
-  check_malformed(KubeconfigText{.user = "token: a\xff"}.text());
+  check_malformed(KubeconfigText{.user = std::string("token: a\0b", 10)}.text(),
+                  "the kubeconfig is no valid YAML");
+  check_malformed(std::string("\0", 1) + KubeconfigText().text(),
+                  "the kubeconfig is no valid YAML");
+  check_malformed(KubeconfigText().text() + std::string("\0", 1),
+                  "the kubeconfig is no valid YAML");
+  check_malformed(KubeconfigText{.user = "token: a\x1b[0m"}.text(),
+                  "the kubeconfig is no valid YAML");
+  check_malformed(KubeconfigText{.user = "token: a\xff"}.text(), "the kubeconfig is no valid YAML");
   check_malformed(KubeconfigText{.user = "tokenFile: \"a\\0b\""}.text(),
                   "users[0].user.tokenFile has a control character");
   check_malformed(KubeconfigText{.cluster = "server: \"https://a\\n\""}.text(),

@@ -254,14 +254,16 @@ TEST_CASE("rewrite: anything else than one kubeconfig or JSON mapping is an erro
   check_fails(rewrite("kind: Config\nusers: {}\n", "/p"), kConfiguration, "'users' must be");
   check_fails(rewrite(R"({"providers":{}})", "/p"), kConfiguration, "'providers' must be");
   check_fails(rewrite("providers: []\n", "/p"), kConfiguration, "mapping file is YAML");
-  check_fails(rewrite(R"({"providers":[],"Providers":[]})", "/p"), kConfiguration);
-  check_fails(rewrite(R"({"kind":"Config","kind":"Config"})", "/p"), kConfiguration);
-  check_fails(rewrite("{\"kind\":", "/p"), kConfiguration);
+  check_fails(rewrite(R"({"providers":[],"Providers":[]})", "/p"), kConfiguration,
+              "has the key 'providers' more than once in the object that ends");
+  check_fails(rewrite(R"({"kind":"Config","kind":"Config"})", "/p"), kConfiguration,
+              "the document has the key 'kind' more than once in the object that ends");
+  check_fails(rewrite("{\"kind\":", "/p"), kConfiguration, "the document is no valid JSON");
   check_fails(rewrite(std::string("\x7f"
                                   "ELF\0\1",
                                   6),
                       "/p"),
-              kConfiguration);
+              kConfiguration, "control characters");
   CHECK(rewritten("kind: Config\n").findings.empty());
   CHECK(
       rewritten("kind: Config\nusers: [1, {}, {user: x}, {user: {exec: []}}]\n").findings.empty());

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "expect.hpp"
+
 #include <doctest/doctest.h>
 #include <execcred/base/pem.hpp>
 
@@ -37,59 +39,51 @@ TEST_CASE("parse_pem_certificates: the bytes of each certificate, in order") {
 }
 
 TEST_CASE("parse_pem_certificates: refuses what another reader could find more in") {
-  for (const std::string& text : {
-           std::string(),
-           std::string("\n\n"),
-           std::string("Zm9v"),
-           std::string("no certificate here\n"),
-           kBegin,
-           kEnd,
-           kBegin + "Zm9v\n",
-           kBegin + kEnd,
-           kBegin + "\n" + kEnd,
-           kOne + kBegin,
-           kOne + kEnd,
-           kOne + kBegin + "AQI=\n",
-           kEnd + kOne,
-           kBegin + kOne,
-           kBegin + "Zm9v\n" + kBegin + "AQI=\n" + kEnd,
-           // glued lines
-           std::string("-----BEGIN CERTIFICATE-----Zm9v-----END CERTIFICATE-----"),
-           kBegin + "Zm9v-----END CERTIFICATE-----\n",
-           std::string("x-----BEGIN CERTIFICATE-----\nZm9v\n") + kEnd,
-           kOne.substr(0, kOne.size() - 1) + kTwo,
-           std::string("-----BEGIN CERTIFICATE-----\rZm9v\r-----END CERTIFICATE-----\r"),
-           kOne + "-----BEGIN CERTIFICATE-----\rAQI=\r-----END CERTIFICATE-----\r",
-           // other blocks, alone or beside a certificate
-           std::string("-----BEGIN PRIVATE KEY-----\nZm9v\n-----END PRIVATE KEY-----\n"),
-           kOne + "-----BEGIN PRIVATE KEY-----\nZm9v\n-----END PRIVATE KEY-----\n",
-           kOne + "-----BEGIN TRUSTED CERTIFICATE-----\nZm9v\n-----END TRUSTED CERTIFICATE-----\n",
-           kOne + "-----BEGIN X509 CERTIFICATE-----\nZm9v\n-----END X509 CERTIFICATE-----\n",
-           kOne + "-----BEGIN NEW-----\n",
-           kOne + "-----begin certificate-----\nAQI=\n-----end certificate-----\n",
-           kOne + "-----BEGIN  CERTIFICATE-----\nAQI=\n" + kEnd,
-           kOne + "------BEGIN CERTIFICATE------\nAQI=\n" + kEnd,
-           kOne + "-----\n",
-           kOne + "text -----BEGIN CERTIFICATE-----\nAQI=\n" + kEnd,
-           kOne + "\xef\xbb\xbf-----BEGIN CERTIFICATE-----\nAQI=\n" + kEnd,
-           // bodies: OpenSSL reads the text before an empty line as a header
-           kBegin + "Zm9v\n\nYmFy\n" + kEnd,
-           kBegin + "Zm9v\r\n \t\r\nYmFy\r\n" + kEnd,
-           kBegin + "\nZm9v\n" + kEnd,
-           kBegin + "Zm9v\n\n" + kEnd,
-           kBegin + "Proc-Type: 4,ENCRYPTED\n\nZm9v\n" + kEnd,
-           kBegin + "Zm9\n" + kEnd,
-           kBegin + "Zm9=\n" + kEnd,
-           kBegin + "Zg==\nZg==\n" + kEnd,
-           kBegin + "Zm 9v\n" + kEnd,
-           kBegin + "Zm-v\n" + kEnd,
-           kBegin + std::string("Zm9v\0\n", 6) + kEnd,
-           kBegin + "=twTO\n" + kEnd,
+  for (const auto& [told, texts] : std::vector<test::Refusals>{
+           {"holds no certificate",
+            {std::string(), std::string("\n\n"), std::string("Zm9v"),
+             std::string("no certificate here\n")}},
+           {"holds a certificate without its END line",
+            {kBegin, kBegin + "Zm9v\n", kOne + kBegin, kOne + kBegin + "AQI=\n"}},
+           {"holds something other than CERTIFICATE blocks",
+            {kEnd, kOne + kEnd, kEnd + kOne, kBegin + kOne,
+             kBegin + "Zm9v\n" + kBegin + "AQI=\n" + kEnd,  // glued lines
+             std::string("-----BEGIN CERTIFICATE-----Zm9v-----END CERTIFICATE-----"),
+             kBegin + "Zm9v-----END CERTIFICATE-----\n",
+             std::string("x-----BEGIN CERTIFICATE-----\nZm9v\n") + kEnd,
+             kOne.substr(0, kOne.size() - 1) + kTwo,
+             std::string("-----BEGIN CERTIFICATE-----\rZm9v\r-----END CERTIFICATE-----\r"),
+             kOne +
+                 "-----BEGIN CERTIFICATE-----\rAQI=\r-----END CERTIFICATE-----\r",  // other blocks,
+                                                                                    // alone or
+                                                                                    // beside a
+                                                                                    // certificate
+             std::string("-----BEGIN PRIVATE KEY-----\nZm9v\n-----END PRIVATE KEY-----\n"),
+             kOne + "-----BEGIN PRIVATE KEY-----\nZm9v\n-----END PRIVATE KEY-----\n",
+             kOne +
+                 "-----BEGIN TRUSTED CERTIFICATE-----\nZm9v\n-----END TRUSTED CERTIFICATE-----\n",
+             kOne + "-----BEGIN X509 CERTIFICATE-----\nZm9v\n-----END X509 CERTIFICATE-----\n",
+             kOne + "-----BEGIN NEW-----\n",
+             kOne + "-----begin certificate-----\nAQI=\n-----end certificate-----\n",
+             kOne + "-----BEGIN  CERTIFICATE-----\nAQI=\n" + kEnd,
+             kOne + "------BEGIN CERTIFICATE------\nAQI=\n" + kEnd, kOne + "-----\n",
+             kOne + "text -----BEGIN CERTIFICATE-----\nAQI=\n" + kEnd,
+             kOne + "\xef\xbb\xbf-----BEGIN CERTIFICATE-----\nAQI=\n" + kEnd}},
+           {"holds a certificate that is not base64",
+            {kBegin + kEnd, kBegin + "Zm9\n" + kEnd, kBegin + "Zm9=\n" + kEnd,
+             kBegin + "Zg==\nZg==\n" + kEnd, kBegin + "Zm 9v\n" + kEnd, kBegin + "Zm-v\n" + kEnd,
+             kBegin + std::string("Zm9v\0\n", 6) + kEnd, kBegin + "=twTO\n" + kEnd}},
+           {"holds a certificate with an empty line in it",
+            {kBegin + "\n" +
+                 kEnd,  // bodies: OpenSSL takes what stands before an empty line for a header
+             kBegin + "Zm9v\n\nYmFy\n" + kEnd, kBegin + "Zm9v\r\n \t\r\nYmFy\r\n" + kEnd,
+             kBegin + "\nZm9v\n" + kEnd, kBegin + "Zm9v\n\n" + kEnd,
+             kBegin + "Proc-Type: 4,ENCRYPTED\n\nZm9v\n" + kEnd}},
        }) {
-    CAPTURE(text);
-    const Result<Ders> certificates = parse_pem_certificates(text);
-    REQUIRE_FALSE(certificates);
-    CHECK(certificates.error().kind == Error::Kind::configuration);
+    for (const std::string& text : texts) {
+      CAPTURE(text);
+      test::check_fails(parse_pem_certificates(text), Error::Kind::configuration, told);
+    }
   }
 }
 

@@ -321,8 +321,10 @@ TEST_CASE("run_command: any limit is understood, the longest one too") {
   const Result<Finished> finished = run_command(shell("printf done", Duration::max()));
   REQUIRE(finished);
   CHECK(finished->output.reveal() == "done");
-  check_fails(run_command(shell("sleep 1000", 0s)), Error::Kind::unavailable);
-  check_fails(run_command(shell("sleep 1000", -1s)), Error::Kind::unavailable);
+  check_fails(run_command(shell("sleep 1000", 0s)), Error::Kind::unavailable,
+              "was still running after 0s");
+  check_fails(run_command(shell("sleep 1000", -1s)), Error::Kind::unavailable,
+              "was still running after -1s");
 }
 
 // Runs `check` in a new process, because it changes process-wide state.

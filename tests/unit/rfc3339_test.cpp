@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "expect.hpp"
+
 #include <doctest/doctest.h>
 #include <execcred/base/rfc3339.hpp>
 
@@ -86,9 +88,7 @@ TEST_CASE("parse_rfc3339: refuses every other way to write a time") {
            std::string_view("12026-07-01T12:00:00Z"),
        }) {
     CAPTURE(text);
-    const Result<TimePoint> time = parse_rfc3339(text);
-    REQUIRE_FALSE(time);
-    CHECK(time.error().kind == Error::Kind::configuration);
+    test::check_fails(parse_rfc3339(text), Error::Kind::configuration, "is no RFC 3339 time");
   }
 }
 

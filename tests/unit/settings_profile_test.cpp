@@ -110,13 +110,19 @@ TEST_CASE("boundary: an option that the environment sets may be repeated, not ch
 }
 
 TEST_CASE("boundary: malformed arguments behind it are refused like any other") {
-  for (const Texts& behind : {Texts{"--audience="}, Texts{"--audience"}, Texts{"--nope"},
-                              Texts{"word"}, Texts{"--audience=a\n"}, Texts{"--"}}) {
-    CAPTURE(behind.front());
-    Texts arguments = {"--from-profile"};
-    arguments.insert(arguments.end(), behind.begin(), behind.end());
+  struct Case {
+    std::string behind;
+    std::string_view told;
+  };
+  for (const Case& c :
+       {Case{"--audience=", "--audience has an empty value"},
+        Case{"--audience", "--audience needs a value"}, Case{"--nope", "unknown option '--nope'"},
+        Case{"word", "argument 2 is no option"},
+        Case{"--audience=a\n", "--audience has a control character in its value"},
+        Case{"--", "argument 2 is no option"}}) {
+    CAPTURE(c.behind);
     Program program;
-    check_fails(program.read(arguments), kConfiguration);
+    check_fails(program.read({"--from-profile", c.behind}), kConfiguration, c.told);
   }
 }
 

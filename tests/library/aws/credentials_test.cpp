@@ -88,22 +88,37 @@ TEST_CASE("aws_credentials_of_json: every spelling of the end") {
 }
 
 TEST_CASE("aws_credentials_of_json: wrong types and missing members, without their values") {
-  for (const std::string text :
-       {"null", "[]", "\"canary\"", "{}", R"({"AccessKeyId":"A"})",
-        R"({"SecretAccessKey":"canary"})", R"({"AccessKeyId":1,"SecretAccessKey":"canary"})",
-        R"({"AccessKeyId":"A","SecretAccessKey":["canary"]})",
-        R"({"AccessKeyId":"A","SecretAccessKey":"canary","Token":7})",
-        R"({"AccessKeyId":"A","SecretAccessKey":"canary\n"})",
-        R"({"AccessKeyId":"A","SecretAccessKey":"canary","Token":"canary x"})",
-        R"({"AccessKeyId":"A\u0000","SecretAccessKey":"canary"})",
-        R"({"AccessKeyId":"A","SecretAccessKey":"canary","Expiration":"soon"})",
-        R"({"AccessKeyId":"A","SecretAccessKey":"canary","Expiration":true})",
-        R"({"AccessKeyId":"A","SecretAccessKey":"canary","Expiration":-5})",
-        R"({"AccessKeyId":"A","SecretAccessKey":"canary","Expiration":{}})"}) {
-    CAPTURE(text);
-    const auto found = of_json(text);
-    check_fails(found, Error::Kind::no_credential);
-    CHECK_FALSE(contains(full_text(found.error()), "canary"));
+  for (const auto& [told, texts] : std::vector<Refusals>{
+           {", not an object", {"null", "[]", "\"canary\""}},
+           {"there is no access key id", {"{}", R"({"SecretAccessKey":"canary"})"}},
+           {"there is no secret access key", {R"({"AccessKeyId":"A"})"}},
+           {"'AccessKeyId' is a number, not a string",
+            {R"({"AccessKeyId":1,"SecretAccessKey":"canary"})"}},
+           {"'SecretAccessKey' is an array, not a string",
+            {R"({"AccessKeyId":"A","SecretAccessKey":["canary"]})"}},
+           {"'Token' is a number, not a string",
+            {R"({"AccessKeyId":"A","SecretAccessKey":"canary","Token":7})"}},
+           {"the secret access key is no word of visible ASCII",
+            {R"({"AccessKeyId":"A","SecretAccessKey":"canary\n"})"}},
+           {"the session token is no word of visible ASCII",
+            {R"({"AccessKeyId":"A","SecretAccessKey":"canary","Token":"canary x"})"}},
+           {"the access key id is not up to 128 letters and digits",
+            {R"({"AccessKeyId":"A\u0000","SecretAccessKey":"canary"})"}},
+           {"the time 'soon' is not RFC 3339",
+            {R"({"AccessKeyId":"A","SecretAccessKey":"canary","Expiration":"soon"})"}},
+           {"a time is a boolean",
+            {R"({"AccessKeyId":"A","SecretAccessKey":"canary","Expiration":true})"}},
+           {"a time is before 1970",
+            {R"({"AccessKeyId":"A","SecretAccessKey":"canary","Expiration":-5})"}},
+           {"a time is an object",
+            {R"({"AccessKeyId":"A","SecretAccessKey":"canary","Expiration":{}})"}},
+       }) {
+    for (const std::string& text : texts) {
+      CAPTURE(text);
+      const auto found = of_json(text);
+      check_fails(found, Error::Kind::no_credential, told);
+      CHECK_FALSE(contains(full_text(found.error()), "canary"));
+    }
   }
 }
 

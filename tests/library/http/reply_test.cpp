@@ -121,9 +121,10 @@ TEST_CASE("http: all requests of a client end by its deadline") {
   const Result<HttpResponse> late = client->send(get(server.url("/second")));
   check_fails(late, Kind::unavailable, "timed out");
   CHECK(std::chrono::steady_clock::now() - start >= std::chrono::milliseconds(2000));
-  // The data behind it has no separate time limit.
+  // What begins behind it has no time of its own, which would be that of any request.
+  const Duration time_of_a_request = HttpSettings().timeout;
   check_fails(client->send(get(server.url("/second"))), Kind::unavailable, "timed out");
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(3900));
+  CHECK(std::chrono::steady_clock::now() - start < time_of_a_request);
 }
 
 TEST_CASE("http: a reset in the middle of a reply") {

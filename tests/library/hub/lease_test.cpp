@@ -203,6 +203,7 @@ TEST_CASE("hub lease: without a renewal it ends by itself, before another can ta
   CHECK(ours.lease().held_until() >= until);
   const LeaseView why = ours.until([](const LeaseView& view) { return view.error.has_value(); });
   CHECK(why.error->kind == Kind::unavailable);
+  CHECK(contains(full_text(*why.error), "leases 'fleet/sync'"));
   CHECK(lost.generation > 0);
   is_away = false;
   CHECK(ours.will_hold());

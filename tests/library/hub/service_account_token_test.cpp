@@ -146,7 +146,7 @@ TEST_CASE("service account token: what may pass is tried again, what will not is
   for (const int status : {400, 401, 404, 409, 422, 307}) {
     CAPTURE(status);
     const HubFixture hub([&](const HttpRequest&) { return hub_status(status, "No", "no"); });
-    check_fails(ask(hub), Kind::no_credential);
+    check_fails(ask(hub), Kind::no_credential, std::to_string(status));
     CHECK(hub.requests().size() == 1);
   }
 }

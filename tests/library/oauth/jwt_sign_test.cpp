@@ -148,7 +148,7 @@ TEST_CASE("jwt_sign: keys that cannot sign are refused, and none is shown") {
               Kind::no_credential, "of a kind that cannot sign");
   const SecretString pem = rfc7515_rsa_key();
   const Result<SigningKey> cut = SigningKey::read(SecretString(pem.reveal().substr(0, 400)));
-  check_fails(cut, Kind::no_credential);
+  check_fails(cut, Kind::no_credential, "the private key is PEM without the END line of ");
   CHECK_FALSE(contains(full_text(cut.error()), "MII"));
 }
 

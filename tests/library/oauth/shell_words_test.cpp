@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "unit/expect.hpp"
+
 #include <doctest/doctest.h>
 #include <execcred/base/shell_words.hpp>
 
@@ -58,15 +60,21 @@ TEST_CASE("shell words: nothing is expanded, and no operator or comment is one")
 }
 
 TEST_CASE("shell words: quotes and backslashes without their end, and NUL, are refused unseen") {
-  for (const std::string bad : {"s3cret '", "s3cret \"", "s3cret \\", "'s3cret", "\"s3cret",
-                                "\"s3cret\\\"", "s3cret''\"a'", "a \"s3cret\\"}) {
-    CAPTURE(bad);
-    const Result<Texts> words = split_shell_words(bad);
-    REQUIRE_FALSE(words);
-    CHECK(words.error().kind == Error::Kind::configuration);
-    CHECK(words.error().message.find("s3cret") == std::string::npos);
+  for (const auto& [told, texts] : std::vector<test::Refusals>{
+           {"has a ' without its end", {"s3cret '", "'s3cret"}},
+           {"has a \" without its end",
+            {"s3cret \"", "\"s3cret", "\"s3cret\\\"", "s3cret''\"a'", "a \"s3cret\\"}},
+           {"ends in a backslash", {"s3cret \\"}},
+       }) {
+    for (const std::string& bad : texts) {
+      CAPTURE(bad);
+      const Result<Texts> words = split_shell_words(bad);
+      test::check_fails(words, Error::Kind::configuration, told);
+      CHECK_FALSE(test::contains(test::full_text(words.error()), "s3cret"));
+    }
   }
-  CHECK_FALSE(split_shell_words(std::string_view("a\0b", 3)));
+  test::check_fails(split_shell_words(std::string_view("a\0b", 3)), Error::Kind::configuration,
+                    "has a NUL byte");
 }
 
 }  // namespace execcred

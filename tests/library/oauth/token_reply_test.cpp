@@ -155,7 +155,7 @@ TEST_CASE("token reply: a 200 that is no token reply is no credential, and is no
         std::string("{\"access_token\":\"SECRET\xff\"}"),
         "{\"access_token\":\"" + std::string(1024 * 1024, 'a') + "\"}"}) {
     const Result<TokenReply> reply = read(body);
-    check_fails(reply, Kind::no_credential);
+    check_fails(reply, Kind::no_credential, "the JSON that https://idp.example:443 answered ");
     CHECK_FALSE(reply.error().is_transient);
     CHECK_FALSE(contains(full_text(reply.error()), "SECRET"));
   }

@@ -202,10 +202,10 @@ TEST_CASE("token request: a server that repeats what was sent gets none of it sh
 
 TEST_CASE("token request: replies larger than 1 MiB, cut, or no HTTP") {
   const ScriptedProvider large({http_reply(200, std::string(1024 * 1024 + 1, ' '))});
-  check_fails(ask(large), Kind::no_credential, "1");
+  check_fails(ask(large), Kind::no_credential, "is larger than 1 MiB");
   CHECK(large.requests().size() == 1);
   const ScriptedProvider garbage({"garbage\r\n\r\n"});
-  check_fails(ask(garbage), Kind::no_credential);
+  check_fails(ask(garbage), Kind::no_credential, "answered with something that is not HTTP/1.1");
   const ScriptedProvider chunked(
       {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
        "a\r\n{\"access_t\r\nb\r\noken\":\"t\"} \r\n0\r\n\r\n"});

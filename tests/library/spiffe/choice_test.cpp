@@ -183,7 +183,7 @@ TEST_CASE("choose_svid: what the agent calls an identity is no ID: no credential
     CAPTURE(id);
     const Result<std::size_t> chosen =
         choose_svid({{.spiffe_id = id}}, {.trust_domain = "example.org"});
-    check_fails(chosen, Error::Kind::no_credential);
+    check_fails(chosen, Error::Kind::no_credential, "the agent's identity is none: ");
     CHECK_FALSE(contains(chosen.error().message, "\n"));
   }
 }

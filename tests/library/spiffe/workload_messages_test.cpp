@@ -96,7 +96,8 @@ TEST_CASE("decode: of a field that comes twice, the last counts") {
       must_decode(wire_field(1, kGoodJwt + wire_field(2, "later")));
   REQUIRE(svids.size() == 1);
   CHECK(svids[0].svid.reveal() == "later");
-  check_refused(wire_field(1, kGoodX509 + wire_field_always(2, "")), "");
+  check_refused(wire_field(1, kGoodX509 + wire_field_always(2, "")),
+                "an SVID in the agent's answer has no '");
 }
 
 TEST_CASE("decode: a field of another wire type is not that field") {

@@ -197,7 +197,7 @@ TEST_CASE("XML: depth and number of elements are bounded") {
   };
   CHECK(aws::parse_xml(nested(16)));
   check_fails(aws::parse_xml(nested(17)), Error::Kind::no_credential, "nested");
-  check_fails(aws::parse_xml(nested(10'000)), Error::Kind::no_credential);
+  check_fails(aws::parse_xml(nested(10'000)), Error::Kind::no_credential, "nested");
   std::string many = "<r>";
   for (int i = 0; i < 1001; ++i) many += "<e" + std::to_string(i) + "/>";
   check_fails(aws::parse_xml(many + "</r>"), Error::Kind::no_credential, "too many");

@@ -158,6 +158,7 @@ TEST_CASE("an STS that sends back what it was sent cannot make us show it") {
   const Outcome with_token =
       rig.run({.variables = web_identity_of(rig), .has_keys = false, .is_traced = true});
   CHECK(with_token.exit_code == 1);
+  CHECK(blackbox::says(with_token, "InvalidIdentityToken"));
   CHECK(blackbox::secret_in(with_token.error_output) == "");
   CHECK(blackbox::says(with_token, "***"));
   const std::string external = "external-s3cret/" + std::string("of-the-owner");
@@ -165,6 +166,7 @@ TEST_CASE("an STS that sends back what it was sent cannot make us show it") {
   const Outcome with_role =
       rig.run({.arguments = kRoleFlag + Texts{"--external-id=" + external}, .is_traced = true});
   CHECK(with_role.exit_code == 1);
+  CHECK(blackbox::says(with_role, "InvalidIdentityToken"));
   CHECK(blackbox::secret_in(with_role.error_output) == "");
 }
 

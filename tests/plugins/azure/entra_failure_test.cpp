@@ -80,6 +80,7 @@ TEST_CASE("an Entra that sends back the assertion cannot make us show it") {
   });
   const Outcome outcome = cloud.workload({"--debug"});
   CHECK(outcome.exit_code == 1);
+  CHECK(blackbox::says(outcome, "AADSTS700027"));
   CHECK(blackbox::secret_in(outcome.error_output) == "");
   CHECK(blackbox::says(outcome, "***"));
 }

@@ -113,6 +113,7 @@ TEST_CASE("a server that sends back what it was sent cannot make us show it") {
                                     "--client-auth=" + method},
                       .is_traced = true});
     CHECK(outcome.exit_code == 1);
+    CHECK(blackbox::says(outcome, "invalid_grant"));
     CHECK(blackbox::secret_in(outcome.error_output) == "");
     const std::string encoded(form_urlencode(secret).reveal());
     CHECK_FALSE(blackbox::says(outcome, encoded));

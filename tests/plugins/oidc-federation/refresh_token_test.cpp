@@ -105,7 +105,7 @@ TEST_CASE("refresh-token: where the successor cannot be kept, the server is not 
   Ask ask = rotation.ask();
   ask.has_cache = false;
   ask.arguments.push_back("--cache-dir=" + rotation.fed.sandbox.at("not-a-folder"));
-  CHECK(rotation.fed.run(ask).exit_code != 0);
+  CHECK_FAILURE(rotation.fed.run(ask), 2, "there is no safe place for a new refresh token");
   CHECK(rotation.fed.idp.requests().empty());
 }
 

@@ -196,7 +196,6 @@ TEST_CASE("endpoint: a file in place of the socket, a folder, a file in place of
                 "cannot connect to the SPIFFE Workload API at");
   for (const std::string name : {"file", "."}) {
     const Outcome outcome = run_at("unix://" + sandbox.at(name), ask);
-    CHECK(outcome.exit_code != 0);
     CHECK_FAILURE(outcome, outcome.exit_code == 2 ? 2 : 3, "is no socket");
     check_in_time(outcome, ask);
   }

@@ -45,24 +45,37 @@ TEST_CASE("canary: answers that are refused do not show what they held") {
   struct Case {
     const char* type;
     std::string bytes;
+    const char* told;
+    int exit_code = 1;
   };
   for (const Case& c :
-       {Case{"jwt", jwt_answer({.spiffe_id = kWorkload, .svid = token})},
-        Case{"jwt", jwt_answer({.spiffe_id = "spiffe://example.org/other", .svid = token})},
+       {Case{"jwt", jwt_answer({.spiffe_id = kWorkload, .svid = token}),
+             "the JWT-SVID is not for the audience"},
+        Case{"jwt", jwt_answer({.spiffe_id = "spiffe://example.org/other", .svid = token}),
+             "but the agent calls it 'spiffe://example.org/other'"},
         // The token in the place of another field.
-        Case{"jwt", grpc::answer(jwt_svid_response({{.spiffe_id = kWorkload, .svid = token},
-                                                    {.spiffe_id = kWorkload, .svid = token}}))},
-        Case{"jwt", grpc::begin() + h2::data(1, h2::message(message)) + grpc::trailers("13")},
-        Case{"jwt", grpc::begin() + h2::data(1, h2::message(message, 1)) + grpc::trailers("0")},
-        Case{"jwt", grpc::begin() + h2::data(1, message) + grpc::trailers("0")},
-        Case{"jwt", grpc::answer("\x0a" + message)},
-        Case{"x509", grpc::stream_answer(x509_svid_response({x509}))},
-        Case{"x509", grpc::stream_answer(x509_svid_response({damaged}))},
-        Case{"x509", grpc::begin() + h2::data(1, x509_svid_response({x509}))}}) {
+        Case{"jwt",
+             grpc::answer(jwt_svid_response({{.spiffe_id = kWorkload, .svid = token},
+                                             {.spiffe_id = kWorkload, .svid = token}})),
+             "the agent has 2 identities for this process"},
+        Case{"jwt", grpc::begin() + h2::data(1, h2::message(message)) + grpc::trailers("13"),
+             "did not answer: Internal", 3},
+        Case{"jwt", grpc::begin() + h2::data(1, h2::message(message, 1)) + grpc::trailers("0"),
+             "the reply is compressed, although compression was not requested"},
+        Case{"jwt", grpc::begin() + h2::data(1, message) + grpc::trailers("0"),
+             "the reply's message has unknown flags"},
+        Case{"jwt", grpc::answer("\x0a" + message),
+             "the agent's answer is no Protocol Buffers message"},
+        Case{"x509", grpc::stream_answer(x509_svid_response({x509})), "has no common name"},
+        Case{"x509", grpc::stream_answer(x509_svid_response({damaged})),
+             "the X.509-SVID's private key is no PKCS#8 in DER"},
+        Case{"x509", grpc::begin() + h2::data(1, x509_svid_response({x509})),
+             "the reply's message has unknown flags"}}) {
     const Peer peer(c.bytes);
     const Outcome outcome =
         peer.run({.type = c.type, .is_traced = true, .timeout = milliseconds(400)});
-    CHECK(outcome.exit_code != 0);
+    CHECK(outcome.exit_code == c.exit_code);
+    CHECK(blackbox::says(outcome, c.told));
     CHECK(outcome.output == "");
     CHECK(blackbox::secret_in(outcome.error_output) == "");
   }
@@ -106,7 +119,9 @@ TEST_CASE("nothing is written: not at home, in the cache's places, or where it i
     CHECK_SUCCESS(agent.run(ask));
     ask.arguments = {"--spiffe-id=spiffe://example.org/absent"};
     ask.timeout = milliseconds(300);
-    CHECK(agent.run(ask).exit_code != 0);
+    CHECK_FAILURE(agent.run(ask), 1,
+                  type == "jwt" ? "has no identity for this process"
+                                : "the agent has no identity with the SPIFFE ID");
     CHECK(fs::is_empty(folder));
   }
 }

@@ -157,7 +157,8 @@ TEST_CASE("check_servers: a CA, a proxy and a missing cluster, on what was found
   stored.servers.push_back({.server = "https://other.example.com", .origin = "an annotation"});
   check_fails(check_servers(stored, options, request_of()), kNoCredential, "an annotation");
   stored.servers.back().server = "no URL";
-  check_fails(check_servers(stored, options, request_of("no URL")), kNoCredential);
+  check_fails(check_servers(stored, options, request_of("no URL")), kNoCredential,
+              "not for 'no URL'");
 }
 
 TEST_CASE("read_stored: an error names the key and the Secret, or the folder") {
