@@ -35,6 +35,11 @@ bool is_secret_field(std::string_view name) {
          lint::is_name_of_secret(name);
 }
 
+// However short its value is: lint warns of long ones alone.
+bool is_secret_variable(std::string_view name, std::string_view value) {
+  return lint::is_name_of_secret(name) || lint::may_be_secret(name, value);
+}
+
 // Secrets of both texts become numbers, in their order.
 class Masks {
  public:
@@ -63,7 +68,7 @@ class Masks {
       const bool is_secret =
           text != nullptr && !text->empty() &&
           (is_secret_field(member.name) ||
-           (member.name == "value" && is_named && lint::may_be_secret(*name->string(), *text)));
+           (member.name == "value" && is_named && is_secret_variable(*name->string(), *text)));
       hidden.add(member.name, is_secret ? Value(mask(*text)) : hide(member.value));
     }
     return hidden;
@@ -137,8 +142,11 @@ Status Replacement::check(std::string_view other) const {
 
 Result<std::string> Replacement::apply(std::string_view text, const std::string& what,
                                        const std::string& other) const {
-  const std::string& path = path_.empty() || path_ == "-" ? other : path_;
+  const bool is_named = !path_.empty() && path_ != "-";
+  const std::string& path = is_named ? path_ : other;
   if (is_diff_ || is_dry_) {
+    // What --diff without -o compares with may be a link.
+    if (is_named) TRY(check_replaceable(path));
     const std::string present = TRY(read_present(path));
     if (is_diff_) return diff_without_secrets(present, text, path);
     return in_quotes(path) + (present == text ? " would be unchanged" : " would be replaced") +

@@ -12,8 +12,8 @@ namespace {
 // The page loads nothing, and its policy forbids it, because its texts come from anywhere. Only the
 // first hundred matching clusters are laid out, until the reader asks for all: a browser takes
 // seconds for ten thousand table rows. Columns of a fixed width need no measuring of each cell, and
-// long messages do not squeeze the names. The messages of a row are in a <noscript>, which a browser
-// with scripts reads as text until the row is shown. Without scripts, all are shown.
+// long messages do not squeeze the names. The messages of a row are in a <noscript>, which a
+// browser with scripts reads as text until the row is shown. Without scripts, all are shown.
 constexpr std::string_view kHead = R"(<!doctype html>
 <html lang="en">
 <head>

@@ -144,6 +144,11 @@ SignalsHeld::SignalsHeld() {
 
 SignalsHeld::~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
+Status check_replaceable(const fs::path& path) {
+  bool exists = false;
+  return check_target(path, exists);
+}
+
 Result<Written> replace_file(const fs::path& path, std::string_view content) {
   bool exists = false;
   TRY(check_target(path, exists));

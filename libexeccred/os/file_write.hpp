@@ -56,6 +56,10 @@ class SignalsHeld {
   sigset_t before_ = {};
 };
 
+// Fails (configuration) where replace_file() would for what `path` is: something other than a
+// regular file that its owner may write. A file that is not there can be replaced.
+Status check_replaceable(const std::filesystem::path& path);
+
 enum class Written { replaced, unchanged };
 
 // Writes a new file beside `path`, readable by this user alone, and renames it over. A file with

@@ -2,6 +2,7 @@
 // execcred lint: files and folders of any kind, the programs that they name, and what is printed.
 #include "documents.hpp"
 #include "inventory.hpp"
+#include "plugin_under_test.hpp"
 #include "support/certificates.hpp"
 #include "test_paths.hpp"
 
@@ -325,7 +326,9 @@ TEST_CASE("lint --fail-on=warning: warnings count for the exit code") {
   const std::string text = "kind: Deployment\n";
   CHECK(lint({"-"}, text).exit_code == 0);
   CHECK(lint({"--fail-on=error", "-"}, text).exit_code == 0);
-  CHECK(lint({"--fail-on=warning", "-"}, text).exit_code == 1);
+  const Outcome failed = lint({"--fail-on=warning", "-"}, text);
+  CHECK_MESSAGE(failed.exit_code == 1, describe(failed));
+  CHECK_MESSAGE(has(failed.output, "\n0 errors, 1 warning in 1 file\n"), describe(failed));
   CHECK(lint({"--fail-on=warning", "-"}, profile("c1", {provider("p")})).exit_code == 0);
 }
 
@@ -357,15 +360,10 @@ TEST_CASE("lint -o yaml, name and wide; colour where it is asked for") {
 }
 
 TEST_CASE("lint: usage") {
-  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
-                                                    {"-o", "xml", "x"},
-                                                    {"--fail-on=info", "x"},
-                                                    {"--bogus", "x"}}) {
-    const Outcome outcome = lint(arguments);
-    CHECK_MESSAGE(outcome.exit_code == 2, describe(outcome));
-    CHECK_MESSAGE(outcome.output.empty(), describe(outcome));
-    CHECK_MESSAGE(has(outcome.error_output, "\n  hint: "), describe(outcome));
-  }
+  CHECK_REFUSAL(lint({}), 2, "no file is given");
+  CHECK_REFUSAL(lint({"-o", "xml", "x"}), 2, "--output: 'xml' is no output format");
+  CHECK_REFUSAL(lint({"--fail-on=info", "x"}), 2, "--fail-on: 'info' is no choice");
+  CHECK_REFUSAL(lint({"--bogus", "x"}), 2, "unknown option '--bogus'");
   CHECK(has(lint({"--help"}).output, "--plugin-dir=DIR"));
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <regex>
 
 using namespace blackbox;
 
@@ -18,11 +19,22 @@ namespace {
 constexpr const char* kBrokenName = "fleet/broken";
 
 std::string good(const std::string& name) { return profile(name, {provider("p")}); }
+// Nothing listens there.
+std::string unreachable(const std::string& name) {
+  return profile(name, {provider("p", "https://127.0.0.1:1")});
+}
 // It is a ClusterProfile, but its cluster is none.
 std::string broken() { return profile("broken", {R"({"name":"p","cluster":{"server":5}})"}); }
 
 Inventory inventory_of(const std::string& profiles) {
   return {mapping({mapped("p", "/bin/true")}), profiles};
+}
+
+// Without durations, and the width that they give to a column.
+std::string without_times(const std::string& text) {
+  static const std::regex times(R"([0-9.]+(m|µ|n)?s\b|_ms.*|durationMs.*)");
+  static const std::regex spaces(" +");
+  return std::regex_replace(std::regex_replace(text, times, ""), spaces, " ");
 }
 
 std::size_t count(const std::string& text, const std::string& part) {
@@ -127,7 +139,10 @@ TEST_CASE("-n and -l choose among files, also among what cannot be read") {
   CHECK(names({"-l", "tier!=gold,x"}) == "2 ");
   CHECK(inventory.run("kubeconfig", {"-nother"}).output.find("fleet/a") == std::string::npos);
   const std::string file = inventory.sandbox().at("profiles.yaml");
-  CHECK(run({.arguments = {kCli, "lint", "--no-files", "-nfleet", file}}).exit_code != 0);
+  const Outcome linted = run({.arguments = {kCli, "lint", "--no-files", "-nfleet", file}});
+  CHECK_MESSAGE(linted.exit_code == 1, describe(linted));
+  CHECK(linted.output.find("cluster.server: must be a string, not a number\n") !=
+        std::string::npos);
   CHECK(run({.arguments = {kCli, "lint", "--no-files", "-ltier=gold", file}}).exit_code == 0);
 }
 
@@ -141,6 +156,78 @@ TEST_CASE("-o yaml, name and wide: the same items as -o json") {
   CHECK(text("wide").starts_with("CLUSTER  PROVIDER  SOURCE"));
   CHECK(text("wide").find("\nfleet/c  p         status.accessProviders[0]  https://10.1.2.3:6443  "
                           "/bin/true  -\n") != std::string::npos);
+}
+
+TEST_CASE("-o: each command takes its formats attached, behind = and behind a space") {
+  const Inventory inventory(
+      mapping({mapped("p", "/bin/sh", R"(,"args":["-c",)" + json_string(printing("t0ken")) + "]")}),
+      unreachable("a") + "\n---\n" + unreachable("c"));
+  const Sandbox cache;
+  const std::vector<std::string> source = {"-m" + inventory.sandbox().at("mapping.json"), "-f",
+                                           inventory.sandbox().at("profiles.yaml")};
+  struct Case {
+    std::vector<std::string> command;
+    std::vector<std::string> formats;
+  };
+  for (const Case& row : std::vector<Case>{
+           {{"resolve"}, {"yaml", "json", "name", "wide", "text"}},
+           {{"get", "--all"}, {"yaml", "json", "name", "wide", "text"}},
+           {{"get", "--name=a"}, {"exec-credential", "token", "header"}},
+           {{"doctor", "--no-request", "--timeout=5s"}, {"yaml", "json", "name", "wide", "text"}},
+           {{"lint", "--no-files", source.back()},
+            {"yaml", "json", "name", "wide", "text", "sarif"}},
+           {{"cache", "list"}, {"yaml", "json", "name", "wide", "text"}},
+           {{"version"}, {"json", "text"}}}) {
+    const bool reads_inventory = row.command.front() == "resolve" || row.command.front() == "get" ||
+                                 row.command.front() == "doctor";
+    for (const std::string& format : row.formats) {
+      std::vector<std::string> outputs;
+      for (const std::vector<std::string>& spelling : std::vector<std::vector<std::string>>{
+               {"-o", format}, {"-o" + format}, {"-o=" + format}, {"--output=" + format}}) {
+        Command command{.arguments = {kCli},
+                        .environment = {"XDG_CACHE_HOME=" + cache.path().native()}};
+        const auto add = [&command](const std::vector<std::string>& more) {
+          command.arguments.insert(command.arguments.end(), more.begin(), more.end());
+        };
+        add(row.command);
+        if (reads_inventory) add(source);
+        add(spelling);
+        const Outcome outcome = run(command);
+        CHECK_MESSAGE(outcome.exit_code != 2, describe(outcome));
+        outputs.push_back(without_times(outcome.output));
+      }
+      CAPTURE(format);
+      CHECK((outputs.front() != "" || row.command.front() == "cache" || format == "name"));
+      for (const std::string& output : outputs) CHECK(output == outputs.front());
+    }
+  }
+}
+
+// script(1) gives the command a terminal.
+TEST_CASE("colour: on a terminal, unless NO_COLOR, TERM=dumb or --color=never says no") {
+  const Inventory inventory(mapping({mapped("p", "/no/such/plugin")}),
+                            unreachable("a") + "\n---\n" + unreachable("c"));
+  const std::string source = " -m " + inventory.sandbox().at("mapping.json") + " -f " +
+                             inventory.sandbox().at("profiles.yaml");
+  for (const std::string& line :
+       {"doctor --no-request" + source, "get --all" + source,
+        "lint --no-files " +
+            inventory.sandbox().write("m.json", mapping({mapped("p", "relative")}))}) {
+    CAPTURE(line);
+    const auto is_coloured = [&line](const std::string& option, const std::string& variable) {
+      const Outcome outcome =
+          run({.arguments = {"/usr/bin/script", "-qec", kCli + " " + line + option, "/dev/null"},
+               .environment = {"PATH=/usr/bin:/bin", "TERM=xterm", variable}});
+      CHECK_MESSAGE(std::regex_search(outcome.output, std::regex("fail|error")), describe(outcome));
+      return outcome.output.find('\x1b') != std::string::npos;
+    };
+    CHECK(is_coloured("", "NO_COLOR="));
+    CHECK_FALSE(is_coloured("", "NO_COLOR=1"));
+    CHECK_FALSE(is_coloured("", "TERM=dumb"));
+    CHECK_FALSE(is_coloured(" --color=never", "NO_COLOR="));
+    CHECK(is_coloured(" --color=always", "NO_COLOR=1"));
+    CHECK_FALSE(is_coloured(" --color=auto", "NO_COLOR=1"));
+  }
 }
 
 TEST_CASE("kubeconfig: without a usable ClusterProfile the file stays as it was") {

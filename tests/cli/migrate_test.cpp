@@ -109,6 +109,54 @@ TEST_CASE("migrate -o replaces the file itself, once, and prints the changes") {
   CHECK(count_files(sandbox.path()) == 1);
 }
 
+TEST_CASE("migrate --dry-run and --diff: the file stays as it is") {
+  const Sandbox sandbox;
+  const std::string before = kubeconfig(kEks);
+  const std::string file = sandbox.write("config", before);
+  const Outcome dry = migrate({file, "-o", file, "--dry-run"});
+  CHECK_MESSAGE(dry.exit_code == 0, describe(dry));
+  CHECK(dry.output.starts_with("users[0].user.exec 'eks': "));
+  CHECK(dry.output.ends_with("\n'" + file + "' would be replaced\n"));
+  const std::string other = sandbox.at("other");
+  CHECK(migrate({file, "-o", other, "--dry-run"})
+            .output.ends_with("'" + other + "' would be replaced\n"));
+  const Outcome diff = migrate({file, "-o", file, "--diff"});
+  CHECK_MESSAGE(diff.exit_code == 0, describe(diff));
+  CHECK(diff.output.starts_with("--- " + file + "\n+++ " + file + " (new)\n"));
+  CHECK(diff.output.find("\n-      command: aws\n") != std::string::npos);
+  CHECK(diff.output.find("\n+      command: /plugins/execcred-aws\n") != std::string::npos);
+  CHECK(says(diff, "1 user carried over\n"));
+  for (const Outcome& outcome : {dry, diff}) {
+    CHECK((outcome.output + outcome.error_output).find("S3CRET") == std::string::npos);
+  }
+  CHECK(read_text(file) == before);
+  CHECK(count_files(sandbox.path()) == 1);
+
+  CHECK(migrate({file, "-o", file}).exit_code == 0);
+  CHECK(migrate({file, "-o", file, "--diff"}).output == "");
+  CHECK(migrate({file, "-o", file, "--dry-run"})
+            .output.ends_with("\n'" + file + "' would be unchanged\n"));
+  CHECK_REFUSAL(migrate({file, "--dry-run"}), 2, "--dry-run is given without a file to replace");
+  CHECK_REFUSAL(migrate({"-", "--diff"}, before), 2, "--diff is given without a file to replace");
+}
+
+TEST_CASE("migrate --dry-run and --diff refuse the file that migrate -o would refuse") {
+  const Sandbox sandbox;
+  const std::string file = sandbox.write("config", kubeconfig(kEks));
+  const std::string link = sandbox.at("link");
+  fs::create_symlink(file, link);
+  REQUIRE(mkfifo(sandbox.at("pipe").c_str(), 0600) == 0);
+  for (const std::string option : {"--dry-run", "--diff"}) {
+    CHECK_REFUSAL(migrate({file, "-o", link, option}), 2,
+                  "cannot write '" + link + "': it is a symbolic link");
+    for (const std::string name : {"pipe", "."}) {
+      CHECK_FAILURE(migrate({file, "-o", sandbox.at(name), option}), 2, "it is no regular file");
+    }
+  }
+  // What is only read may be a link.
+  CHECK(migrate({link, "--diff"}).output.find("\n-      command: aws\n") != std::string::npos);
+}
+
 TEST_CASE("migrate carries over what it can, and exits with 1 for the rest") {
   const Sandbox sandbox;
   const std::string file = sandbox.write("config", kubeconfig(kEks + kInteractive));
@@ -124,7 +172,9 @@ TEST_CASE("migrate carries over what it can, and exits with 1 for the rest") {
   CHECK_FALSE(says(outcome, "S3CRET"));
 
   const std::string other = sandbox.at("other");
-  CHECK(migrate({file, "-o", other}).exit_code == 1);
+  const Outcome written = migrate({file, "-o", other});
+  CHECK_MESSAGE(written.exit_code == 1, describe(written));
+  CHECK(written.output.find("1 user carried over, 1 user left\n") != std::string::npos);
   CHECK(read_text(other) == outcome.output);
 }
 
