@@ -64,8 +64,9 @@ TEST_CASE("sync: as another user with a read-only root file system") {
   const bool is_owned = chown(root.c_str(), kUser, kUser) == 0 &&
                         chown((sandbox / "kubeconfig").c_str(), kUser, kUser) == 0;
   command.before_exec = [root] { confine(root); };
-  const blackbox::Outcome outcome =
-      is_owned ? blackbox::run(command) : blackbox::Outcome{.exit_code = kNoNamespace};
+  blackbox::Outcome outcome;
+  outcome.exit_code = kNoNamespace;
+  if (is_owned) outcome = blackbox::run(command);
   if (outcome.exit_code == kNoNamespace) {
     MESSAGE("skipped: this user may not become another one on a file system of its own");
     return;

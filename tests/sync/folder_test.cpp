@@ -356,7 +356,7 @@ TEST_CASE("sync --log-format=json: what was typed wrong is told as an object too
   const auto message_of = [&](std::vector<std::string> arguments) {
     const Outcome outcome = fleet.sync(std::move(arguments));
     CHECK_MESSAGE(outcome.exit_code == 2, describe(outcome));
-    CHECK(lines_of(outcome.error_output).size() == 1);
+    CHECK(execcred::test::lines_of(outcome.error_output).size() == 1);
     CHECK(json_at(outcome.error_output, "level") == "error");
     return json_at(outcome.error_output, "message");
   };
