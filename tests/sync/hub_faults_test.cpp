@@ -291,8 +291,11 @@ TEST_CASE("sync: SIGTERM lets a write that has begun come to its end, and begins
   blackbox::Child child(process.command({"--parallel=1"}));
   CHECK(blackbox::wait_until([&] { return is_in_hand.load(); }));
   kill(child.pid(), SIGTERM);
-  // Its watches end with the signal.
-  CHECK(blackbox::wait_until([&] { return api.watches() == 0; }));
+  // Its watches end with the signal, which the server notices when it writes to them.
+  CHECK(blackbox::wait_until([&] {
+    api.bookmark();
+    return api.watches() == 0;
+  }));
   may_go_on = true;
   const blackbox::Outcome outcome = child.wait();
   CHECK_MESSAGE(outcome.exit_code == 0, blackbox::describe(outcome));

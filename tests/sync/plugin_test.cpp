@@ -62,9 +62,9 @@ class Federation {
 TEST_SUITE_BEGIN("sync");
 
 TEST_CASE("sync: a plugin's cache gives another credential at each renewal") {
-  // A hundredth of it is three seconds. The cache by itself would keep it for minutes.
-  const Federation federation(300);
-  Run run(federation.fleet(), {"--renew-at=1"});
+  // After eight seconds each; the cache by itself would keep a credential for 45 seconds at least.
+  const Federation federation(60);
+  Run run(federation.fleet(), {"--renew-at=15"});
   CHECK(wait_until([&] { return federation.issued() >= 3; }));
   CHECK(wait_until([&] { return federation.fleet().token("a") == "t0ken-3"; }));
   CHECK(run.end().exit_code == 0);
