@@ -77,7 +77,7 @@ void check_whole(const Fleet& fleet) {
 void check_full(const Outcome& outcome) {
   CHECK_MESSAGE(outcome.exit_code == 3, describe(outcome));
   for (const std::string text :
-       {"No space left on device", "cause=target-unavailable", "hint=\"make room there"}) {
+       {"No space left on device", "cause=target-unavailable", "hint=\"free some space there"}) {
     CHECK_MESSAGE(outcome.error_output.find(text) != std::string::npos, describe(outcome));
   }
 }
