@@ -409,7 +409,8 @@ TEST_CASE("kubeconfig --dry-run and --diff: the file stays as it is") {
   CHECK(inventory.run("kubeconfig", {"-o", file, "--diff"}).output == "");
   CHECK(inventory.run("kubeconfig", {"-o", file, "--dry-run"}).output ==
         "'" + file + "' would be unchanged, with 1 cluster\n");
-  CHECK_REFUSAL(inventory.run("kubeconfig", {"--diff"}), 2, "--diff is given without a file to replace");
+  CHECK_REFUSAL(inventory.run("kubeconfig", {"--diff"}), 2,
+                "--diff is given without a file to replace");
 }
 
 TEST_CASE("--diff: a secret of the old or the new file is a number") {

@@ -736,7 +736,8 @@ TEST_CASE("corpus: a token that ends before the server has looked at it") {
     Scene scene;
     run_script(scene, "x", printing_credential(R"({"token":")" + jwt_for(life) + R"("})"));
     const std::int64_t end = seconds_since_epoch() + life;
-    // One second more: the server's Date is of a coarser clock, which may still show the one before.
+    // One second more: the server's Date is of a coarser clock, which may still show the one
+    // before.
     scene.api->answer([end](const ApiRequest&) {
       blackbox::wait_until([end] { return seconds_since_epoch() > end; });
       return unauthorized();
