@@ -13,6 +13,8 @@ namespace execcred::cli {
 namespace {
 
 int fail(const Error& error) {
+  // A time-out in what follows would report a second error.
+  deadline::stop();
   deadline::write_to_stderr(format_error(kProgram, error));
   return exit_code(error.kind);
 }

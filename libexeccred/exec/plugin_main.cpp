@@ -321,11 +321,14 @@ int run(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {
     }
   }();
   if (!document) {
+    // A time-out in what follows would report a second error.
+    deadline::stop();
     record.end(exit_code(document.error().kind), &document.error());
     return fail(plugin.name, document.error());
   }
   deadline::enter_phase("writing to standard output");
   const Status written = write_to_stdout(document->reveal());
+  deadline::stop();
   record.end(written ? 0 : exit_code(written.error().kind), written ? nullptr : &written.error());
   return written ? 0 : fail(plugin.name, written.error());
 }

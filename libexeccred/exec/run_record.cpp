@@ -18,7 +18,6 @@
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -207,10 +206,6 @@ std::string RunRecord::line(int exit_code, std::string_view cause, const Error* 
 
 void RunRecord::end(int exit_code, const Error* error) {
   if (!log_ && !report_) return;
-  sigset_t alarm;
-  sigemptyset(&alarm);
-  sigaddset(&alarm, SIGALRM);
-  sigprocmask(SIG_BLOCK, &alarm, nullptr);
   if (report_ && error != nullptr) {
     json::Value report((json::Object()));
     add_number(report, "exit_code", std::to_string(exit_code));

@@ -42,7 +42,8 @@ class RunRecord {
   bool has_log() const { return static_cast<bool>(log_); }
   RunNotes& notes() { return notes_; }
 
-  // `error` is null for a run that gave a credential. The deadline's handler can no longer run.
+  // `error` is null for a run that gave a credential. The deadline must have been stopped: its
+  // handler writes a record of its own.
   void end(int exit_code, const Error* error);
 
  private:
