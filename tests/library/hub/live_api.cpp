@@ -203,9 +203,11 @@ std::optional<LiveApi::Place> LiveApi::place_of(const std::string& path) {
 
 void LiveApi::serve(Stream& stream, const Received& request) {
   Hook hook;
+  std::uint64_t cuts = 0;  // with the hook: a watch that came before a change of it is cut too
   {
     const std::scoped_lock lock(mutex_);
     hook = before_;
+    cuts = cuts_;
   }
   if (hook && hook(stream, request)) return;
   if (request.path() == "/apis/multicluster.x-k8s.io") {
@@ -222,7 +224,7 @@ void LiveApi::serve(Stream& stream, const Received& request) {
   }
   if (parameter(request, "watch") == "true") {
     ++watches_;
-    watch(stream, request, *place);
+    watch(stream, request, *place, cuts);
     --watches_;
     stream.cut();
     return;
@@ -330,7 +332,8 @@ std::string LiveApi::remove(const Received& request, const Place& place) {
   return reply(200, R"({"kind":"Status","status":"Success"})");
 }
 
-void LiveApi::watch(Stream& stream, const Received& request, const Place& place) {
+void LiveApi::watch(Stream& stream, const Received& request, const Place& place,
+                    std::uint64_t cuts) {
   std::unique_lock lock(mutex_);
   std::uint64_t seen = std::stoull(parameter(request, "resourceVersion"));
   if (seen < oldest_) {
@@ -338,7 +341,6 @@ void LiveApi::watch(Stream& stream, const Received& request, const Place& place)
     stream.write(status_reply(410, "Expired", "too old resource version"));
     return;
   }
-  const std::uint64_t cuts = cuts_;
   std::size_t lines = extra_lines_.size();
   const bool is_metadata = wants_metadata(request);
   const auto end = std::chrono::steady_clock::now() +

@@ -77,7 +77,8 @@ class LiveApi {
   std::string create(const Received& request, const Place& place);
   std::string replace(const Received& request, const Place& place);
   std::string remove(const Received& request, const Place& place);
-  void watch(Stream& stream, const Received& request, const Place& place);
+  // Ends when `cuts_` is no longer `cuts`.
+  void watch(Stream& stream, const Received& request, const Place& place, std::uint64_t cuts);
   void note(const std::string& type, const std::string& resource, const Json& object);
   Json stored(const std::string& resource, Json object);
 
