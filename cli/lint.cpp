@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint.hpp"
 
-#include "lint_choices.hpp"
-#include "lint_documents.hpp"
-#include "lint_files.hpp"
-#include "lint_places.hpp"
-#include "lint_remote_secrets.hpp"
-#include "lint_sarif.hpp"
+#include "lint/choices.hpp"
+#include "lint/documents.hpp"
+#include "lint/files.hpp"
+#include "lint/places.hpp"
+#include "lint/remote_secrets.hpp"
+#include "lint/sarif.hpp"
 #include "list_text.hpp"
 
 #include <execcred/base/try.hpp>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "command.hpp"
-#include "lint_findings.hpp"
+#include "lint/findings.hpp"
 
 namespace execcred::cli {
 

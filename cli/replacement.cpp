@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replacement.hpp"
 
-#include "lint_options.hpp"
-#include "lint_secrets.hpp"
+#include "lint/options.hpp"
+#include "lint/secrets.hpp"
 #include "text_diff.hpp"
 
 #include <execcred/base/digest.hpp>

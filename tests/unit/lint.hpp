@@ -4,8 +4,8 @@
 
 #include "expect.hpp"
 
-#include <lint_choices.hpp>
-#include <lint_documents.hpp>
+#include <lint/choices.hpp>
+#include <lint/documents.hpp>
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include "lint.hpp"
 
 #include <execcred/base/encoding.hpp>
-#include <lint_secrets.hpp>
+#include <lint/secrets.hpp>
 
 #include <algorithm>
 

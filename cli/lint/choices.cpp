@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "choices.hpp"
+
+#include "inputs.hpp"
+#include "options.hpp"
+#include "providers.hpp"
+
+#include <execcred/base/text.hpp>
+#include <list.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace execcred::lint {
+namespace {
+
+std::optional<Advice> refusal_by(const ExecConfig& exec, std::string_view field,
+                                 const std::string& text) {
+  const PluginOptions options(program_name(exec.command));
+  if (options.provider() == nullptr) return std::nullopt;
+  const std::vector<std::string_view> judged = options.provider()->judged_fields();
+  if (std::find(judged.begin(), judged.end(), field) == judged.end()) return std::nullopt;
+  return options.provider()->judge_field(field, text, GivenInExec(exec, options));
+}
+
+// The fields that some plugin checks.
+std::set<std::string_view> judged_fields() {
+  std::set<std::string_view> fields;
+  for (const PluginDefinition& plugin : all_plugins()) {
+    for (const std::string_view field : plugin.make()->judged_fields()) fields.insert(field);
+  }
+  return fields;
+}
+
+void check_choice(Run& run, const ProfileInput& input, std::string_view field) {
+  const json::Value* const value = input.config.find(field);
+  if (value == nullptr || value->string() == nullptr || value->string()->empty()) return;
+  const std::string& text = *value->string();
+  const std::vector<const MappedPlugin*> plugins = plugins_for(run, input.group, input.provider);
+  std::optional<Advice> refusal;
+  for (const MappedPlugin* const plugin : plugins) {
+    refusal = refusal_by(exec_for(*plugin, input), field, text);
+    if (!refusal) break;
+  }
+  if (!refusal) return;
+  Scope(run, input.file, input.group)
+      .as(rule::kProfileInput)
+      .add(refusal->severity == Advice::Severity::error ? Severity::error : Severity::warning,
+           join_path(input.config_path, field),
+           "is " + in_quotes(text) + ", which " + refusal->message,
+           "the provider " + in_quotes(input.provider) + " is in " + plugins.back()->place + ": " +
+               refusal->hint);
+}
+
+}  // namespace
+
+void note_plugin(const Scope& scope, const std::string& provider, const std::string& path,
+                 const ExecConfig& exec, bool appends) {
+  scope.run().mapped[{scope.group(), provider}].push_back({.file = scope.file(),
+                                                           .place = scope.inside(path).place(),
+                                                           .exec = exec,
+                                                           .appends = appends});
+}
+
+void check_choices(Run& run) {
+  check_providers_are_mapped(run);
+  check_inputs(run);
+  const std::set<std::string_view> fields = judged_fields();
+  for (const ProfileInput& input : run.inputs) {
+    for (const std::string_view field : fields) check_choice(run, input, field);
+  }
+}
+
+}  // namespace execcred::lint

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster.hpp"
+
+#include "exec.hpp"
+#include "secrets.hpp"
+
+#include <execcred/base/encoding.hpp>
+#include <execcred/base/pem.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/base/url.hpp>
+#include <execcred/exec/access_rules.hpp>
+#include <execcred/json/json_reader.hpp>
+
+#include <array>
+#include <optional>
+
+namespace execcred::lint {
+namespace {
+
+using json::ObjectReader;
+
+constexpr std::string_view kServerForm = "it must be https://HOST[:PORT][/PATH]";
+
+void check_server(const Scope& scope, const ObjectReader& cluster, ClusterOf owner) {
+  const Result<std::string> server = cluster.required_string("server");
+  if (!server) {
+    scope.add(Severity::error, server.error(), cluster.path(), kServerForm);
+    return;
+  }
+  // A password is reported as a secret, and the rest of such a URL is not checked.
+  if (!secret_in(*server).empty()) return;
+  const Status https = check_server_is_https(*server, cluster.path_of("server"));
+  if (https) return;
+  const Result<Url> url = parse_url(*server);
+  const bool is_plain_http = url && url->scheme == "http" && owner != ClusterOf::cluster_profile;
+  scope.add(is_plain_http ? Severity::warning : Severity::error, https.error(),
+            cluster.path_of("server"), kServerForm);
+}
+
+void check_proxy(const Scope& scope, const ObjectReader& cluster) {
+  const std::string path = cluster.path_of("proxy-url");
+  const Result<std::optional<std::string>> proxy = cluster.optional_string("proxy-url");
+  if (!proxy) {
+    scope.add(Severity::error, proxy.error(), cluster.path(), "it must be a URL");
+    return;
+  }
+  if (!*proxy || (*proxy)->empty() || !secret_in(**proxy).empty()) return;
+  const Result<Url> url = parse_url(**proxy);
+  if (!url) {
+    scope.error(path, "is " + redacted_url(**proxy) + ", which " + url.error().message,
+                "it must be http://, https:// or socks5://HOST:PORT");
+  } else if (url->scheme != "http" && url->scheme != "https" && url->scheme != "socks5") {
+    scope.error(path, "is " + redacted_url(**proxy) + ", with a scheme that clients do not support",
+                "it must be http://, https:// or socks5://HOST:PORT");
+  }
+}
+
+// The outermost element of DER: a SEQUENCE that ends where the bytes do.
+bool is_der_sequence(std::string_view der) {
+  const auto byte = [&der](std::size_t i) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(der[i]));
+  };
+  if (der.size() < 2 || byte(0) != 0x30) return false;
+  if (byte(1) < 0x80) return der.size() == 2 + byte(1);
+  const std::size_t length_bytes = byte(1) - 0x80;
+  if (length_bytes == 0 || length_bytes > 4 || der.size() < 2 + length_bytes) return false;
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < length_bytes; ++i) length = length << 8 | byte(2 + i);
+  return der.size() == 2 + length_bytes + length;
+}
+
+std::string problem_of_authority(const std::string& data) {
+  const std::optional<std::string> pem = decode_base64(data);
+  if (!pem) return "is no base64";
+  const Result<std::vector<std::string>> certificates = parse_pem_certificates(*pem);
+  if (!certificates) return certificates.error().message;
+  for (const std::string& der : *certificates) {
+    if (!is_der_sequence(der)) return "holds a CERTIFICATE block that is no certificate";
+  }
+  return {};
+}
+
+void check_authority(const Scope& scope, const ObjectReader& cluster, ClusterOf owner) {
+  constexpr std::string_view kData = "certificate-authority-data";
+  const bool has_file = cluster.find("certificate-authority") != nullptr;
+  if (has_file && owner == ClusterOf::cluster_profile) {
+    scope.error(cluster.path_of("certificate-authority"),
+                "is a path: each reader would use its own local file",
+                "put the certificates into certificate-authority-data");
+  }
+  const json::Value* value = cluster.find(kData);
+  const std::string path = cluster.path_of(kData);
+  if (value != nullptr && value->string() == nullptr) {
+    scope.error(path, "must be a string, not " + std::string(value->kind()),
+                "write base64 of PEM certificates");
+    return;
+  }
+  const bool has_data = value != nullptr && !value->string()->empty();
+  if (has_data) {
+    const std::string problem = problem_of_authority(*value->string());
+    if (!problem.empty())
+      scope.error(path, problem, "write base64 of PEM certificates, and nothing else");
+  }
+  const Result<bool> insecure = cluster.boolean_or_false("insecure-skip-tls-verify");
+  if (insecure && *insecure && (has_data || has_file)) {
+    scope.error(cluster.path_of("insecure-skip-tls-verify"),
+                "is true beside certificates, which clients refuse", "remove it");
+  }
+}
+
+void check_flags(const Scope& scope, const ObjectReader& cluster) {
+  for (const std::string_view name : {"insecure-skip-tls-verify", "disable-compression"}) {
+    const Result<bool> flag = cluster.boolean_or_false(name);
+    if (!flag) scope.add(Severity::error, flag.error(), cluster.path(), "write true or false");
+  }
+  const Result<bool> insecure = cluster.boolean_or_false("insecure-skip-tls-verify");
+  if (insecure && *insecure) {
+    scope.warning(cluster.path_of("insecure-skip-tls-verify"),
+                  "is true: any machine that answers for the server gets the credential",
+                  "give certificate-authority-data instead");
+  }
+  const Result<std::optional<std::string>> name = cluster.optional_string("tls-server-name");
+  if (!name) scope.add(Severity::error, name.error(), cluster.path(), "write a host's name");
+}
+
+// sigs.k8s.io/cluster-inventory-api copies server, CA data and proxy into the client's
+// configuration, and nothing else.
+void check_dropped_fields(const Scope& scope, const ObjectReader& cluster) {
+  constexpr std::string_view kDropped = "is dropped by upstream's Go library: its clients ";
+  const auto warn = [&](std::string_view field, std::string_view effect, std::string_view hint) {
+    scope.warning(cluster.path_of(field), std::string(kDropped) + std::string(effect), hint);
+  };
+  const Result<std::optional<std::string>> name = cluster.optional_string("tls-server-name");
+  if (name && *name && !(*name)->empty()) {
+    warn("tls-server-name", "verify the certificate for the host of server",
+         "add that host's name to the certificate");
+  }
+  const Result<bool> insecure = cluster.boolean_or_false("insecure-skip-tls-verify");
+  if (insecure && *insecure) {
+    warn("insecure-skip-tls-verify", "verify the certificate anyway",
+         "give certificate-authority-data instead");
+  }
+  const Result<bool> is_plain = cluster.boolean_or_false("disable-compression");
+  if (is_plain && *is_plain) {
+    warn("disable-compression", "ask for compressed replies anyway",
+         "leave it out, so that all clients do the same");
+  }
+}
+
+}  // namespace
+
+void check_cluster(const Scope& scope, const ObjectReader& cluster, ClusterOf owner) {
+  check_fields(scope, cluster,
+               {"server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority",
+                "certificate-authority-data", "proxy-url", "disable-compression", "extensions"},
+               false);
+  check_server(scope, cluster, owner);
+  check_flags(scope, cluster);
+  if (owner == ClusterOf::cluster_profile) check_dropped_fields(scope, cluster);
+  check_authority(scope, cluster, owner);
+  check_proxy(scope, cluster);
+  check_extensions(scope.as(rule::kExtension), cluster, owner);
+}
+
+}  // namespace execcred::lint

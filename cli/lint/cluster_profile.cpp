@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster.hpp"
+#include "documents.hpp"
+#include "inputs.hpp"
+#include "providers.hpp"
+#include "secrets.hpp"
+
+#include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
+#include <execcred/kube/cluster_profile.hpp>
+#include <execcred/kube/label_selector.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace execcred::lint {
+namespace {
+
+using json::ObjectReader;
+
+constexpr std::string_view kFormat =
+    "the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1 or v1alpha2; the author of the "
+    "object must correct it";
+
+// The items of a ClusterProfileList may have none; then it is `version`.
+ProfileVersion check_version(const Scope& scope, const ObjectReader& document, ProfileOf source,
+                             ProfileVersion version_of_list) {
+  const Result<std::optional<std::string>> text = document.optional_string("apiVersion");
+  if (!text) {
+    scope.add(Severity::error, text.error(), {}, kFormat);
+  } else if (!*text && source == ProfileOf::document) {
+    scope.error("apiVersion", "is missing", kFormat);
+  } else if (*text) {
+    const Result<ProfileVersion> version = parse_profile_version(**text);
+    if (version) return *version;
+    scope.add(Severity::error, version.error(), {}, kFormat);
+  }
+  return version_of_list;
+}
+
+// The name for findings; empty if it is malformed.
+std::string check_names(const Scope& scope, const ObjectReader& document) {
+  const Result<ObjectReader> metadata = document.required_object("metadata");
+  if (!metadata) {
+    scope.add(Severity::error, metadata.error(), {}, kFormat);
+    return {};
+  }
+  const Result<std::string> name = metadata->required_string("name");
+  if (!name) {
+    scope.add(Severity::error, name.error(), {}, kFormat);
+  } else if (!is_dns1123_subdomain(*name)) {
+    scope.error("metadata.name", "is " + in_quotes(*name) + ", no DNS-1123 subdomain", kFormat);
+  }
+  const Result<std::optional<std::string>> name_space = metadata->optional_string("namespace");
+  if (!name_space) {
+    scope.add(Severity::error, name_space.error(), {}, kFormat);
+    return {};
+  }
+  const std::string namespace_text = name_space->value_or("");
+  if (!namespace_text.empty() && !is_dns1123_label(namespace_text)) {
+    scope.error("metadata.namespace", "is " + in_quotes(namespace_text) + ", no DNS-1123 label",
+                kFormat);
+  }
+  if (!name) return {};
+  return namespace_text.empty() ? *name : namespace_text + "/" + *name;
+}
+
+void check_unique(const Scope& scope, const std::string& full_name) {
+  if (full_name.empty()) return;
+  // No name has such a character.
+  const std::string key = scope.group() + '\n' + full_name;
+  const auto [known, is_new] = scope.run().places_of_profiles.emplace(key, scope.place());
+  if (is_new) return;
+  scope.error("metadata.name",
+              "is that of " + in_quotes(full_name) + ", which stands in " +
+                  in_quotes(known->second) + " too",
+              "keep one; commands refuse to choose");
+}
+
+// Two ClusterProfiles of one cluster are not wrong by themselves, but a client that uses both has
+// the cluster twice.
+void check_member(const Scope& scope, const ObjectReader& document, const std::string& full_name) {
+  const json::Value* metadata = document.find("metadata");
+  const json::Value* labels = metadata == nullptr ? nullptr : metadata->find("labels");
+  const json::Value* label = labels == nullptr ? nullptr : labels->find(kInventoryMemberLabel);
+  if (label == nullptr) return;
+  const std::string path = join_path("metadata.labels", step(kInventoryMemberLabel));
+  if (label->string() == nullptr || !is_label_value(*label->string()) || label->string()->empty()) {
+    scope.error(path, "is no value of this label",
+                "write 1 to 63 letters, digits, '-', '_' and '.', the same for one cluster alone");
+    return;
+  }
+  if (full_name.empty()) return;
+  const std::string& id = *label->string();
+  const auto [first, is_new] = scope.run().members.emplace(scope.group() + '\n' + id, full_name);
+  if (is_new || first->second == full_name) return;
+  scope.warning(path,
+                "is " + in_quotes(id) + ", as that of " + in_quotes(first->second) +
+                    ": the two ClusterProfiles are one cluster",
+                "keep one of them, or choose one with a label: -l");
+}
+
+void check_length(const Scope& scope, const ObjectReader& object, std::string_view field,
+                  std::size_t most) {
+  const json::Value* value = object.find(field);
+  if (value == nullptr || value->string() == nullptr || value->string()->size() <= most) return;
+  scope.error(object.path_of(field),
+              "has " + std::to_string(value->string()->size()) + " bytes, and v1alpha2 allows " +
+                  std::to_string(most),
+              kFormat);
+}
+
+// The limits of the CRD. A URL is limited in every version.
+void check_v1alpha2_cluster(const Scope& scope, const ObjectReader& cluster) {
+  constexpr std::size_t kName = 253;
+  check_length(scope, cluster, "tls-server-name", kName);
+  const Result<std::vector<ObjectReader>> extensions = cluster.objects("extensions");
+  if (!extensions) return;
+  for (const ObjectReader& extension : *extensions) check_length(scope, extension, "name", kName);
+}
+
+void check_provider(const Scope& scope, const ObjectReader& entry, ProfileVersion version,
+                    std::set<std::string>& names) {
+  const Result<std::string> name = entry.required_string("name");
+  if (!name) {
+    scope.add(Severity::error, name.error(), entry.path(), kFormat);
+  } else if (!names.insert(*name).second) {
+    scope.error(entry.path_of("name"),
+                "is " + in_quotes(*name) + ", like that of an entry before it", kFormat);
+  }
+  constexpr std::size_t kLongestName = 253;
+  if (version == ProfileVersion::v1alpha2) check_length(scope, entry, "name", kLongestName);
+  const Result<ObjectReader> cluster = entry.required_object("cluster");
+  if (cluster) {
+    check_cluster(scope.as(rule::kCluster), *cluster, ClusterOf::cluster_profile);
+    if (version == ProfileVersion::v1alpha2) check_v1alpha2_cluster(scope, *cluster);
+    if (name) note_input(scope, *name, *cluster);
+  } else {
+    scope.add(Severity::error, cluster.error(), entry.path(), kFormat);
+  }
+}
+
+// Gives how many there are, and adds their names.
+std::size_t check_providers(const Scope& scope, const ObjectReader& status, std::string_view field,
+                            ProfileVersion version, std::set<std::string>& all_names) {
+  const json::Value* value = status.find(field);
+  if (value == nullptr) return 0;
+  const std::string path = status.path_of(field);
+  if (value->array() == nullptr) {
+    scope.error(path, "must be an array, not " + std::string(value->kind()), kFormat);
+    return 1;
+  }
+  constexpr std::size_t kMost = 64;
+  if (version == ProfileVersion::v1alpha2 && value->array()->size() > kMost) {
+    scope.error(path,
+                "has " + std::to_string(value->array()->size()) + " entries, and v1alpha2 allows " +
+                    std::to_string(kMost),
+                kFormat);
+  }
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < value->array()->size(); ++i) {
+    const Result<ObjectReader> entry = ObjectReader::open((*value->array())[i], path + step(i));
+    if (entry) {
+      check_provider(scope, *entry, version, names);
+    } else {
+      scope.add(Severity::error, entry.error(), path, kFormat);
+    }
+  }
+  all_names.merge(names);
+  return value->array()->size();
+}
+
+void check_dropped_field(const Scope& scope, const ObjectReader& status) {
+  const json::Value* dropped = status.find("credentialProviders");
+  if (dropped == nullptr || dropped->is_null()) return;
+  scope.error(status.path_of("credentialProviders"),
+              "is no field of v1alpha2: the API server drops it, and nothing reads it",
+              "move its entries to accessProviders");
+}
+
+void check_status(const Scope& scope, const ObjectReader& document, ProfileVersion version) {
+  const Result<std::optional<ObjectReader>> status = document.optional_object("status");
+  if (!status) {
+    scope.add(Severity::error, status.error(), {}, kFormat);
+    return;
+  }
+  std::size_t providers = 0;
+  std::set<std::string> names;
+  if (*status) {
+    providers += check_providers(scope, **status, "accessProviders", version, names);
+    std::size_t deprecated = 0;
+    if (version == ProfileVersion::v1alpha1) {
+      deprecated = check_providers(scope, **status, "credentialProviders", version, names);
+    } else {
+      check_dropped_field(scope, **status);
+    }
+    providers += deprecated;
+    if (deprecated > 0) {
+      scope.warning((*status)->path_of("credentialProviders"),
+                    "is the deprecated name of accessProviders", "write accessProviders");
+    }
+  }
+  if (providers == 0) {
+    scope.warning("status.accessProviders", "is empty, so the cluster cannot be reached",
+                  "let the cluster manager offer a way to reach it");
+  }
+  note_providers(scope, "status.accessProviders", std::move(names));
+}
+
+}  // namespace
+
+void check_cluster_profile(const Scope& outer, const ObjectReader& document, ProfileOf source,
+                           ProfileVersion version_of_list) {
+  const Scope scope = outer.as(rule::kClusterProfile);
+  const auto& chooses = scope.limits().chooses;
+  if (chooses && !chooses(profile_name_of(document.value()))) return;
+  const std::size_t found = scope.run().findings.size();
+  const std::size_t inputs = scope.run().inputs.size();
+  const ProfileVersion version = check_version(scope, document, source, version_of_list);
+  const std::string full_name = check_names(scope, document);
+  check_unique(scope.as(rule::kDuplicateProfile), full_name);
+  check_member(scope.as(rule::kDuplicateMember), document, full_name);
+  check_status(scope, document, version);
+  for (std::size_t i = inputs; i < scope.run().inputs.size(); ++i) {
+    scope.run().inputs[i].profile = full_name.substr(full_name.find('/') + 1);
+  }
+  const auto& findings = scope.run().findings;
+  const bool has_error =
+      std::any_of(findings.begin() + static_cast<std::ptrdiff_t>(found), findings.end(),
+                  [](const Finding& finding) { return finding.severity == Severity::error; });
+  // Other reasons for which the commands would refuse it.
+  const Result<ClusterProfile> profile = parse_cluster_profile(document.value(), version);
+  if (!profile && !has_error) scope.add(Severity::error, profile.error(), {}, kFormat);
+  check_no_secrets(scope.as(rule::kSecret), document.value(), "", Severity::error);
+}
+
+}  // namespace execcred::lint

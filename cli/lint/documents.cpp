@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "documents.hpp"
+
+#include "mapping.hpp"
+#include "places.hpp"
+
+#include <execcred/base/encoding.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/json/json_reader.hpp>
+#include <execcred/kube/cluster_profile.hpp>
+#include <execcred/os/file.hpp>
+#include <execcred/yaml/documents.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace execcred::lint {
+namespace {
+
+using json::ObjectReader;
+using json::Value;
+
+enum class Kind { mapping, cluster_profile, list, kubeconfig, kueue, config_map, unknown };
+
+bool has_folded(const Value& document, std::string_view name) {
+  return std::any_of(
+      document.object()->begin(), document.object()->end(),
+      [name](const json::Member& member) { return json::fold_key(member.name) == name; });
+}
+
+Kind kind_of(const Value& document) {
+  if (document.object() == nullptr) return Kind::unknown;
+  const std::string kind = json::text_or_empty(document, "kind");
+  const std::string version = json::text_or_empty(document, "apiVersion");
+  if (kind == "ClusterProfile") return Kind::cluster_profile;
+  if (kind == "List" || kind == "ClusterProfileList") return Kind::list;
+  if (kind == "ConfigMap") return Kind::config_map;
+  if (kind == "Configuration" && version.starts_with("config.kueue.x-k8s.io/")) return Kind::kueue;
+  if (kind == "Config" && version == "v1") return Kind::kubeconfig;
+  if (!kind.empty()) return Kind::unknown;
+  if (document.find("clusters") != nullptr && document.find("users") != nullptr) {
+    return Kind::kubeconfig;
+  }
+  return has_folded(document, "providers") ? Kind::mapping : Kind::unknown;
+}
+
+// A Kubernetes object of another kind, and not a misspelled one; or a JSON Schema.
+bool is_of_others(const Value& document) {
+  if (document.object() == nullptr) return false;
+  if (json::text_or_empty(document, "$schema").find("//json-schema.org/") != std::string::npos)
+    return true;
+  const std::string kind = ascii_lower(json::text_or_empty(document, "kind"));
+  const std::string version = json::text_or_empty(document, "apiVersion");
+  if (kind.empty() || version.empty()) return false;
+  for (const std::string_view group : {"multicluster.x-k8s.io", "config.kueue.x-k8s.io"}) {
+    if (ascii_lower(version).starts_with(group)) return false;
+  }
+  return kind != "clusterprofile" && kind != "clusterprofilelist" && kind != "config";
+}
+
+void report_unknown(const Scope& scope, const Value& document) {
+  if (is_of_others(document)) {
+    ++scope.run().passed_over;
+    return;
+  }
+  const std::string kind = json::text_or_empty(document, "kind");
+  scope.as(rule::kUnknownDocument)
+      .warning(
+          {}, "is not a document that lint knows" + (kind.empty() ? "" : ": " + in_quotes(kind)),
+          "it knows provider mappings, ClusterProfiles, kubeconfigs, Kueue's Configuration, and "
+          "ConfigMaps and Lists of those");
+}
+
+void check_document(const Scope& scope, const Value& document, std::string_view text);
+
+// Items of a ClusterProfileList carry no kind of their own.
+void check_list(const Scope& outer, const ObjectReader& list) {
+  const Scope scope = outer.as(rule::kList);
+  const bool are_profiles = json::text_or_empty(list.value(), "kind") == "ClusterProfileList";
+  const std::string text = json::text_or_empty(list.value(), "apiVersion");
+  const Result<ProfileVersion> version = parse_profile_version(text);
+  const std::string hint = are_profiles ? "write " + known_profile_versions() : "write v1";
+  if (text.empty()) {
+    scope.error("apiVersion", "is missing", hint);
+  } else if (are_profiles && !version) {
+    scope.add(Severity::error, version.error(), {}, hint);
+  }
+  const Value* items = list.find("items");
+  if (items == nullptr) return;
+  if (items->array() == nullptr) {
+    scope.error("items", "must be an array, not " + std::string(items->kind()), "list the objects");
+    return;
+  }
+  for (std::size_t i = 0; i < items->array()->size(); ++i) {
+    const Value& item = (*items->array())[i];
+    const Scope inside = scope.inside("items" + step(i));
+    const Result<ObjectReader> reader = ObjectReader::open(item, "");
+    if (!reader) {
+      inside.add(Severity::error, reader.error(), {}, "list the objects");
+    } else if (are_profiles) {
+      check_cluster_profile(inside, *reader, ProfileOf::list,
+                            version ? *version : ProfileVersion::v1alpha1);
+    } else {
+      check_document(inside, item, json::to_text(item));
+    }
+  }
+}
+
+bool is_known(const Value& document) { return kind_of(document) != Kind::unknown; }
+
+// Each value is a file of its own; those that are something else belong to other programs.
+void check_config_map(const Scope& scope, const ObjectReader& config_map) {
+  constexpr std::size_t kDeepest = 4;  // each level parses the levels below it again
+  if (scope.texts() == kDeepest) {
+    return scope.as(rule::kUnknownDocument)
+        .warning({}, "is a ConfigMap inside of " + std::to_string(kDeepest) + " others",
+                 "give lint what it holds as a file");
+  }
+  const Value* data = config_map.find("data");
+  bool has_known = false;
+  if (data != nullptr && data->object() != nullptr) {
+    for (const json::Member& member : *data->object()) {
+      const std::string* text = member.value.string();
+      if (text == nullptr) continue;
+      const bool is_manifest = member.name.ends_with(".yaml") || member.name.ends_with(".yml") ||
+                               member.name.ends_with(".json");
+      const Result<std::vector<Value>> documents = parse_documents(*text, kMaxInventory);
+      if (documents ? std::none_of(documents->begin(), documents->end(), is_known) : !is_manifest) {
+        continue;
+      }
+      has_known = true;
+      check_text(scope.inside_text(join_path("data", step(member.name))), *text);
+    }
+  }
+  if (!has_known) report_unknown(scope, config_map.value());
+}
+
+// `text` is the document's own.
+void check_document(const Scope& scope, const Value& document, std::string_view text) {
+  const Result<ObjectReader> reader = ObjectReader::open(document, "");
+  switch (kind_of(document)) {
+    case Kind::mapping:
+      return check_mapping(scope.as(rule::kMapping), text);
+    case Kind::cluster_profile:
+      return check_cluster_profile(scope, *reader, ProfileOf::document);
+    case Kind::list:
+      return check_list(scope, *reader);
+    case Kind::kubeconfig:
+      return check_kubeconfig(scope.as(rule::kKubeconfig), *reader);
+    case Kind::kueue:
+      return check_kueue(scope.as(rule::kKueue), *reader);
+    case Kind::config_map:
+      return check_config_map(scope, *reader);
+    case Kind::unknown:
+      return report_unknown(scope, document);
+  }
+}
+
+bool is_binary(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = decode_utf8(text.substr(i)).length;
+    if (length == 0 || text[i] == '\0') return true;
+    i += length;
+  }
+  return false;
+}
+
+// Of "… at line 3, column 7", with perhaps ", counted from line 20".
+std::optional<Place> place_in(std::string_view message) {
+  const auto number_behind = [message](std::string_view words) {
+    std::size_t number = 0;
+    const std::size_t at = message.rfind(words);
+    if (at == std::string_view::npos) return number;
+    const std::string_view rest = message.substr(at + words.size());
+    std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    return number;
+  };
+  const std::size_t line = number_behind(" at line ");
+  const std::size_t column = number_behind(", column ");
+  if (line == 0 || column == 0) return std::nullopt;
+  const std::size_t first = number_behind(", counted from line ");
+  return Place{.line = first == 0 ? line : first + line - 1, .column = column};
+}
+
+// Gives how many documents there are.
+std::size_t check_documents(const Scope& scope, std::string_view text);
+
+}  // namespace
+
+void check_text(const Scope& scope, std::string_view text) {
+  const Mark before = mark_of(scope.run());
+  const std::size_t documents = check_documents(scope.as(rule::kSyntax), text);
+  // Values inside a field get the field's position.
+  if (scope.texts() == 0) place_findings(scope, text, documents, before);
+}
+
+namespace {
+
+std::size_t check_documents(const Scope& scope, std::string_view text) {
+  static constexpr std::string_view kHint = "it must be JSON or YAML";
+  const auto refuse = [&scope](std::string_view message) -> std::size_t {
+    scope.error({}, message, kHint);
+    return 0;
+  };
+  if (trim(text).empty()) return refuse("is empty");
+  if (is_binary(text)) return refuse("is no text");
+  const std::vector<Result<Value>> documents = parse_each_document(text, kMaxInventory);
+  if (documents.empty()) return refuse("holds no document");
+  if (documents.size() == 1 && documents.front()) {
+    check_document(scope, *documents.front(), text);
+    return 1;
+  }
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const Result<Value>& document = documents[i];
+    if (document) {
+      check_document(scope.inside("document" + step(i)), *document, json::to_text(*document));
+    } else {
+      scope.add(Severity::error, document.error(), {}, kHint);
+      // Inside of a field, the lines are not the file's.
+      if (scope.texts() == 0) {
+        scope.run().findings.back().place = place_in(document.error().message);
+      }
+    }
+  }
+  return documents.size();
+}
+
+}  // namespace
+
+bool is_mapping(std::string_view text) {
+  if (text.size() > kMaxKubeconfig) return false;  // none may be so large
+  const Result<std::vector<Value>> documents = parse_documents(text, kMaxInventory);
+  return documents && documents->size() == 1 && kind_of(documents->front()) == Kind::mapping;
+}
+
+}  // namespace execcred::lint

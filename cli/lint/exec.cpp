@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec.hpp"
+
+#include "argocd_template.hpp"
+#include "options.hpp"
+#include "programs.hpp"
+#include "secrets.hpp"
+
+#include <execcred/base/text.hpp>
+#include <execcred/exec/template.hpp>
+#include <execcred/json/json_reader.hpp>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace execcred::lint {
+namespace {
+
+using json::ObjectReader;
+using Texts = std::vector<std::string>;
+
+void check_relative_command(const Scope& scope, const std::string& command, const std::string& path,
+                            Consumer consumer) {
+  const bool is_name = command.find('/') == std::string::npos;
+  const std::string message = "is " + in_quotes(command) + ", no absolute path";
+  if (consumer == Consumer::kueue) {
+    if (is_name) {
+      check_program(scope.as(rule::kProgram), "/plugins/" + command, path);
+    } else {
+      scope.error(path, message, "name a file in /plugins, or give an absolute path");
+    }
+  } else if (consumer == Consumer::kubeconfig && is_name) {
+    scope.warning(path, message + ": clients look it up in PATH, which others may set",
+                  "give the program's absolute path");
+  } else if (consumer == Consumer::kubeconfig) {
+    const std::string name = name_in_path(command);
+    scope.error(path,
+                message + ": clients resolve it from different directories" +
+                    (name.empty() ? "" : ", and some look " + in_quotes(name) + " up in PATH"),
+                "give the program's absolute path");
+  }
+}
+
+// All options that read spec.cluster, which the client sends only on request.
+Texts needs_of_cluster(const ExecConfig& exec, const PluginOptions& options) {
+  Texts needs;
+  if (options.provider() != nullptr) {
+    needs = options.provider()->needs_of_cluster(GivenInExec(exec, options));
+  }
+  bool has_cluster_name = false;
+  for (const Option& option : options.set().all()) {
+    if (!option.needs_cluster && !option.names_cluster) continue;
+    const bool is_set = is_given(exec, options, option.name);
+    if (option.needs_cluster && is_set) needs.push_back(option.flag());
+    if (option.names_cluster && is_set) has_cluster_name = true;
+  }
+  for (const Given& given : given_in(exec, options, {})) {
+    if (needs_cluster_info(given.value, has_cluster_name)) needs.push_back("--" + given.name);
+  }
+  return needs;
+}
+
+void check_cluster_info(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                        const std::string& path) {
+  if (exec.provide_cluster_info) return;
+  const Texts needs = needs_of_cluster(exec, options);
+  if (needs.empty()) return;
+  scope.error(join_path(path, "provideClusterInfo"),
+              "is not true, but " + join(needs, " and ") +
+                  (needs.size() == 1 ? " needs" : " need") + " to know the cluster",
+              "set provideClusterInfo: true");
+}
+
+// The writer of a ClusterProfile chooses the server, and could use a bearer token that is valid
+// elsewhere too.
+std::string_view reach_of_tokens(const ExecConfig& exec, const PluginOptions& options) {
+  if (options.provider() == nullptr) return {};
+  return options.provider()->reach(GivenInExec(exec, options));
+}
+
+void check_servers(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                   const std::string& path) {
+  const std::vector<Option>& all = options.set().all();
+  const auto limit = std::find_if(all.begin(), all.end(), [](const Option& option) {
+    return option.servers == Option::Servers::limited;
+  });
+  if (limit == all.end() || is_given(exec, options, limit->name)) return;
+  for (const Option& option : all) {
+    if (option.companion != limit->name || !is_given(exec, options, option.name)) continue;
+    scope.warning(join_path(path, "args"),
+                  "has " + option.flag() + ", which does nothing without " + limit->flag(),
+                  "add " + limit->flag() + "=https://HOST[:PORT], or remove it");
+  }
+  const std::string_view reach = reach_of_tokens(exec, options);
+  if (reach.empty()) return;
+  scope.warning(join_path(path, "args"),
+                "lacks " + limit->flag() +
+                    ", so any https server that a ClusterProfile names gets a token; " +
+                    std::string(reach),
+                "add " + limit->flag() +
+                    "=https://HOST[:PORT] for the intended servers, and "
+                    "provideClusterInfo: true");
+}
+
+void check_weakenings(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                      const std::string& path) {
+  for (const Given& given : given_in(exec, options, path)) {
+    const Option* const option = options.set().find(given.name);
+    if (option == nullptr || option->weakness.empty()) continue;
+    if (option->is_weak != nullptr && !option->is_weak(given.value)) continue;
+    const std::string hint(option->weakness_hint.empty()
+                               ? "leave it out, or write the intended value"
+                               : option->weakness_hint);
+    scope.add(option->is_minor_weakness ? Severity::info : Severity::warning, given.path,
+              "has --" + given.name + ", which " + std::string(option->weakness), hint);
+  }
+}
+
+void check_boundary(const Scope& scope, const ExecConfig& exec, const std::string& path) {
+  const std::string one_dash = "-" + std::string(kBoundaryFlag);
+  for (std::size_t i = 0; i + 1 < exec.args.size(); ++i) {
+    if (exec.args[i] != one_dash && exec.args[i] != "-" + one_dash) continue;
+    scope.warning(join_path(path, "args") + step(i),
+                  "is --" + std::string(kBoundaryFlag) +
+                      ", but not the last: later arguments count as a ClusterProfile's",
+                  "put it last");
+    return;
+  }
+}
+
+// The placeholders of a name, expanded for a cluster with every field.
+void check_templates(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                     const std::string& path) {
+  ExecInfo info;
+  info.cluster = Cluster{.server = "https://server.example.com"};
+  for (const Given& given : given_in(exec, options, path)) {
+    const Option* const option = options.set().find(given.name);
+    if (option == nullptr) continue;
+    // For a placeholder that is left, the plugin's own refusal is reported.
+    if (option->is_template && !has_unexpanded_template(given.value)) {
+      const Result<std::string> expanded = expand_template(given.value, "cluster", info);
+      if (!expanded) {
+        scope.add(Severity::error, given.path, expanded.error().message, expanded.error().hint);
+      }
+    }
+    if (option->is_path() && !given.value.empty() && !given.value.starts_with('/')) {
+      scope.warning(
+          given.path,
+          "names a file by a relative path, which depends on the caller's working directory",
+          "give an absolute path");
+    }
+  }
+}
+
+// The program runs with the plugin's rights, and every user of the machine sees its arguments.
+void check_command(const Scope& scope, const std::string& text, const std::string& place) {
+  const Result<json::Value> parsed = json::parse(text);
+  if (!parsed || parsed->array() == nullptr) return;
+  Texts parts;
+  for (const json::Value& part : *parsed->array()) {
+    if (part.string() != nullptr) parts.push_back(*part.string());
+  }
+  if (parts.empty()) return;
+  if (parts.front().starts_with('/')) check_program(scope.as(rule::kProgram), parts.front(), place);
+  for (const Argument& argument : split_arguments({parts.begin() + 1, parts.end()}, nullptr)) {
+    check_named_secret(scope.as(rule::kSecret), place, argument.name, argument.value);
+  }
+}
+
+void check_commands(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                    const std::string& path) {
+  for (const Given& given : given_in(exec, options, path)) {
+    const Option* const option = options.set().find(given.name);
+    if (option != nullptr && option->is_command) check_command(scope, given.value, given.path);
+  }
+}
+
+Severity severity_of(const Advice& advice) {
+  switch (advice.severity) {
+    case Advice::Severity::error:
+      return Severity::error;
+    case Advice::Severity::warning:
+      return Severity::warning;
+    case Advice::Severity::info:
+      break;
+  }
+  return Severity::info;
+}
+
+void check_by_plugin(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                     const std::string& path) {
+  if (options.provider() == nullptr) return;
+  for (const Advice& advice : options.provider()->advise(GivenInExec(exec, options))) {
+    std::string place = join_path(path, "args");
+    for (std::size_t i = 0; i < exec.env.size() && !advice.variable.empty(); ++i) {
+      if (exec.env[i].name == advice.variable) place = join_path(path, "env") + step(i) + ".value";
+    }
+    scope.add(severity_of(advice), place, advice.message, advice.hint);
+  }
+}
+
+void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                          const std::string& path, Consumer consumer) {
+  check_settings(scope.as(rule::kPluginOption), exec, options, path);
+  check_boundary(scope.as(rule::kBoundary), exec, path);
+  check_templates(scope.as(rule::kTemplate), exec, options, path);
+  check_weakenings(scope.as(rule::kWeakenedCheck), exec, options, path);
+  check_commands(scope, exec, options, path);
+  check_by_plugin(scope.as(rule::kPluginAdvice), exec, options, path);
+  check_cluster_info(scope.as(rule::kClusterInfo), exec, options, path);
+  if (consumer != Consumer::kubeconfig)
+    check_servers(scope.as(rule::kAllowServer), exec, options, path);
+}
+
+// The program that Argo CD would run, for a cluster with every field. Only a mapping file may be
+// Argo CD's.
+ExecConfig as_argocd_runs(const Scope& scope, ExecConfig exec, const PluginOptions& options,
+                          const std::string& path) {
+  for (std::size_t i = 0; i < exec.args.size(); ++i) {
+    if (!cli::has_argocd_placeholder(exec.args[i])) continue;
+    const std::string at = join_path(path, "args") + step(i);
+    scope.as(rule::kTemplate)
+        .info(at, "has a placeholder, which Argo CD fills in and no other consumer does",
+              "for other consumers write {clusterName} or {server.host}, where the option accepts "
+              "them");
+  }
+  for (const Argument& argument : split_arguments(exec.args, &options.set())) {
+    const Option* const option = options.set().find(argument.name);
+    if (option == nullptr || option->servers == Option::Servers::none) continue;
+    if (argument.value.find(cli::kArgocdServer) == std::string::npos) continue;
+    scope.as(rule::kAllowServer)
+        .warning(join_path(path, "args") + step(argument.index + argument.count - 1),
+                 "allows the server that the ClusterProfile names, and so every server",
+                 "name the intended servers: " + option->flag() + "=https://HOST[:PORT]");
+  }
+  exec.args =
+      cli::fill_argocd_placeholders(std::move(exec.args), "cluster", "https://server.example.com");
+  return exec;
+}
+
+void check_variables(const Scope& scope, const ExecConfig& exec, const std::string& path) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < exec.env.size(); ++i) {
+    const std::string& name = exec.env[i].name;
+    if (name.empty() || names.insert(name).second) continue;
+    scope.warning(join_path(path, "env") + step(i) + ".name",
+                  "is " + in_quotes(name) + ", like that of a variable before it: the last counts",
+                  "keep one");
+  }
+}
+
+}  // namespace
+
+void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& path,
+                Consumer consumer) {
+  const std::string command_path = join_path(path, "command");
+  if (exec.command.starts_with('/')) {
+    check_program(scope.as(rule::kProgram), exec.command, command_path);
+  } else if (!exec.command.empty()) {
+    check_relative_command(scope.as(rule::kProgram), exec.command, command_path, consumer);
+  }
+  if (exec.interactive_mode == "Always" && consumer != Consumer::kubeconfig) {
+    scope.warning(join_path(path, "interactiveMode"), "is Always, but a controller has no terminal",
+                  "set it to Never");
+  }
+  check_variables(scope, exec, path);
+  check_no_secrets(scope.as(rule::kSecret), exec, path);
+  if (!is_plugin_of_ours(exec.command)) return;
+  const PluginOptions options(program_name(exec.command));
+  const ExecConfig run =
+      consumer == Consumer::mapping ? as_argocd_runs(scope, exec, options, path) : exec;
+  check_plugin_of_ours(scope, run, options, path, consumer);
+}
+
+ExecConfig inspect_exec(const Scope& outer, const ObjectReader& exec, Consumer consumer) {
+  const Scope scope = outer.as(rule::kExec);
+  ExecInspection inspection = inspect_exec_config(exec, CommandRule::any);
+  for (const Error& problem : inspection.problems) {
+    scope.add(Severity::error, problem, exec.path(),
+              "see the Kubernetes documentation of exec plugins");
+  }
+  check_exec(scope, inspection.exec, exec.path(), consumer);
+  return std::move(inspection.exec);
+}
+
+void check_fields(const Scope& scope, const ObjectReader& object,
+                  const std::vector<std::string_view>& fields, bool is_strict) {
+  const Severity severity = is_strict ? Severity::error : Severity::warning;
+  for (const json::Member& member : *object.value().object()) {
+    if (std::find(fields.begin(), fields.end(), member.name) != fields.end()) continue;
+    const auto same = std::find_if(fields.begin(), fields.end(), [&member](std::string_view field) {
+      return json::fold_key(field) == json::fold_key(member.name);
+    });
+    const std::string path = join_path(object.path(), step(member.name));
+    if (same != fields.end()) {
+      scope.as(rule::kUnknownField)
+          .add(severity, path, "is not spelled as the field " + in_quotes(*same),
+               "write " + std::string(*same));
+    } else {
+      scope.as(rule::kUnknownField)
+          .add(severity, path,
+               is_strict ? "is no field, so the document is refused"
+                         : "is no field, so it has no effect",
+               "remove it, or write one of these: " +
+                   join(Texts(fields.begin(), fields.end()), ", "));
+    }
+  }
+}
+
+void check_exec_fields(const Scope& scope, const ObjectReader& exec, bool is_strict) {
+  check_fields(scope, exec, exec_config_fields(), is_strict);
+  const json::Value* env = exec.find("env");
+  if (env == nullptr || env->array() == nullptr) return;
+  for (std::size_t i = 0; i < env->array()->size(); ++i) {
+    const Result<ObjectReader> entry =
+        ObjectReader::open((*env->array())[i], exec.path_of("env") + step(i));
+    if (entry) check_fields(scope, *entry, {"name", "value"}, is_strict);
+  }
+}
+
+}  // namespace execcred::lint

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "findings.hpp"
+
+#include "secrets.hpp"
+#include "table.hpp"
+
+#include <execcred/base/text.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred::lint {
+namespace {
+
+constexpr std::string_view name_of(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return "error";
+    case Severity::warning:
+      return "warning";
+    case Severity::info:
+      break;
+  }
+  return "info";
+}
+
+// Messages quote names and settings, which may contain a secret.
+std::string without_secret(std::string_view text) {
+  const std::string_view secret = secret_in(text);
+  if (secret.empty()) return printable(text);
+  return "(not shown: it holds " + std::string(secret) + ")";
+}
+
+std::string number_of(std::size_t count, std::string_view name) {
+  return std::to_string(count) + " " + std::string(name) + (count == 1 ? "" : "s");
+}
+
+std::string to_text(const Looked& looked) {
+  const std::string objects = number_of(looked.objects, "object") + " of the hub";
+  std::string text = number_of(looked.files, "file");
+  if (looked.objects > 0) text = looked.files == 0 ? objects : text + " and " + objects;
+  if (looked.passed_over == 0) return text;
+  return text + "; " + number_of(looked.passed_over, "document") + " of other kinds passed over";
+}
+
+cli::Style style_of(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return cli::Style::bad;
+    case Severity::warning:
+      return cli::Style::notice;
+    case Severity::info:
+      break;
+  }
+  return cli::Style::faint;
+}
+
+std::string file_and_place(const Finding& finding) {
+  std::string file = printable(finding.file);
+  if (!finding.place) return file;
+  return file + ":" + std::to_string(finding.place->line) + ":" +
+         std::to_string(finding.place->column);
+}
+
+std::string summary(const std::vector<Finding>& findings, const Looked& looked) {
+  return number_of(count(findings, Severity::error), "error") + ", " +
+         number_of(count(findings, Severity::warning), "warning") + " in " + to_text(looked) + "\n";
+}
+
+}  // namespace
+
+Scope Scope::inside(std::string_view prefix) const {
+  Scope scope = *this;
+  scope.prefix_ = join_path(prefix_, prefix);
+  return scope;
+}
+
+Scope Scope::as(const Rule& rule) const {
+  Scope scope = *this;
+  scope.rule_ = rule.id;
+  return scope;
+}
+
+Scope Scope::inside_text(std::string_view prefix) const {
+  Scope scope = inside(prefix);
+  ++scope.texts_;
+  return scope;
+}
+
+void Scope::error(std::string_view path, std::string_view message, std::string_view hint) const {
+  add(Severity::error, path, message, hint);
+}
+
+void Scope::warning(std::string_view path, std::string_view message, std::string_view hint) const {
+  add(Severity::warning, path, message, hint);
+}
+
+void Scope::info(std::string_view path, std::string_view message, std::string_view hint) const {
+  add(Severity::info, path, message, hint);
+}
+
+void Scope::add(Severity severity, std::string_view path, std::string_view message,
+                std::string_view hint) const {
+  run_->findings.push_back({.file = file_,
+                            .place = std::nullopt,
+                            .rule = rule_,
+                            .path = without_secret(path_of(path)),
+                            .severity = severity,
+                            .message = without_secret(message),
+                            .hint = without_secret(hint)});
+}
+
+void Scope::add(Severity severity, const Error& error, std::string_view base,
+                std::string_view hint) const {
+  std::string_view message = error.message;
+  std::string_view path = base;
+  if (!message.starts_with("the document ") && message.starts_with(base)) {
+    const std::size_t end = std::min(message.find(' ', base.size()), message.size());
+    path = message.substr(0, end);
+    message.remove_prefix(std::min(end + 1, message.size()));
+  }
+  add(severity, path, message, error.hint.empty() ? hint : std::string_view(error.hint));
+}
+
+std::string Scope::place() const { return prefix_.empty() ? file_ : file_ + ": " + prefix_; }
+
+std::string Scope::path_of(std::string_view path) const { return join_path(prefix_, path); }
+
+std::string join_path(std::string_view path, std::string_view field) {
+  std::string joined(path);
+  if (!path.empty() && !field.empty() && !field.starts_with('[')) joined += '.';
+  return joined.append(field);
+}
+
+std::string step(std::size_t index) { return "[" + std::to_string(index) + "]"; }
+
+std::string step(std::string_view member) {
+  constexpr std::size_t kLongest = 120;
+  const bool is_plain = !member.empty() && member.size() <= kLongest &&
+                        std::all_of(member.begin(), member.end(), [](char c) {
+                          return is_alphanumeric(c) || c == '-' || c == '_';
+                        });
+  if (is_plain) return std::string(member);
+  return "[\"" + printable(member.substr(0, kLongest)) + "\"]";
+}
+
+std::size_t count(const std::vector<Finding>& findings, Severity severity) {
+  return static_cast<std::size_t>(
+      std::count_if(findings.begin(), findings.end(),
+                    [severity](const Finding& finding) { return finding.severity == severity; }));
+}
+
+void sort_by_file(std::vector<Finding>& findings) {
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.file < b.file; });
+}
+
+std::string to_text(const std::vector<Finding>& findings, const Looked& looked,
+                    const cli::Paint& paint) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    text += file_and_place(finding) + ": " +
+            paint(style_of(finding.severity), name_of(finding.severity)) + ": ";
+    if (!finding.path.empty()) text += finding.path + ": ";
+    text += finding.message + "\n";
+    if (!finding.hint.empty()) text += "  hint: " + finding.hint + "\n";
+  }
+  return text + summary(findings, looked);
+}
+
+std::string to_table(const std::vector<Finding>& findings, const Looked& looked,
+                     const cli::Paint& paint) {
+  cli::Table table({"SEVERITY", "RULE", "PLACE", "FIELD", "MESSAGE", "HINT"});
+  for (const Finding& finding : findings) {
+    table.add({{name_of(finding.severity), style_of(finding.severity)},
+               finding.rule,
+               file_and_place(finding),
+               finding.path,
+               finding.message,
+               finding.hint});
+  }
+  return (findings.empty() ? "" : table.text(paint) + "\n") + summary(findings, looked);
+}
+
+std::string to_names(const std::vector<Finding>& findings) {
+  std::string text;
+  std::string_view last;
+  for (const Finding& finding : findings) {
+    if (finding.file == last) continue;
+    last = finding.file;
+    text += printable(finding.file) + "\n";
+  }
+  return text;
+}
+
+json::Value to_json(const std::vector<Finding>& findings, const Looked& looked) {
+  using json::Value;
+  json::Array items;
+  for (const Finding& finding : findings) {
+    Value item(json::Object{{"file", Value(printable(finding.file))}});
+    if (finding.place) {
+      item.add("line", Value(json::Number{std::to_string(finding.place->line)}));
+      item.add("column", Value(json::Number{std::to_string(finding.place->column)}));
+    }
+    item.add("path", Value(finding.path));
+    item.add("severity", Value(name_of(finding.severity)));
+    item.add("rule", Value(finding.rule));
+    item.add("message", Value(finding.message));
+    item.add("hint", Value(finding.hint));
+    items.push_back(std::move(item));
+  }
+  const auto number = [&findings](Severity severity) {
+    return Value(json::Number{std::to_string(count(findings, severity))});
+  };
+  Value object((json::Object()));
+  object.add("items", Value(std::move(items)));
+  object.add("errors", number(Severity::error));
+  object.add("warnings", number(Severity::warning));
+  object.add("passedOver", Value(json::Number{std::to_string(looked.passed_over)}));
+  return object;
+}
+
+}  // namespace execcred::lint

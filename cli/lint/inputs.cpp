@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inputs.hpp"
+
+#include "argocd_template.hpp"
+#include "options.hpp"
+#include "secrets.hpp"
+
+#include <execcred/base/environment.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/cluster.hpp>
+#include <execcred/exec/settings.hpp>
+#include <execcred/json/json_reader.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred::lint {
+namespace {
+
+constexpr std::string_view kArguments = "/exec/additional-args";
+
+struct Problem {
+  std::string path = {};
+  Error error = {};
+};
+
+// choices.cpp checks these, together with what depends on the plugin's environment.
+bool is_judged_elsewhere(const PluginOptions& options, std::string_view field) {
+  if (options.provider() == nullptr) return false;
+  const std::vector<std::string_view> fields = options.provider()->judged_fields();
+  return std::find(fields.begin(), fields.end(), field) != fields.end();
+}
+
+bool may_hold_secret(const json::Member& member) {
+  const auto may_be = [&member](const json::Value& value) {
+    return value.string() != nullptr && may_be_secret(member.name, *value.string());
+  };
+  const auto* const list = member.value.array();
+  return may_be(member.value) ||
+         (list != nullptr && std::any_of(list->begin(), list->end(), may_be));
+}
+
+// Problems of the whole config, and of each field if they can be separated.
+std::vector<Problem> problems_of_config(PluginOptions& options, const Settings& settings,
+                                        const ProfileInput& input) {
+  const json::Object* const fields = input.config.object();
+  if (fields == nullptr) return {};
+  json::Value whole((json::Object()));
+  std::vector<Problem> problems;
+  for (const json::Member& member : *fields) {
+    if (is_judged_elsewhere(options, member.name)) continue;
+    whole.add(member.name, member.value);
+    const Status read = options.read_field(settings, member, input.server);
+    if (read) continue;
+    Problem problem{.path = join_path(input.config_path, step(member.name)),
+                    .error = placed(read.error(), input.config_path)};
+    // Messages quote the beginning of a refused value.
+    if (may_hold_secret(member)) problem.error.message = "has a value that is refused";
+    problems.push_back(std::move(problem));
+  }
+  const Status together = options.read_config(settings, whole, input.server);
+  if (together) return {};
+  if (!problems.empty()) return problems;
+  return {{.path = input.config_path, .error = placed(together.error(), input.config_path)}};
+}
+
+bool may_hold_secret(const std::vector<std::string>& arguments) {
+  const std::vector<Argument> all = split_arguments(arguments, nullptr);
+  return std::any_of(all.begin(), all.end(), [](const Argument& argument) {
+    return may_be_secret(argument.name, argument.value);
+  });
+}
+
+std::vector<Problem> problems_of(const ProfileInput& input, const ExecConfig& exec, bool appends) {
+  const std::string program(program_name(exec.command));
+  PluginOptions options(program);
+  std::vector<std::string> variables;
+  for (const EnvironmentVariable& variable : exec.env) {
+    variables.push_back(variable.name + "=" + variable.value);
+  }
+  Settings settings(options.set());
+  // Its problem is reported there, and affects the rest.
+  if (!options.read(exec.args, Environment(std::move(variables)), settings)) return {};
+  std::vector<Problem> problems = problems_of_config(options, settings, input);
+  if (!appends || input.arguments.empty()) return problems;
+  const Status read = options.read_appended(settings, input.arguments, input.server);
+  if (read) return problems;
+  problems.push_back({.path = input.arguments_path, .error = read.error()});
+  if (may_hold_secret(input.arguments)) {
+    problems.back().error.message = "holds an argument that is refused";
+  }
+  return problems;
+}
+
+bool is_ours(const MappedPlugin& plugin) {
+  return PluginOptions(program_name(plugin.exec.command)).is_complete();
+}
+
+void report(Run& run, const ProfileInput& input, const std::vector<Problem>& problems,
+            const std::string& hint) {
+  const Scope scope = Scope(run, input.file, input.group).as(rule::kProfileInput);
+  for (const Problem& problem : problems) {
+    std::string message = problem.error.message;
+    if (message.starts_with(problem.path)) message.erase(0, problem.path.size());
+    message.erase(0, message.find_first_not_of(": "));
+    scope.error(problem.path, message,
+                problem.error.hint.empty() ? hint : problem.error.hint + "; " + hint);
+  }
+}
+
+// A list of strings, or {"args": [...]}; other forms are reported elsewhere.
+std::vector<std::string> arguments_of(const json::Value& value) {
+  const json::Value* list = value.object() == nullptr ? &value : value.find("args");
+  std::vector<std::string> arguments;
+  if (list == nullptr || list->array() == nullptr) return arguments;
+  for (const json::Value& item : *list->array()) {
+    if (item.string() != nullptr) arguments.push_back(*item.string());
+  }
+  return arguments;
+}
+
+// A field that would set an option.
+bool is_read(const PluginOptions& options, const json::Member& member) {
+  const bool is_empty = member.value.string() != nullptr && member.value.string()->empty();
+  if (member.value.is_null() || is_empty) return false;
+  return std::any_of(options.set().all().begin(), options.set().all().end(),
+                     [&member](const Option& option) {
+                       const std::vector<std::string>& fields = option.config_fields;
+                       return std::find(fields.begin(), fields.end(), member.name) != fields.end();
+                     });
+}
+
+// A field comes to the plugin with the cluster's information, or not at all.
+void check_arrival(Run& run, const ProfileInput& input,
+                   const std::vector<const MappedPlugin*>& plugins) {
+  const bool arrives = std::any_of(plugins.begin(), plugins.end(), [](const MappedPlugin* plugin) {
+    return plugin->exec.provide_cluster_info;
+  });
+  if (plugins.empty() || arrives || input.config.object() == nullptr) return;
+  const MappedPlugin& plugin = *plugins.back();
+  const std::string program(program_name(plugin.exec.command));
+  const PluginOptions options(program);
+  const Scope scope = Scope(run, input.file, input.group).as(rule::kClusterInfo);
+  for (const json::Member& member : *input.config.object()) {
+    if (!is_read(options, member)) continue;
+    scope.warning(join_path(input.config_path, step(member.name)),
+                  "never arrives at " + program +
+                      ": the mapping's entry does not provide the cluster's information",
+                  "set provideClusterInfo: true; the provider " + in_quotes(input.provider) +
+                      " is in " + plugin.place);
+  }
+}
+
+}  // namespace
+
+void note_input(const Scope& scope, const std::string& provider,
+                const json::ObjectReader& cluster) {
+  const json::Value* const extensions = cluster.find("extensions");
+  if (extensions == nullptr || extensions->array() == nullptr) return;
+  ProfileInput input{.group = scope.group(), .file = scope.file(), .provider = provider};
+  if (const json::Value* const server = cluster.find("server")) {
+    if (server->string() != nullptr) input.server = *server->string();
+  }
+  for (std::size_t i = 0; i < extensions->array()->size(); ++i) {
+    const json::Value& extension = (*extensions->array())[i];
+    const json::Value* const name = extension.find("name");
+    const json::Value* const content = extension.find("extension");
+    if (name == nullptr || name->string() == nullptr || content == nullptr) continue;
+    const std::string path = scope.path_of(cluster.path_of("extensions") + step(i) + ".extension");
+    if (*name->string() == kExecExtension) {
+      input.config_path = path;
+      input.config = *content;
+    } else if (name->string()->ends_with(kArguments)) {
+      input.arguments_path = path;
+      input.arguments = arguments_of(*content);
+    }
+  }
+  if (!input.config_path.empty() || !input.arguments.empty()) {
+    scope.run().inputs.push_back(std::move(input));
+  }
+}
+
+std::vector<const MappedPlugin*> plugins_for(const Run& run, const std::string& group,
+                                             const std::string& provider) {
+  std::vector<const MappedPlugin*> found;
+  for (const std::string& where : {group, std::string()}) {
+    const auto plugins = run.mapped.find({where, provider});
+    if (plugins == run.mapped.end()) continue;
+    for (const MappedPlugin& plugin : plugins->second) found.push_back(&plugin);
+    break;
+  }
+  return found;
+}
+
+ExecConfig exec_for(const MappedPlugin& plugin, const ProfileInput& input) {
+  ExecConfig exec = plugin.exec;
+  exec.args = cli::fill_argocd_placeholders(std::move(exec.args), input.profile, input.server);
+  return exec;
+}
+
+void check_inputs(Run& run) {
+  for (const ProfileInput& input : run.inputs) {
+    const std::vector<const MappedPlugin*> plugins = plugins_for(run, input.group, input.provider);
+    check_arrival(run, input, plugins);
+    if (plugins.empty()) {
+      report(run, input, problems_of(input, {}, false), "see docs/options.md");
+      continue;
+    }
+    std::vector<Problem> problems;
+    for (const MappedPlugin* const plugin : plugins) {
+      problems = is_ours(*plugin) ? problems_of(input, exec_for(*plugin, input), plugin->appends)
+                                  : std::vector<Problem>();
+      if (problems.empty()) break;
+    }
+    report(run, input, problems,
+           "the provider " + in_quotes(input.provider) + " is in " + plugins.back()->place);
+  }
+}
+
+}  // namespace execcred::lint

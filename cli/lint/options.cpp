@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include "secrets.hpp"
+
+#include <execcred/base/environment.hpp>
+#include <execcred/base/text.hpp>
+#include <execcred/exec/settings.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace execcred::lint {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+constexpr std::string_view kVariablePrefix = "EXECCRED_";
+
+// As in the plugins' parser: a value may start with one dash, never with two.
+bool may_be_value(std::string_view argument, bool is_known_option) {
+  if (!is_known_option) return !argument.starts_with('-');
+  return !argument.starts_with("--") && argument != "-" + std::string(kBoundaryFlag);
+}
+
+std::string hint_of(const Error& error, const PluginOptions& options) {
+  return error.hint.empty() ? "see " + options.page() : error.hint;
+}
+
+// Messages quote a refused value. For a secret in a wrong place, the option is enough.
+std::string message_of(const Error& error, std::string_view name, std::string_view value) {
+  if (!may_be_secret(name, value)) return error.message;
+  return "--" + std::string(name) + " has a value that is refused";
+}
+
+void check_argument(const Scope& scope, const PluginOptions& options, Settings& settings,
+                    const std::vector<std::string>& texts, const Argument& argument,
+                    const std::string& path) {
+  Status read = settings.read_arguments(texts);
+  if (read) {
+    // On its own, because an option that was stored once is not read again.
+    Settings alone(options.set());
+    read = alone.read_arguments(texts);
+    if (read) read = alone.store();
+  }
+  if (read) return;
+  scope.error(path, message_of(read.error(), argument.name, argument.value),
+              hint_of(read.error(), options));
+}
+
+void check_arguments(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                     Settings& settings, const std::string& path) {
+  for (const Argument& argument : split_arguments(exec.args, &options.set())) {
+    if (argument.name.empty()) {
+      scope.error(path + step(argument.index), "is no option",
+                  "every argument is an option: --name=value");
+      continue;
+    }
+    const bool is_foreign = !options.is_complete() && options.set().find(argument.name) == nullptr;
+    if (is_foreign) continue;
+    const auto begin = exec.args.begin() + static_cast<std::ptrdiff_t>(argument.index);
+    const std::vector<std::string> texts(begin,
+                                         begin + static_cast<std::ptrdiff_t>(argument.count));
+    check_argument(scope, options, settings, texts, argument, path + step(argument.index));
+  }
+}
+
+void check_variable(const Scope& scope, const EnvironmentVariable& variable,
+                    const PluginOptions& options, const std::string& path) {
+  if (!variable.name.starts_with(kVariablePrefix)) return;
+  const Option* option = options.find_variable(variable.name);
+  const std::string subject = in_quotes(variable.name);
+  if (option == nullptr) {
+    if (options.is_complete()) {
+      scope.warning(path + ".name", "is " + subject + ", which the plugin does not read",
+                    "see " + options.page() + " for the variables that it reads");
+    }
+    return;
+  }
+  if (!option->has_environment) {
+    scope.warning(path + ".name",
+                  "is " + subject + ", but " + option->flag() + " is not read from the environment",
+                  "set " + option->flag() + " in args");
+    return;
+  }
+  Settings alone(options.set());
+  Status read = alone.read_environment(Environment({variable.name + "=" + variable.value}));
+  if (read) read = alone.store();
+  if (read) return;
+  scope.error(path + ".value", message_of(read.error(), option->name, variable.value),
+              hint_of(read.error(), options));
+}
+
+// The option that this variable of others sets.
+const Option* option_of(const OptionSet& options, std::string_view variable) {
+  for (const Option& option : options.all()) {
+    const auto& names = option.variables;
+    if (std::find(names.begin(), names.end(), variable) != names.end()) return &option;
+  }
+  return nullptr;
+}
+
+// Other programs' variables, as far as the plugin reads them with its other options.
+bool are_variables_good(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                        const std::string& path) {
+  bool are_good = true;
+  for (std::size_t i = 0; i < exec.env.size(); ++i) {
+    const EnvironmentVariable& variable = exec.env[i];
+    const Option* const option = option_of(options.set(), variable.name);
+    if (option == nullptr) continue;
+    Settings alone(options.set());
+    Status read = alone.read_variables(Environment({variable.name + "=" + variable.value}));
+    if (read) read = alone.store();
+    if (read) continue;
+    are_good = false;
+    scope.error(join_path(path, "env") + step(i) + ".value",
+                message_of(read.error(), option->name, variable.value),
+                hint_of(read.error(), options));
+  }
+  return are_good;
+}
+
+// Problems of single options were reported before, and stop this check.
+void check_together(const Scope& scope, const ExecConfig& exec, const std::string& path) {
+  PluginOptions options(program_name(exec.command));
+  if (!options.is_complete()) return;
+  std::vector<std::string> variables;
+  for (const EnvironmentVariable& variable : exec.env) {
+    variables.push_back(variable.name + "=" + variable.value);
+  }
+  Settings settings(options.set());
+  const Status read = options.read(exec.args, Environment(std::move(variables)), settings);
+  if (!are_variables_good(scope, exec, options, path) || !read) return;
+  const Status checked = options.check(settings);
+  if (checked) return;
+  scope.error(join_path(path, "args"), "is refused by the plugin: " + checked.error().message,
+              hint_of(checked.error(), options));
+}
+
+}  // namespace
+
+std::vector<Argument> split_arguments(const std::vector<std::string>& args,
+                                      const OptionSet* options) {
+  std::vector<Argument> arguments;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const std::string_view text = args[i];
+    Argument argument{.index = i};
+    const std::size_t dashes = text.starts_with("--") ? 2 : text.starts_with('-') ? 1 : 0;
+    const std::size_t equals = std::min(text.find('='), text.size());
+    if (dashes == 0 || text.size() == dashes) {
+      argument.value = text;
+      arguments.push_back(std::move(argument));
+      continue;
+    }
+    argument.name = text.substr(dashes, std::max(equals, dashes) - dashes);
+    const Option* option = options == nullptr ? nullptr : options->find(argument.name);
+    const bool is_switch = option != nullptr && option->is_switch();
+    if (equals < text.size()) {
+      argument.value = text.substr(equals + 1);
+    } else if (!is_switch && i + 1 < args.size() && may_be_value(args[i + 1], option != nullptr)) {
+      argument.value = args[++i];
+      argument.count = 2;
+    }
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
+std::vector<Given> given_in(const ExecConfig& exec, const PluginOptions& options,
+                            const std::string& path) {
+  std::vector<Given> given;
+  for (Argument& argument : split_arguments(exec.args, &options.set())) {
+    given.push_back({.name = std::move(argument.name),
+                     .value = std::move(argument.value),
+                     .path = join_path(path, "args") + step(argument.index)});
+  }
+  for (std::size_t i = 0; i < exec.env.size(); ++i) {
+    const Option* const option = options.find_variable(exec.env[i].name);
+    if (option == nullptr || !option->has_environment) continue;
+    for (const std::string_view value : split(exec.env[i].value, ',')) {
+      given.push_back({.name = std::string(option->name),
+                       .value = std::string(trim(value)),
+                       .path = join_path(path, "env") + step(i) + ".value"});
+    }
+  }
+  return given;
+}
+
+std::vector<std::string> values_of(const ExecConfig& exec, const PluginOptions& options,
+                                   std::string_view name) {
+  std::vector<std::string> values;
+  for (const Argument& argument : split_arguments(exec.args, &options.set())) {
+    if (argument.name == name) values.push_back(argument.value);
+  }
+  const Option* option = options.set().find(name);
+  Texts names;
+  if (option == nullptr || option->has_environment) names.push_back(environment_name(name));
+  if (option != nullptr)
+    names.insert(names.end(), option->variables.begin(), option->variables.end());
+  for (auto at = names.begin(); values.empty() && at != names.end(); ++at) {
+    for (const EnvironmentVariable& variable : exec.env) {
+      if (variable.name != *at || variable.value.empty()) continue;
+      for (const std::string_view value : split(variable.value, ',')) values.emplace_back(value);
+    }
+  }
+  return values;
+}
+
+bool is_given(const ExecConfig& exec, const PluginOptions& options, std::string_view name) {
+  return !values_of(exec, options, name).empty();
+}
+
+// Of a duplicate name the last one is used.
+std::string GivenInExec::variable(std::string_view name) const {
+  std::string value;
+  for (const EnvironmentVariable& variable : exec_.env) {
+    if (variable.name == name) value = variable.value;
+  }
+  return value;
+}
+
+void check_settings(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                    const std::string& path) {
+  Settings settings(options.set());
+  check_arguments(scope, exec, options, settings, join_path(path, "args"));
+  for (std::size_t i = 0; i < exec.env.size(); ++i) {
+    check_variable(scope, exec.env[i], options, join_path(path, "env") + step(i));
+  }
+  for (const Option& option : options.set().all()) {
+    if (!option.is_required_of_controller() || is_given(exec, options, option.name)) continue;
+    scope.error(join_path(path, "args"), "lacks " + option.flag() + ", which is required",
+                "add " + option.flag() + "=" + std::string(option.value_name));
+  }
+  check_together(scope, exec, path);
+}
+
+Error placed(Error error, const std::string& path) {
+  if (error.message.starts_with(kConfigPath)) error.message.replace(0, kConfigPath.size(), path);
+  return error;
+}
+
+void check_shared_config(const Scope& scope, const json::Value& config, const std::string& path) {
+  if (config.object() == nullptr) return;
+  PluginOptions options("");
+  const Settings settings(options.set());
+  for (const json::Member& member : *config.object()) {
+    const Status read = options.read_field(settings, member, {});
+    if (read) continue;
+    const Error error = placed(read.error(), path);
+    scope.add(Severity::error, error, path,
+              error.hint.empty() ? std::string("see docs/options.md") : error.hint);
+  }
+}
+
+}  // namespace execcred::lint

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments and variables of a plugin, read as the plugin would.
+#pragma once
+
+#include "findings.hpp"
+#include "plugin_options.hpp"
+
+#include <execcred/kube/provider_mapping.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace execcred::lint {
+
+using cli::is_plugin_of_ours;
+using cli::PluginOptions;
+using cli::program_name;
+
+// An option with its value, which may be the next argument; or an operand, without a name.
+struct Argument {
+  std::size_t index = 0;
+  std::size_t count = 1;
+  std::string name = {};
+  std::string value = {};  // an operand's text too
+};
+
+// `options` distinguishes switches from options whose value is the next argument. For unknown
+// options, or if it is null, an argument that does not start with '-' is read as a value.
+std::vector<Argument> split_arguments(const std::vector<std::string>& args,
+                                      const OptionSet* options);
+
+// The values that args and EXECCRED_* variables of the object at `path` set.
+struct Given {
+  std::string name;  // the option's, without dashes
+  std::string value;
+  std::string path;
+};
+std::vector<Given> given_in(const ExecConfig& exec, const PluginOptions& options,
+                            const std::string& path);
+
+// The values of one option, set by args or env.
+std::vector<std::string> values_of(const ExecConfig& exec, const PluginOptions& options,
+                                   std::string_view name);
+bool is_given(const ExecConfig& exec, const PluginOptions& options, std::string_view name);
+
+// The same for a plugin's own checks. Both must outlive it.
+class GivenInExec final : public GivenOptions {
+ public:
+  GivenInExec(const ExecConfig& exec, const PluginOptions& options)
+      : exec_(exec), options_(options) {}
+  std::vector<std::string> values(std::string_view option) const override {
+    return values_of(exec_, options_, option);
+  }
+  std::string variable(std::string_view name) const override;
+
+ private:
+  const ExecConfig& exec_;
+  const PluginOptions& options_;
+};
+
+// args and env that the plugin would refuse; `path` is that of exec.
+void check_settings(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+                    const std::string& path);
+
+// An error of a plugin, which names spec.cluster.config, with the document's `path` instead.
+Error placed(Error error, const std::string& path);
+
+// spec.cluster.config, found at `path`: fields that every plugin refuses there.
+void check_shared_config(const Scope& scope, const json::Value& config, const std::string& path);
+
+}  // namespace execcred::lint

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Istio's remote Secrets (label istio/multiCluster=true), each data key of which is a cluster's ID.
+#pragma once
+
+#include "findings.hpp"
+
+#include <execcred/kube/stored_secret.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace execcred::lint {
+
+class RemoteSecrets {
+ public:
+  void add(const StoredSecret& secret);
+
+  // Clusters that are in two Secrets: an error within a namespace, which one istiod reads, and a
+  // warning across namespaces.
+  void report(Run& run) const;
+
+ private:
+  struct Place {
+    std::string name_space = {};
+    std::string name = {};
+
+    std::string full_name() const { return name_space + "/" + name; }
+  };
+  static void report(Run& run, const std::string& cluster, const Place& first, const Place& second);
+
+  std::map<std::string, std::vector<Place>> places_;  // of a cluster's ID
+};
+
+}  // namespace execcred::lint
