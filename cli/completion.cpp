@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "completion.hpp"
 
-#include "plugin_options.hpp"
+#include "declared_options.hpp"
 
 #include <execcred/base/text.hpp>
 #include <list.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "get.hpp"
 
+#include "declared_options.hpp"
 #include "get_fleet.hpp"
-#include "plugin_options.hpp"
 #include "plugin_output.hpp"
 
 #include <execcred/base/rfc3339.hpp>

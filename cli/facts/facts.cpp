@@ -2,7 +2,7 @@
 #include "facts.hpp"
 
 #include "completion.hpp"
-#include "plugin_options.hpp"
+#include "declared_options.hpp"
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/version.hpp>

@@ -2,8 +2,8 @@
 // The arguments and variables of a plugin, read as the plugin would.
 #pragma once
 
+#include "declared_options.hpp"
 #include "findings.hpp"
-#include "plugin_options.hpp"
 
 #include <execcred/kube/provider_mapping.hpp>
 

@@ -3,8 +3,8 @@
 #include "inventory.hpp"
 #include "test_paths.hpp"
 
+#include <declared_options.hpp>
 #include <list.hpp>
-#include <plugin_options.hpp>
 
 #include <doctest/doctest.h>
 

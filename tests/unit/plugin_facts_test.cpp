@@ -3,11 +3,11 @@
 #include "expect.hpp"
 #include "lint.hpp"
 
+#include <declared_options.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/exec/settings.hpp>
 #include <list.hpp>
-#include <plugin_options.hpp>
 
 #include <algorithm>
 #include <regex>

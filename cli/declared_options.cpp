@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin_options.hpp"
+#include "declared_options.hpp"
 
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
