@@ -212,7 +212,7 @@ std::string complete_words(const CommandLine& line, std::vector<std::string> wor
   words.pop_back();
   words.erase(words.begin());
   if (program != kProgram) {
-    return complete(candidates_of(PluginOptions(program).set()), {}, words, last);
+    return complete(candidates_of(DeclaredOptions(program).set()), {}, words, last);
   }
   if (words.empty()) return complete_command(line, last);
   const CommandLine::Entry* const entry = line.find(words.front());

@@ -29,21 +29,21 @@ bool is_plugin_of_ours(std::string_view command) {
   return program_name(command).starts_with("execcred-");
 }
 
-PluginOptions::PluginOptions(std::string_view program)
+DeclaredOptions::DeclaredOptions(std::string_view program)
     : program_(program), provider_(make_provider(program)) {
   if (provider_) provider_->add_options(set_);
   add_common_options(set_, common_);
 }
 
-const Option* PluginOptions::find_variable(std::string_view name) const {
+const Option* DeclaredOptions::find_variable(std::string_view name) const {
   for (const Option& option : set_.all()) {
     if (environment_name(option.name) == name) return &option;
   }
   return nullptr;
 }
 
-Status PluginOptions::read(const std::vector<std::string>& arguments,
-                           const Environment& environment, Settings& settings) {
+Status DeclaredOptions::read(const std::vector<std::string>& arguments,
+                             const Environment& environment, Settings& settings) {
   TRY(settings.read_arguments(arguments));
   TRY(settings.read_environment(environment));
   TRY(settings.store());
@@ -52,7 +52,7 @@ Status PluginOptions::read(const std::vector<std::string>& arguments,
   return settings.store();
 }
 
-Status PluginOptions::check_profile(Settings settings, std::string_view server) {
+Status DeclaredOptions::check_profile(Settings settings, std::string_view server) {
   TRY(settings.store());
   TRY(check_choices(set_, settings));
   const bool mints = provider_ && provider_->mints_tokens();
@@ -65,30 +65,30 @@ Status PluginOptions::check_profile(Settings settings, std::string_view server) 
   return {};
 }
 
-Status PluginOptions::read_config(const Settings& settings, const json::Value& config,
-                                  std::string_view server) {
+Status DeclaredOptions::read_config(const Settings& settings, const json::Value& config,
+                                    std::string_view server) {
   Settings with_config = settings;
   TRY(with_config.read_config(config));
   return check_profile(std::move(with_config), server);
 }
 
-Status PluginOptions::read_field(const Settings& settings, const json::Member& field,
-                                 std::string_view server) {
+Status DeclaredOptions::read_field(const Settings& settings, const json::Member& field,
+                                   std::string_view server) {
   json::Value config((json::Object()));
   config.add(field.name, field.value);
   return read_config(settings, config, server);
 }
 
-Status PluginOptions::read_appended(const Settings& settings,
-                                    const std::vector<std::string>& arguments,
-                                    std::string_view server) {
+Status DeclaredOptions::read_appended(const Settings& settings,
+                                      const std::vector<std::string>& arguments,
+                                      std::string_view server) {
   Settings with_arguments = settings;
   TRY(with_arguments.read_arguments(arguments));
   TRY(with_arguments.check_profile_arguments());
   return check_profile(std::move(with_arguments), server);
 }
 
-Status PluginOptions::check(const Settings& settings) const {
+Status DeclaredOptions::check(const Settings& settings) const {
   return provider_ ? provider_->check(settings) : Status();
 }
 

@@ -21,11 +21,11 @@ bool is_plugin_of_ours(std::string_view command);
 // "execcred-token-file" of "/plugins/execcred-token-file".
 std::string_view program_name(std::string_view command);
 
-class PluginOptions {
+class DeclaredOptions {
  public:
-  explicit PluginOptions(std::string_view program);
-  PluginOptions(const PluginOptions&) = delete;
-  PluginOptions& operator=(const PluginOptions&) = delete;
+  explicit DeclaredOptions(std::string_view program);
+  DeclaredOptions(const DeclaredOptions&) = delete;
+  DeclaredOptions& operator=(const DeclaredOptions&) = delete;
 
   const OptionSet& set() const { return set_; }
   // Whether the set is complete, so that other options do not exist.

@@ -162,7 +162,7 @@ class SharedOptions {
 };
 
 json::Value facts_of(const PluginDefinition& plugin, const SharedOptions& shared) {
-  const PluginOptions known(plugin.info.name);
+  const DeclaredOptions known(plugin.info.name);
   json::Array options;
   for (const Option& option : known.set().all()) {
     options.push_back(facts_of(option, shared.has(option)));

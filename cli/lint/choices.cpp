@@ -17,7 +17,7 @@ namespace {
 
 std::optional<Advice> refusal_by(const ExecConfig& exec, std::string_view field,
                                  const std::string& text) {
-  const PluginOptions options(program_name(exec.command));
+  const DeclaredOptions options(program_name(exec.command));
   if (options.provider() == nullptr) return std::nullopt;
   const std::vector<std::string_view> judged = options.provider()->judged_fields();
   if (std::find(judged.begin(), judged.end(), field) == judged.end()) return std::nullopt;

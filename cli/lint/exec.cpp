@@ -43,7 +43,7 @@ void check_relative_command(const Scope& scope, const std::string& command, cons
 }
 
 // All options that read spec.cluster, which the client sends only on request.
-Texts needs_of_cluster(const ExecConfig& exec, const PluginOptions& options) {
+Texts needs_of_cluster(const ExecConfig& exec, const DeclaredOptions& options) {
   Texts needs;
   if (options.provider() != nullptr) {
     needs = options.provider()->needs_of_cluster(GivenInExec(exec, options));
@@ -61,7 +61,7 @@ Texts needs_of_cluster(const ExecConfig& exec, const PluginOptions& options) {
   return needs;
 }
 
-void check_cluster_info(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+void check_cluster_info(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
                         const std::string& path) {
   if (exec.provide_cluster_info) return;
   const Texts needs = needs_of_cluster(exec, options);
@@ -74,12 +74,12 @@ void check_cluster_info(const Scope& scope, const ExecConfig& exec, const Plugin
 
 // The writer of a ClusterProfile chooses the server, and could use a bearer token that is valid
 // elsewhere too.
-std::string_view reach_of_tokens(const ExecConfig& exec, const PluginOptions& options) {
+std::string_view reach_of_tokens(const ExecConfig& exec, const DeclaredOptions& options) {
   if (options.provider() == nullptr) return {};
   return options.provider()->reach(GivenInExec(exec, options));
 }
 
-void check_servers(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+void check_servers(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
                    const std::string& path) {
   const std::vector<Option>& all = options.set().all();
   const auto limit = std::find_if(all.begin(), all.end(), [](const Option& option) {
@@ -103,7 +103,7 @@ void check_servers(const Scope& scope, const ExecConfig& exec, const PluginOptio
                     "provideClusterInfo: true");
 }
 
-void check_weakenings(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+void check_weakenings(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
                       const std::string& path) {
   for (const Given& given : given_in(exec, options, path)) {
     const Option* const option = options.set().find(given.name);
@@ -130,7 +130,7 @@ void check_boundary(const Scope& scope, const ExecConfig& exec, const std::strin
 }
 
 // The placeholders of a name, expanded for a cluster with every field.
-void check_templates(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+void check_templates(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
                      const std::string& path) {
   ExecInfo info;
   info.cluster = Cluster{.server = "https://server.example.com"};
@@ -168,7 +168,7 @@ void check_command(const Scope& scope, const std::string& text, const std::strin
   }
 }
 
-void check_commands(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+void check_commands(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
                     const std::string& path) {
   for (const Given& given : given_in(exec, options, path)) {
     const Option* const option = options.set().find(given.name);
@@ -188,7 +188,7 @@ Severity severity_of(const Advice& advice) {
   return Severity::info;
 }
 
-void check_by_plugin(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+void check_by_plugin(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
                      const std::string& path) {
   if (options.provider() == nullptr) return;
   for (const Advice& advice : options.provider()->advise(GivenInExec(exec, options))) {
@@ -200,8 +200,9 @@ void check_by_plugin(const Scope& scope, const ExecConfig& exec, const PluginOpt
   }
 }
 
-void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
-                          const std::string& path, Consumer consumer) {
+void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec,
+                          const DeclaredOptions& options, const std::string& path,
+                          Consumer consumer) {
   check_settings(scope.as(rule::kPluginOption), exec, options, path);
   check_boundary(scope.as(rule::kBoundary), exec, path);
   check_templates(scope.as(rule::kTemplate), exec, options, path);
@@ -215,7 +216,7 @@ void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec, const Plug
 
 // The program that Argo CD would run, for a cluster with every field. Only a mapping file may be
 // Argo CD's.
-ExecConfig as_argocd_runs(const Scope& scope, ExecConfig exec, const PluginOptions& options,
+ExecConfig as_argocd_runs(const Scope& scope, ExecConfig exec, const DeclaredOptions& options,
                           const std::string& path) {
   for (std::size_t i = 0; i < exec.args.size(); ++i) {
     if (!cli::has_argocd_placeholder(exec.args[i])) continue;
@@ -267,7 +268,7 @@ void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& p
   check_variables(scope, exec, path);
   check_no_secrets(scope.as(rule::kSecret), exec, path);
   if (!is_plugin_of_ours(exec.command)) return;
-  const PluginOptions options(program_name(exec.command));
+  const DeclaredOptions options(program_name(exec.command));
   const ExecConfig run =
       consumer == Consumer::mapping ? as_argocd_runs(scope, exec, options, path) : exec;
   check_plugin_of_ours(scope, run, options, path, consumer);

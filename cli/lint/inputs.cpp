@@ -25,7 +25,7 @@ struct Problem {
 };
 
 // choices.cpp checks these, together with what depends on the plugin's environment.
-bool is_judged_elsewhere(const PluginOptions& options, std::string_view field) {
+bool is_judged_elsewhere(const DeclaredOptions& options, std::string_view field) {
   if (options.provider() == nullptr) return false;
   const std::vector<std::string_view> fields = options.provider()->judged_fields();
   return std::find(fields.begin(), fields.end(), field) != fields.end();
@@ -41,7 +41,7 @@ bool may_hold_secret(const json::Member& member) {
 }
 
 // Problems of the whole config, and of each field if they can be separated.
-std::vector<Problem> problems_of_config(PluginOptions& options, const Settings& settings,
+std::vector<Problem> problems_of_config(DeclaredOptions& options, const Settings& settings,
                                         const ProfileInput& input) {
   const json::Object* const fields = input.config.object();
   if (fields == nullptr) return {};
@@ -73,7 +73,7 @@ bool may_hold_secret(const std::vector<std::string>& arguments) {
 
 std::vector<Problem> problems_of(const ProfileInput& input, const ExecConfig& exec, bool appends) {
   const std::string program(program_name(exec.command));
-  PluginOptions options(program);
+  DeclaredOptions options(program);
   std::vector<std::string> variables;
   for (const EnvironmentVariable& variable : exec.env) {
     variables.push_back(variable.name + "=" + variable.value);
@@ -93,7 +93,7 @@ std::vector<Problem> problems_of(const ProfileInput& input, const ExecConfig& ex
 }
 
 bool is_ours(const MappedPlugin& plugin) {
-  return PluginOptions(program_name(plugin.exec.command)).is_complete();
+  return DeclaredOptions(program_name(plugin.exec.command)).is_complete();
 }
 
 void report(Run& run, const ProfileInput& input, const std::vector<Problem>& problems,
@@ -120,7 +120,7 @@ std::vector<std::string> arguments_of(const json::Value& value) {
 }
 
 // A field that would set an option.
-bool is_read(const PluginOptions& options, const json::Member& member) {
+bool is_read(const DeclaredOptions& options, const json::Member& member) {
   const bool is_empty = member.value.string() != nullptr && member.value.string()->empty();
   if (member.value.is_null() || is_empty) return false;
   return std::any_of(options.set().all().begin(), options.set().all().end(),
@@ -139,7 +139,7 @@ void check_arrival(Run& run, const ProfileInput& input,
   if (plugins.empty() || arrives || input.config.object() == nullptr) return;
   const MappedPlugin& plugin = *plugins.back();
   const std::string program(program_name(plugin.exec.command));
-  const PluginOptions options(program);
+  const DeclaredOptions options(program);
   const Scope scope = Scope(run, input.file, input.group).as(rule::kClusterInfo);
   for (const json::Member& member : *input.config.object()) {
     if (!is_read(options, member)) continue;

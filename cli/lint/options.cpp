@@ -23,7 +23,7 @@ bool may_be_value(std::string_view argument, bool is_known_option) {
   return !argument.starts_with("--") && argument != "-" + std::string(kBoundaryFlag);
 }
 
-std::string hint_of(const Error& error, const PluginOptions& options) {
+std::string hint_of(const Error& error, const DeclaredOptions& options) {
   return error.hint.empty() ? "see " + options.page() : error.hint;
 }
 
@@ -33,7 +33,7 @@ std::string message_of(const Error& error, std::string_view name, std::string_vi
   return "--" + std::string(name) + " has a value that is refused";
 }
 
-void check_argument(const Scope& scope, const PluginOptions& options, Settings& settings,
+void check_argument(const Scope& scope, const DeclaredOptions& options, Settings& settings,
                     const std::vector<std::string>& texts, const Argument& argument,
                     const std::string& path) {
   Status read = settings.read_arguments(texts);
@@ -48,7 +48,7 @@ void check_argument(const Scope& scope, const PluginOptions& options, Settings& 
               hint_of(read.error(), options));
 }
 
-void check_arguments(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+void check_arguments(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
                      Settings& settings, const std::string& path) {
   for (const Argument& argument : split_arguments(exec.args, &options.set())) {
     if (argument.name.empty()) {
@@ -66,7 +66,7 @@ void check_arguments(const Scope& scope, const ExecConfig& exec, const PluginOpt
 }
 
 void check_variable(const Scope& scope, const EnvironmentVariable& variable,
-                    const PluginOptions& options, const std::string& path) {
+                    const DeclaredOptions& options, const std::string& path) {
   if (!variable.name.starts_with(kVariablePrefix)) return;
   const Option* option = options.find_variable(variable.name);
   const std::string subject = in_quotes(variable.name);
@@ -101,7 +101,7 @@ const Option* option_of(const OptionSet& options, std::string_view variable) {
 }
 
 // Other programs' variables, as far as the plugin reads them with its other options.
-bool are_variables_good(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+bool are_variables_good(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
                         const std::string& path) {
   bool are_good = true;
   for (std::size_t i = 0; i < exec.env.size(); ++i) {
@@ -122,7 +122,7 @@ bool are_variables_good(const Scope& scope, const ExecConfig& exec, const Plugin
 
 // Problems of single options were reported before, and stop this check.
 void check_together(const Scope& scope, const ExecConfig& exec, const std::string& path) {
-  PluginOptions options(program_name(exec.command));
+  DeclaredOptions options(program_name(exec.command));
   if (!options.is_complete()) return;
   std::vector<std::string> variables;
   for (const EnvironmentVariable& variable : exec.env) {
@@ -166,7 +166,7 @@ std::vector<Argument> split_arguments(const std::vector<std::string>& args,
   return arguments;
 }
 
-std::vector<Given> given_in(const ExecConfig& exec, const PluginOptions& options,
+std::vector<Given> given_in(const ExecConfig& exec, const DeclaredOptions& options,
                             const std::string& path) {
   std::vector<Given> given;
   for (Argument& argument : split_arguments(exec.args, &options.set())) {
@@ -186,7 +186,7 @@ std::vector<Given> given_in(const ExecConfig& exec, const PluginOptions& options
   return given;
 }
 
-std::vector<std::string> values_of(const ExecConfig& exec, const PluginOptions& options,
+std::vector<std::string> values_of(const ExecConfig& exec, const DeclaredOptions& options,
                                    std::string_view name) {
   std::vector<std::string> values;
   for (const Argument& argument : split_arguments(exec.args, &options.set())) {
@@ -206,7 +206,7 @@ std::vector<std::string> values_of(const ExecConfig& exec, const PluginOptions& 
   return values;
 }
 
-bool is_given(const ExecConfig& exec, const PluginOptions& options, std::string_view name) {
+bool is_given(const ExecConfig& exec, const DeclaredOptions& options, std::string_view name) {
   return !values_of(exec, options, name).empty();
 }
 
@@ -219,7 +219,7 @@ std::string GivenInExec::variable(std::string_view name) const {
   return value;
 }
 
-void check_settings(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+void check_settings(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
                     const std::string& path) {
   Settings settings(options.set());
   check_arguments(scope, exec, options, settings, join_path(path, "args"));
@@ -241,7 +241,7 @@ Error placed(Error error, const std::string& path) {
 
 void check_shared_config(const Scope& scope, const json::Value& config, const std::string& path) {
   if (config.object() == nullptr) return;
-  PluginOptions options("");
+  DeclaredOptions options("");
   const Settings settings(options.set());
   for (const json::Member& member : *config.object()) {
     const Status read = options.read_field(settings, member, {});

@@ -13,8 +13,8 @@
 
 namespace execcred::lint {
 
+using cli::DeclaredOptions;
 using cli::is_plugin_of_ours;
-using cli::PluginOptions;
 using cli::program_name;
 
 // An option with its value, which may be the next argument; or an operand, without a name.
@@ -36,18 +36,18 @@ struct Given {
   std::string value;
   std::string path;
 };
-std::vector<Given> given_in(const ExecConfig& exec, const PluginOptions& options,
+std::vector<Given> given_in(const ExecConfig& exec, const DeclaredOptions& options,
                             const std::string& path);
 
 // The values of one option, set by args or env.
-std::vector<std::string> values_of(const ExecConfig& exec, const PluginOptions& options,
+std::vector<std::string> values_of(const ExecConfig& exec, const DeclaredOptions& options,
                                    std::string_view name);
-bool is_given(const ExecConfig& exec, const PluginOptions& options, std::string_view name);
+bool is_given(const ExecConfig& exec, const DeclaredOptions& options, std::string_view name);
 
 // The same for a plugin's own checks. Both must outlive it.
 class GivenInExec final : public GivenOptions {
  public:
-  GivenInExec(const ExecConfig& exec, const PluginOptions& options)
+  GivenInExec(const ExecConfig& exec, const DeclaredOptions& options)
       : exec_(exec), options_(options) {}
   std::vector<std::string> values(std::string_view option) const override {
     return values_of(exec_, options_, option);
@@ -56,11 +56,11 @@ class GivenInExec final : public GivenOptions {
 
  private:
   const ExecConfig& exec_;
-  const PluginOptions& options_;
+  const DeclaredOptions& options_;
 };
 
 // args and env that the plugin would refuse; `path` is that of exec.
-void check_settings(const Scope& scope, const ExecConfig& exec, const PluginOptions& options,
+void check_settings(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
                     const std::string& path);
 
 // An error of a plugin, which names spec.cluster.config, with the document's `path` instead.

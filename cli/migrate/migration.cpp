@@ -86,7 +86,7 @@ Migration::Migration(const Peer& peer, Invocation invocation)
 
 // By the plugin's own rules, which may refuse what the tables above accept.
 void Migration::check_result() {
-  cli::PluginOptions options(peer_->plugin);
+  cli::DeclaredOptions options(peer_->plugin);
   if (!options.is_complete()) return;
   std::vector<std::string> variables;
   for (const EnvironmentVariable& variable : env_) {

@@ -20,7 +20,7 @@ TEST_CASE("lint: the options that it knows of a plugin are those of its --help")
     CAPTURE(program);
     const Outcome help = run({.arguments = {std::string(EXECCRED_BIN "/") + program, "--help"}});
     CHECK_MESSAGE(help.exit_code == 0, describe(help));
-    const execcred::cli::PluginOptions known(program);
+    const execcred::cli::DeclaredOptions known(program);
     CHECK(known.is_complete());
     CHECK(known.set().all().size() > 10);
     CHECK(help.output ==

@@ -16,7 +16,7 @@
 namespace execcred {
 namespace {
 
-using cli::PluginOptions;
+using cli::DeclaredOptions;
 using test::contains;
 
 // Calls `check` with each option of each plugin.
@@ -25,7 +25,7 @@ void for_each_option(Check check) {
   std::size_t count = 0;
   for (const PluginDefinition& plugin : all_plugins()) {
     CAPTURE(plugin.info.name);
-    const PluginOptions known(plugin.info.name);
+    const DeclaredOptions known(plugin.info.name);
     for (const Option& option : known.set().all()) {
       CAPTURE(option.name);
       check(plugin.info, known.set(), option);
@@ -37,7 +37,7 @@ void for_each_option(Check check) {
 
 // The plugin's own verdict on this value.
 Status read(std::string_view program, const Option& option, std::string_view value) {
-  const PluginOptions fresh(program);
+  const DeclaredOptions fresh(program);
   Settings settings(fresh.set());
   TRY(settings.read_arguments({option.flag() + "=" + std::string(value)}));
   return settings.store();
@@ -53,7 +53,7 @@ TEST_CASE("plugins: every option has a heading, and a text of one line") {
     CHECK_FALSE(option.help.ends_with('.'));
   });
   for (const PluginDefinition& plugin : all_plugins()) {
-    const PluginOptions known(plugin.info.name);
+    const DeclaredOptions known(plugin.info.name);
     const std::string help = known.set().help(plugin.info.name, plugin.info.summary);
     for (const std::string_view line : split(help, '\n')) CHECK_MESSAGE(line.size() <= 100, line);
     for (const Option& option : known.set().all()) CHECK(contains(help, option.help));
