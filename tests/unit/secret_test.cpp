@@ -29,8 +29,11 @@ void release(void* block) noexcept {
 }
 }  // namespace
 
+void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return std::malloc(size > 0 ? size : 1);  // NOLINT(cppcoreguidelines-no-malloc)
+}
 void* operator new[](std::size_t size) {
-  void* block = std::malloc(size > 0 ? size : 1);  // NOLINT(cppcoreguidelines-no-malloc)
+  void* block = operator new[](size, std::nothrow);
   if (block == nullptr) throw std::bad_alloc();
   return block;
 }

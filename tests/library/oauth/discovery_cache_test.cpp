@@ -162,7 +162,8 @@ TEST_CASE("discovery cache: a well-formed file that says something else is a mis
   Fixture fixture;
   CHECK(fixture.calls() == 1);
   const fs::path file = fixture.file();
-  FieldReader good(content_of(file), "execcred discovery 1");
+  const std::string written = content_of(file);
+  FieldReader good(written, "execcred discovery 1");
   const std::string key(good.field("key"));
   const auto put = [&](const std::string& its_key, TimePoint created, const std::string& document) {
     FieldWriter fields("execcred discovery 1");
