@@ -192,11 +192,20 @@ void close_above(int last) {
   for (int descriptor = last + 1; descriptor < end; ++descriptor) close(descriptor);
 }
 
+// Not by sigaction, which takes a lock for SIGABRT in some C libraries. A child that is killed with
+// the lock would leave it locked for the parent, whose next child would wait for it for ever.
+void reset_signals() {
+  constexpr std::size_t kMaskBytes = 8;
+  // The kernel's struct sigaction: handler, flags, restorer and mask are all zero for SIG_DFL.
+  const std::array<unsigned long, 4> default_action = {};
+  for (int signal = 1; signal < NSIG; ++signal) {
+    syscall(SYS_rt_sigaction, signal, default_action.data(), nullptr, kMaskBytes);
+  }
+}
+
 // Runs in the child, on memory shared with the parent, so: system calls alone.
 [[noreturn]] void become(const Plan& plan, volatile int& problem) {
-  struct sigaction action = {};
-  action.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &action, nullptr);
+  reset_signals();
   setpgid(0, 0);
   // The child must not survive this process.
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

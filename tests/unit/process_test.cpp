@@ -356,6 +356,18 @@ TEST_CASE("run_command: a caller that ignores SIGCHLD never takes a failure for 
   }));
 }
 
+// sigaction refuses the signals that the C library keeps for itself, and takes a lock for SIGABRT
+// in musl: a child that was killed with it made the next one wait for ever.
+TEST_CASE("run_command: signals are reset by system calls, not under a lock") {
+  CHECK(holds_in_child([] {
+    constexpr int kOfLibrary = 33;
+    const std::array<unsigned long, 4> ignored = {1};  // the kernel's SIG_IGN
+    if (syscall(SYS_rt_sigaction, kOfLibrary, ignored.data(), nullptr, 8) != 0) return false;
+    const Result<Finished> finished = run_command(shell("grep SigIgn: /proc/self/status"));
+    return finished && finished->output.reveal() == "SigIgn:\t0000000000000000\n";
+  }));
+}
+
 TEST_CASE("run_command: leaves no zombie and no descriptor behind") {
   const auto descriptors = [] {
     const std::filesystem::directory_iterator all("/proc/self/fd");
