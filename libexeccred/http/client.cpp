@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <execcred/base/allocation.hpp>
 #include <execcred/base/text.hpp>
 #include <execcred/base/try.hpp>
 #include <execcred/base/version.hpp>
@@ -18,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 namespace execcred {
@@ -37,6 +39,13 @@ Error broken(std::string message) {
   return Error{.kind = Error::Kind::internal, .message = std::move(message)};
 }
 
+// libcurl gives some of its failed allocations out for a reply that was cut or is too large.
+CURLcode start_libcurl() {
+  if (!has_memory_handler()) return curl_global_init(CURL_GLOBAL_ALL);
+  return curl_global_init_mem(CURL_GLOBAL_ALL, allocate_or_end, std::free, reallocate_or_end,
+                              duplicate_or_end, allocate_zeros_or_end);
+}
+
 // Before libcurl does it: libcurl would also make libssl load its error texts.
 Status start_libraries() {
   TRY(start_openssl());
@@ -44,8 +53,7 @@ Status start_libraries() {
     constexpr std::uint64_t kOptions = OPENSSL_INIT_NO_LOAD_SSL_STRINGS |
                                        OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS |
                                        OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT;
-    return OPENSSL_init_ssl(kOptions, nullptr) == 1 &&
-           curl_global_init(CURL_GLOBAL_ALL) == CURLE_OK;
+    return OPENSSL_init_ssl(kOptions, nullptr) == 1 && start_libcurl() == CURLE_OK;
   }();
   if (kIsReady) return {};
   return broken("cannot start libcurl");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <execcred/x509/openssl.hpp>
 
+#include <execcred/base/allocation.hpp>
+
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
@@ -8,7 +10,6 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
-#include <new>
 
 namespace execcred {
 namespace {
@@ -29,19 +30,12 @@ bool fill_names() {
   return digest != nullptr;
 }
 
-void* checked(void* memory, std::size_t size) {
-  if (memory == nullptr && size > 0) {
-    if (const std::new_handler handler = std::get_new_handler()) handler();
-  }
-  return memory;
-}
-
 void* allocate(std::size_t size, const char* /*file*/, int /*line*/) {
-  return size == 0 ? nullptr : checked(std::malloc(size), size);
+  return size == 0 ? nullptr : allocate_or_end(size);
 }
 
 void* reallocate(void* memory, std::size_t size, const char* /*file*/, int /*line*/) {
-  return checked(std::realloc(memory, size), size);
+  return reallocate_or_end(memory, size);
 }
 
 void release(void* memory, const char* /*file*/, int /*line*/) { std::free(memory); }
@@ -49,7 +43,7 @@ void release(void* memory, const char* /*file*/, int /*line*/) { std::free(memor
 // Without memory OpenSSL 3.0 crashes in some places, and rejects a valid certificate in others. In
 // a program with an out-of-memory handler, a failed allocation of OpenSSL ends the program too.
 void follow_new_handler() {
-  if (std::get_new_handler() != nullptr) CRYPTO_set_mem_functions(allocate, reallocate, release);
+  if (has_memory_handler()) CRYPTO_set_mem_functions(allocate, reallocate, release);
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ TEST_CASE("an allocation fails, OpenSSL's too: one error, which nobody remembers
   const Ask plain = {.arguments = {"--timeout=10s"}};
   int struck = 0;
   // A run makes about 11,000; scripts/faults lets each of them fail.
-  for (int number = 101; number < 1000000; number += 401) {
+  for (int number = 101; number < 1000000; number += 97) {
     CAPTURE(number);
     Ask faulty = plain;
     faulty.variables = {"LD_PRELOAD=" EXECCRED_FAULTS,
