@@ -6,6 +6,7 @@
 #include <execcred/base/try.hpp>
 #include <execcred/base/url.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -65,15 +66,21 @@ Result<TokenReply> post_for_token(HttpClient& client, const TokenPost& post, Cal
   }
   const std::string server = origin_of(*url);
   SecretTexts secrets;  // of the last attempt
-  policy.renew = [&](HttpRequest& request) { return fill(post, request, secrets); };
+  TimePoint sent = {};  // the last attempt
+  policy.renew = [&](HttpRequest& request) {
+    sent = call.clock.now();
+    return fill(post, request, secrets);
+  };
   policy.judge = [&](const HttpRequest& /*request*/, const HttpResponse& reply) {
     return post.judge(reply, server, secrets);
   };
   const HttpResponse reply = TRY(send_with_retries(
       client, {.method = "POST", .url = post.url, .is_spent_by_sending = post.is_spent_by_sending},
       call, policy));
+  // `expires_in` counts from when the server made the reply, which is after `sent`. The clock may
+  // have been set back since.
   return parse_token_reply(reply, {.token = post.token,
-                                   .now = call.clock.now(),
+                                   .now = std::min(sent, call.clock.now()),
                                    .server = server,
                                    .secrets = std::move(secrets)});
 }

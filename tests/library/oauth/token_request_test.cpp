@@ -22,6 +22,20 @@ class FixedClock final : public Clock {
 
 const FixedClock kClock;
 
+// Moves by a step at each reading.
+class SteppingClock final : public Clock {
+ public:
+  explicit SteppingClock(Duration step) : step_(step) {}
+  TimePoint now() const override { return kNow + readings_++ * step_; }
+  int readings() const { return readings_; }
+  TimePoint first() const { return kNow; }
+  TimePoint last() const { return kNow + (readings_ - 1) * step_; }
+
+ private:
+  Duration step_;
+  mutable int readings_ = 0;
+};
+
 const std::string kGoodReply = http_reply(200, R"({"access_token":"t","expires_in":300})");
 
 std::string error_reply(int status, const std::string& code) {
@@ -172,6 +186,21 @@ TEST_CASE("token request: each attempt signs an assertion of its own") {
     assertions.insert(assertion);
   }
   CHECK(assertions.size() == 3);
+}
+
+TEST_CASE("token request: a lifetime begins before the request, also if the clock is set back") {
+  for (const Duration step : {Duration(10s), Duration(-1h)}) {
+    CAPTURE(step.count());
+    const ScriptedProvider provider({kGoodReply});
+    const SteppingClock clock(step);
+    const auto client = make_http_client(provider.settings());
+    CallContext call = {.clock = clock};
+    const Result<TokenReply> reply =
+        request_token(*client, provider.url(), exchange(), {.client_id = "me"}, call, {});
+    REQUIRE(reply);
+    REQUIRE(clock.readings() > 1);
+    CHECK(reply->expires_at == (step > 0s ? clock.first() : clock.last()) + 300s);
+  }
 }
 
 TEST_CASE("token request: redirects are not followed, and nothing is sent anywhere else") {
