@@ -9,6 +9,7 @@
 #include <execcred/os/deadline.hpp>
 #include <execcred/sources/google_metadata.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace execcred::google {
@@ -31,9 +32,12 @@ std::string_view hint_for(const Error& error) {
 Result<AccessToken> ask_metadata_server(const std::vector<std::string>& scopes, CallContext& call) {
   deadline::enter_phase("asking the metadata server");
   const auto ask = [&]() -> Result<TokenReply> {
+    const TimePoint asked = call.clock.now();
     const HttpResponse reply =
         TRY(ask_google_metadata(std::string(kPath) + percent_encode(join(scopes, ",")), call));
-    return parse_token_reply(reply, {.now = call.clock.now(), .server = "the metadata server"});
+    // `expires_in` counts from when the server made the reply. The clock may have been set back.
+    return parse_token_reply(
+        reply, {.now = std::min(asked, call.clock.now()), .server = "the metadata server"});
   };
   Result<TokenReply> reply = ask().context("asking the metadata server for a token");
   if (reply) {
