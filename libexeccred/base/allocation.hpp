@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocation for C libraries that take a failure of it for something else: a certificate that is
-// not valid, or a reply that ends early.
+// Allocation for C libraries that report a lack of memory as another error, such as an invalid
+// certificate or a reply that ends early.
 #pragma once
 
 #include <cstddef>

@@ -2,10 +2,10 @@
 // The clock, deadline, environment and log of a run, or of one call within it. The caller makes it.
 // A step with less time gets a copy with an earlier deadline.
 //
-// They are one value because they are one decision of the caller's, and pass together through every
-// layer between a plugin and a socket: whoever retries must know how long, by which clock, whether
-// it may, and whom to tell what a server said. As parameters each would be in the signature of
-// layers that only hand it on, and one that is left out would be a call without a deadline.
+// The caller decides all of them together, and every layer between a plugin and a socket passes
+// them on. Code that retries needs the deadline, the clock, the permission to retry, and the log
+// for a server's answers. As separate parameters, one could be left out, and a call without a
+// deadline would be the result.
 #pragma once
 
 #include <execcred/base/clock.hpp>

@@ -39,7 +39,7 @@ Error broken(std::string message) {
   return Error{.kind = Error::Kind::internal, .message = std::move(message)};
 }
 
-// libcurl gives some of its failed allocations out for a reply that was cut or is too large.
+// libcurl reports some of its failed allocations as a reply that was cut or is too large.
 CURLcode start_libcurl() {
   if (!has_memory_handler()) return curl_global_init(CURL_GLOBAL_ALL);
   return curl_global_init_mem(CURL_GLOBAL_ALL, allocate_or_end, std::free, reallocate_or_end,
