@@ -84,7 +84,7 @@ class Path:
 
     def run(self, sandbox, environment, under=(), variables=None):
         """`under` is a command that runs the program, `variables` those that it adds."""
-        given = {"PATH": "/usr/bin:/bin", "HOME": sandbox.state,
+        given = {"PATH": "/usr/bin:/bin", "HOME": sandbox.state, "TMPDIR": sandbox.temporary,
                  **self.variables(sandbox, environment), **(variables or {})}
         command = [*under, *self.command(sandbox, environment)]
         return sandbox.run(command, given, 3 * sandbox.timeout + GRACE)

@@ -21,7 +21,8 @@ class Outcome:
 
 class Sandbox:
     """`inputs` stays as it is made. `state` is what programs may write: it is put back to what it
-    was at keep() before each fault. `timeout` is the seconds that the program is told."""
+    was at keep() before each fault. `temporary` is their TMPDIR: what was killed leaves folders
+    there. `timeout` is the seconds that the program is told."""
 
     def __init__(self, directory, timeout):
         self.directory = directory
@@ -29,7 +30,8 @@ class Sandbox:
         self.inputs = os.path.join(directory, "in")
         self.state = os.path.join(directory, "state")
         self.kept = os.path.join(directory, "kept")
-        for path in (self.inputs, self.state):
+        self.temporary = os.path.join(directory, "tmp")
+        for path in (self.inputs, self.state, self.temporary):
             os.makedirs(path, mode=0o700)
 
     def at(self, *names):
@@ -50,6 +52,8 @@ class Sandbox:
     def reset(self):
         shutil.rmtree(self.state, ignore_errors=True)
         shutil.copytree(self.kept, self.state, symlinks=True)
+        shutil.rmtree(self.temporary)
+        os.mkdir(self.temporary, mode=0o700)
 
     def run(self, command, environment, limit):
         """Everything that is still there after `limit` seconds is killed."""
