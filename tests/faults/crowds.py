@@ -31,7 +31,7 @@ CALM = (0, 5)
 # longer than a run may take.
 SAMPLE_SIZE, FULL_SIZES = 100, {"glibc": 200, "musl": 1000}
 # How long crowds follow each other: of a sample, and in full.
-SAMPLE_SECONDS, FULL_SECONDS = 6, 600
+SAMPLE_SECONDS, FULL_SECONDS = 6, {"glibc": 120, "musl": 600}
 # Until each key has a credential, this is added at most.
 MORE_SECONDS = 30
 TIMEOUT = 20
@@ -199,7 +199,7 @@ def run(unit, environment, effort):
     allow_many_files()
     is_sample = effort.most is not None
     size = SAMPLE_SIZE if is_sample else FULL_SIZES[environment.build]
-    seconds = SAMPLE_SECONDS if is_sample else FULL_SECONDS
+    seconds = SAMPLE_SECONDS if is_sample else FULL_SECONDS[environment.build]
     crowd = unit(campaign.bare_sandbox(environment, 0), environment)
     keys = [f"key-{number}" for number in range(KEYS)]
     calm = [keys[number] for number in CALM]

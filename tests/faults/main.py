@@ -136,7 +136,7 @@ def told_of(options):
     extent = "a sample"
     if options.full:
         extent = ("each campaign tries what it can in its share of "
-                  f"{options.minutes:g} minutes, and then crowds ten minutes in each build"
+                  f"{options.minutes:g} minutes, and then crowds run"
                   if options.minutes else "every fault")
     return {"date": time.strftime("%Y-%m-%d", time.gmtime()), "extent": extent,
             "machine": f"{os.cpu_count()} cores, Linux {platform.release()}"}
