@@ -48,16 +48,16 @@ class CredentialSource::State {
 
 Result<std::shared_ptr<const Credential>> CredentialSource::State::get() {
   std::unique_lock lock(mutex_);
-  const TimePoint now = options_.clock->now();
-  const bool was_good = is_good(now);
-  if (was_good && (now < refresh_at_ || is_running_ || now < rests_until_)) return current_;
-  if (is_running_) {
+  for (bool has_waited = false;; has_waited = true) {
+    const TimePoint now = options_.clock->now();
+    const bool is_due = now >= refresh_at_ && now >= rests_until_;
+    if (is_good(now) && (!is_due || is_running_ || has_waited)) return current_;
+    if (failure_ && (has_waited || now < rests_until_)) return *failure_;
+    if (!is_running_) break;
+    // Afterwards another thread may run the plugin: a new credential can be rejected or expired.
     const std::uint64_t awaited = runs_ + 1;
     has_run_.wait(lock, [&] { return runs_ >= awaited; });
-    if (is_good(options_.clock->now())) return current_;
-    if (failure_) return *failure_;
   }
-  if (failure_ && now < rests_until_) return *failure_;
   Answer answer = run(lock);
   if (!answer && is_good(options_.clock->now())) return current_;
   return answer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One cluster's credential over time, with a shell script for the plugin.
+// The credential of one cluster over time. The plugin is a shell script.
 #include "expect.hpp"
 #include "temp_dir.hpp"
 
@@ -28,7 +28,7 @@ class SetClock final : public Clock {
   std::atomic<TimePoint> time = *parse_rfc3339("2200-01-01T00:00:00Z");
 };
 
-// Its credentials, token-1, token-2 and so on, live for an hour from the start.
+// The plugin returns token-1, token-2 and so on, which expire one hour after the start.
 class Cluster {
  public:
   Cluster() {
@@ -86,7 +86,7 @@ TEST_CASE("CredentialSource: the plugin runs once, and again in the refresh wind
   CHECK(cluster.runs() == 2);
 }
 
-TEST_CASE("CredentialSource: the window is at most a fifth of the lifetime") {
+TEST_CASE("CredentialSource: the refresh window is at most a fifth of the lifetime") {
   Cluster cluster;
   cluster.answer("2200-01-01T00:00:10Z");
   CredentialSource source = cluster.source();
@@ -97,7 +97,7 @@ TEST_CASE("CredentialSource: the window is at most a fifth of the lifetime") {
   CHECK(token_of(source.get()) == "token-2");
 }
 
-TEST_CASE("CredentialSource: a failure in the window is passed over, and the plugin rests") {
+TEST_CASE("CredentialSource: after a failed refresh the old credential is used and retries pause") {
   Cluster cluster;
   CredentialSource source = cluster.source();
   CHECK(token_of(source.get()) == "token-1");
@@ -119,7 +119,7 @@ TEST_CASE("CredentialSource: a failure in the window is passed over, and the plu
 }
 
 TEST_CASE(
-    "CredentialSource: without a credential, a failure is given again until the rest is over") {
+    "CredentialSource: without a credential, a failure is returned again until the pause ends") {
   Cluster cluster;
   cluster.fail();
   CredentialSource source = cluster.source();
@@ -135,7 +135,7 @@ TEST_CASE(
   CHECK(token_of(source.get()) == "token-2");
 }
 
-TEST_CASE("CredentialSource: what the server refused is not given again") {
+TEST_CASE("CredentialSource: a rejected credential is not returned again") {
   Cluster cluster;
   CredentialSource source = cluster.source();
   const auto first = source.get();
@@ -148,7 +148,7 @@ TEST_CASE("CredentialSource: what the server refused is not given again") {
   CHECK(cluster.runs() == 2);
 }
 
-TEST_CASE("CredentialSource: many threads at once, one run of the plugin") {
+TEST_CASE("CredentialSource: many threads at once cause one run of the plugin") {
   Cluster cluster;
   CredentialSource source = cluster.source();
   constexpr int kThreads = 16;
@@ -165,6 +165,26 @@ TEST_CASE("CredentialSource: many threads at once, one run of the plugin") {
   for (std::thread& thread : threads) thread.join();
   CHECK(served == kThreads * 100);
   CHECK(cluster.runs() == 1);
+}
+
+TEST_CASE("CredentialSource: threads whose credential expired while they waited run one by one") {
+  Cluster cluster;
+  cluster.clock->time = *parse_rfc3339("2200-01-01T02:00:00Z");
+  const std::string busy = cluster.path("busy");
+  cluster.answer("2200-01-01T01:00:00Z");
+  const Result<std::string> answer = read_file(cluster.path("answer"), 4096);
+  REQUIRE(answer);
+  cluster.script("mkdir " + busy + " || exit 1\nsleep 0.1\nrmdir " + busy + "\n" + *answer);
+  CredentialSource source = cluster.source();
+  constexpr int kThreads = 8;
+  std::atomic<int> served = 0;
+  std::vector<std::thread> threads;
+  threads.reserve(kThreads);
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] { served += source.get().has_value() ? 1 : 0; });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(served == kThreads);
 }
 
 }  // namespace
