@@ -78,7 +78,7 @@ class JsonWalk {
     advance(1);
   }
 
-  // With its quotes.
+  // The size with the quotes.
   std::size_t string_size() const {
     std::size_t i = at_ + 1;
     while (i < text_.size() && text_[i] != '"') i += text_[i] == '\\' ? 2U : 1U;
@@ -150,10 +150,12 @@ class YamlWalk {
         is_scalar ? std::string_view(reinterpret_cast<const char*>(scalar.value), scalar.length)
                   : std::string_view();
     if (open_.empty()) {
-      // A document without a value is none.
+      // A document without a value is not counted.
       const bool is_plain = is_scalar && scalar.style == YAML_PLAIN_SCALAR_STYLE;
-      const Result<json::Value> value = yaml::resolve_scalar(text, is_plain, {});
-      has_root_ = !is_plain || !value || !value->is_null();
+      const auto* const tag = is_scalar ? reinterpret_cast<const char*>(scalar.tag) : nullptr;
+      const Result<json::Value> value =
+          yaml::resolve_scalar(text, is_plain, tag == nullptr ? std::string_view() : tag);
+      has_root_ = !is_scalar || !value || !value->is_null();
       if (has_root_) report(event, std::nullopt, 0);
     } else if (!open_.back().is_object) {
       report(event, std::nullopt, open_.back().index++);

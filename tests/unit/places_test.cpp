@@ -12,7 +12,7 @@
 namespace execcred {
 namespace {
 
-// "DOCUMENT/DEPTH STEP LINE:COLUMN" of each value, one a line.
+// "DOCUMENT/DEPTH STEP LINE:COLUMN" of each value, one per line.
 std::string places_in(std::string_view text) {
   std::string told;
   for_each_place(text, 64 * 1024, [&told](const PlacedValue& value) {
@@ -36,11 +36,13 @@ TEST_CASE("places: YAML, with sequences, flow style, aliases and empty documents
   CHECK(places_in("# c\n---\n---\na: &x\n- b\n- {c: 1, d: [2]}\ne: *x\n--- text\n") ==
         "0/0 0 4:1\n0/1 a 4:1\n0/2 0 5:3\n0/2 1 6:3\n0/3 c 6:4\n0/3 d 6:10\n0/4 0 6:14\n0/1 e 7:1\n"
         "1/0 0 8:5\n");
-  // JSON that is only YAML.
+  // A tag makes the first one a string, so it is counted.
+  CHECK(places_in("!!str ~\n---\n!!null ~\n---\na: 1\n") == "0/0 0 1:1\n1/0 0 5:1\n1/1 a 5:1\n");
+  // Looks like JSON, but is only YAML.
   CHECK(places_in("{a: 1,\n b: 2}") == "0/0 0 1:1\n0/1 a 1:2\n0/1 b 2:2\n");
 }
 
-TEST_CASE("places: a document that cannot be read counts, and has none") {
+TEST_CASE("places: a document that cannot be read is counted, and has no places") {
   const std::string text = "a: 1\n---\nb: [\n---\n{\"c\": 3}\n---\nd: 4\n";
   CHECK(parse_each_document(text, 64 * 1024).size() == 4);
   CHECK(places_in(text) == "0/0 0 1:1\n0/1 a 1:1\n2/0 0 5:1\n2/1 c 5:2\n3/0 0 7:1\n3/1 d 7:1\n");
