@@ -43,8 +43,8 @@ Error stopped() {
   return Error{.kind = Error::Kind::unavailable, .message = "it was interrupted", .is_local = true};
 }
 
-// The resolver's result. It cannot be interrupted, so a separate thread waits for it, and may
-// outlive the caller.
+// The result of getaddrinfo(). The call cannot be interrupted, so a separate thread makes it, and
+// may outlive the caller.
 struct Lookup {
   std::mutex mutex;
   std::condition_variable done;
@@ -103,7 +103,7 @@ int problem_of(int descriptor) {
   return problem;
 }
 
-// RFC 8446, section 6.
+// TLS alerts (RFC 8446, section 6).
 enum Alert {
   kHandshakeFailure = 40,
   kProtocolVersion = 70,
@@ -174,7 +174,7 @@ Result<std::string> Connection::resolve() {
   return is_address ? "an address" : in_quotes(name) + " is " + join(texts, ", ");
 }
 
-// To all addresses at once: the first that answers is taken.
+// Connects to all addresses at once, and keeps the first connection that succeeds.
 Result<std::string> Connection::connect() {
   const auto started = std::chrono::steady_clock::now();
   const TimePoint end = deadline();
@@ -288,7 +288,8 @@ Status Connection::tunnel_by_connect(TimePoint deadline) {
 
 namespace {
 
-// RFC 1928, section 4: CONNECT. The proxy resolves the name, as Go has it do.
+// The request CONNECT (RFC 1928, section 4). The proxy resolves the server's name, as it does for
+// Go's clients.
 std::string socks_request(const Url& server) {
   const Host& host = server.host;
   std::string request("\x05\x01\x00", 3);
@@ -313,7 +314,7 @@ Error Connection::socks_failure(std::string_view cause, const std::string& what)
                 "is it a SOCKS5 proxy that allows this server?");
 }
 
-// RFC 1928, section 3, and RFC 1929.
+// Chooses the method (RFC 1928, section 3), and sends user and password (RFC 1929).
 Status Connection::log_in_to_socks(TimePoint deadline) {
   const bool has_user = !route_.proxy->user.empty();
   TRY(write_all(
@@ -389,7 +390,8 @@ Status Connection::prepare_tls() {
   return {};
 }
 
-// What a server that speaks no TLS says first is no record of it.
+// Fails if the first byte that the server sends does not begin a handshake or an alert of TLS. Does
+// not fail if the server sends nothing.
 Status Connection::check_speaks_tls(TimePoint deadline) {
   char first = 0;
   const Waited waited = wait(POLLIN, deadline);
@@ -414,11 +416,11 @@ Result<Connection::SslOwner> Connection::shake_hands(SslContextOwner& context, S
   }
   SslOwner ssl(SSL_new(context.get()));
   if (ssl == nullptr) return no_memory_for_tls();
-  const Host& host = is_server ? route_.verified : route_.proxy->url.host;
+  const Host& host = host_of(is_server);
   std::string name = host.name;
   if (name.ends_with('.')) name.pop_back();
   if (host.kind == Host::Kind::name && !name.starts_with('[')) {
-    // SSL_set_tlsext_host_name without its cast.
+    // The macro SSL_set_tlsext_host_name, without its cast.
     SSL_ctrl(ssl.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name.data());
   }
   if (outer == nullptr) {
@@ -451,7 +453,11 @@ Result<Connection::SslOwner> Connection::shake_hands(SslContextOwner& context, S
   }
 }
 
-// Where the certificate of the proxy or the server is why the handshake ended.
+const Host& Connection::host_of(bool is_server) const {
+  return is_server ? route_.verified : route_.proxy->url.host;
+}
+
+// The error of a handshake that ended because of the certificate of the proxy or the server.
 Error Connection::certificate_failure(bool is_server) const {
   const TlsEvents& events = tls_->events();
   const std::string peer = is_server ? route_.authority() : origin_of(route_.proxy->url);
@@ -465,9 +471,11 @@ Error Connection::certificate_failure(bool is_server) const {
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       return failure(
           cause::kTlsWrongName,
-          "the certificate of " + peer + " is not for " + in_quotes(route_.verified.name) +
+          "the certificate of " + peer + " is not for " + in_quotes(host_of(is_server).name) +
               " but for " + (events.names.empty() ? "no name" : join(events.names, ", ")),
-          "the server's name in the ClusterProfile, or its tls-server-name, must be one of these");
+          is_server
+              ? "the server's name in the ClusterProfile, or its tls-server-name, must be one of these"
+              : "the host of the proxy's URL must be one of these");
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return failure(cause::kTlsExpired,
                      "the certificate" + of_subject + " ended at " + events.not_after,
@@ -510,7 +518,7 @@ Error Connection::tls_failure(int reason, bool is_server) const {
     return failed(is_server ? cause : cause::kProxyFailed, std::move(message), std::move(hint));
   };
   if (events.verify_error != X509_V_OK) return certificate_failure(is_server);
-  // TLS 1.2 has no alert of its own for it.
+  // TLS 1.2 has no separate alert for a missing client certificate.
   if (events.alert == kHandshakeFailure && events.wants_client_certificate) {
     return failure(cause::kTlsFailed,
                    peer + " asked for a client certificate, and refused the handshake: alert " +
@@ -525,14 +533,16 @@ Error Connection::tls_failure(int reason, bool is_server) const {
                    "TLS 1.2 or newer is needed");
   }
   if (events.alert == kUnrecognizedName) {
-    return failure(cause::kTlsWrongName, peer + " knows no " + in_quotes(route_.verified.name),
-                   "check the server's name, and tls-server-name");
+    return failure(cause::kTlsWrongName,
+                   peer + " knows no " + in_quotes(host_of(is_server).name),
+                   is_server ? "check the server's name, and tls-server-name"
+                             : "check the host of the proxy's URL");
   }
   if (events.alert >= 0) {
     return failure(cause::kTlsFailed,
                    peer + " refused the handshake: alert " + std::to_string(events.alert));
   }
-  // If the answer came before the check.
+  // The server does not speak TLS, and its reply came before check_speaks_tls() was called.
   if (openssl == SSL_R_WRONG_VERSION_NUMBER || openssl == SSL_R_HTTP_REQUEST ||
       openssl == SSL_R_PACKET_LENGTH_TOO_LONG) {
     return failure(cause::kTlsNoHttps, peer + " answers, but does not speak TLS",
@@ -570,7 +580,7 @@ void Connection::take_peer(SSL& ssl) {
 }
 
 Result<std::string> Connection::handshake() {
-  // With a proxy of https, its handshake was the first of the two.
+  // With an https proxy, TLS was prepared for the handshake with the proxy.
   if (outer_ == nullptr) TRY(prepare_tls());
   ssl_ = TRY(shake_hands(context_, outer_.get(), true));
   active_ = ssl_.get();

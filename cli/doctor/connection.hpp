@@ -2,8 +2,9 @@
 // The connection to a server in separate steps, so that each failure belongs to one step: name,
 // TCP, proxy, TLS, and HTTP/1.1 over them.
 //
-// libcurl, which all other modules use, does these steps in one call, and reports little about the
-// failure of some. TLS and its verification are those of the http module. Failures have a cause.
+// libcurl, which all other modules use, does these steps in one call, and reports few details of
+// some failures. TLS and its verification are those of the http module. An error has a cause
+// (cause.hpp), except for an interruption and a fault of this machine.
 #pragma once
 
 #include <execcred/base/duration.hpp>
@@ -26,7 +27,7 @@
 
 namespace execcred::doctor {
 
-// Where a cluster's requests go.
+// How the server of a cluster is reached.
 struct Route {
   Url server = {};
   Host verified = {};  // tls-server-name, or the server's host
@@ -34,7 +35,7 @@ struct Route {
   TlsSettings tls = {};
   bool is_insecure = false;  // insecure-skip-tls-verify
 
-  // Its name in messages.
+  // HOST:PORT of the server.
   std::string authority() const { return authority_of(server.host, server.port); }
 };
 
@@ -62,30 +63,34 @@ struct SslContextFree {
 
 class Connection {
  public:
-  // `route` must outlive it.
+  // `route` must outlive the connection.
   Connection(const Route& route, Patience patience) : route_(route), patience_(patience) {}
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // In this order. Each fails with its cause, or returns what it found.
+  // The steps, to be called in this order. Each returns a text for the report. A failure has its
+  // cause.
   Result<std::string> resolve();
   Result<std::string> connect();
   Result<std::string> open_tunnel();
   Result<std::string> handshake();
-  // All of them.
+  // Does all steps on a new connection. A name that was resolved before is not resolved again.
   Status open();
 
-  // Starts a step with one time limit for all that follows, until the next step. Before the first,
-  // each of the steps above has its own limit.
+  // Starts one time limit for all following calls, until the next call of start_step(). Before the
+  // first call, each of the steps above has its own limit.
   void start_step() { step_end_ = std::chrono::steady_clock::now() + patience_.limit; }
 
   const PeerFacts& peer() const { return peer_; }
-  // The certificate was verified, and a credential may be sent.
+  // Whether the connection is open and the server's certificate was verified, so that a credential
+  // may be sent.
   bool is_verified() const { return is_open_ && !route_.is_insecure; }
 
-  // If the server has closed the connection meanwhile, the request is sent again on a new one. A
-  // reply of any status is a response; no redirect is followed. `authorization` may only be given
-  // on a verified connection.
+  // Sends a request, and returns the reply, of any status. Redirects are not followed. If the
+  // server has closed a kept connection, the request is sent again on a new one. Fails as open()
+  // does, with unavailable (no reply, the connection was cut), with no_credential (the reply is not
+  // HTTP/1.1, or is too large), or with internal (`authorization` is given, and the server is not
+  // verified).
   Result<HttpResponse> exchange(std::string_view method, std::string_view path,
                                 std::string_view body, const SecretString& authorization);
 
@@ -110,6 +115,8 @@ class Connection {
   Result<SslOwner> shake_hands(SslContextOwner& context, SSL* outer, bool is_server);
   Status check_speaks_tls(TimePoint deadline);
   Error tls_failure(int reason, bool is_server) const;
+  // The host that the certificate of the proxy or the server must name.
+  const Host& host_of(bool is_server) const;
   Error certificate_failure(bool is_server) const;
   Error connect_failure(int problem) const;
   void take_peer(SSL& ssl);
@@ -132,7 +139,7 @@ class Connection {
   std::vector<Address> addresses_;
   FileDescriptor socket_;
   std::unique_ptr<Tls> tls_;
-  // The outer ones are with a proxy of https.
+  // The outer ones are for the connection to an https proxy.
   SslContextOwner outer_context_;
   SslOwner outer_;
   SslContextOwner context_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command: what it examines, what it writes, and how it ends.
+// execcred doctor: what it examines, what it writes, and its exit codes.
 #include "plugin_under_test.hpp"
 #include "rig.hpp"
 
@@ -34,7 +34,7 @@ bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-// As many ClusterProfiles of the scene's kind.
+// A list of `count` ClusterProfiles, which are like that of the scene.
 std::string many(const Scene& scene, std::size_t count) {
   const nlohmann::json one = nlohmann::json::parse(scene.profile_text());
   nlohmann::json list = {
@@ -87,7 +87,7 @@ TEST_CASE("doctor: the text has a line for each step, and no secret") {
   CHECK_FALSE(has(outcome.output + outcome.error_output, scene.token));
 }
 
-TEST_CASE("doctor: the token goes to the verified server alone, and is not sent without") {
+TEST_CASE("doctor: the token is sent only to the verified server") {
   Scene scene;
   const FakeApi thief(scene.token);
   scene.api->answer([&thief](const ApiRequest&) -> ApiReply {
@@ -104,7 +104,7 @@ TEST_CASE("doctor: the token goes to the verified server alone, and is not sent 
   for (const ApiRequest& request : insecure.api->requests()) CHECK(request.token.empty());
 }
 
-TEST_CASE("doctor: --no-request makes none") {
+TEST_CASE("doctor: --no-request sends no request") {
   const Scene scene;
   const Outcome outcome = scene.run({"--no-request", "-o", "json"});
   const Found found = read_found(outcome.output);
@@ -115,7 +115,7 @@ TEST_CASE("doctor: --no-request makes none") {
   CHECK(scene.api->requests().empty());
 }
 
-TEST_CASE("doctor: what the server takes is no failure, whatever this side thinks of it") {
+TEST_CASE("doctor: a credential that the server accepts is no failure, even if it looks expired") {
   Scene scene;
   const std::string old = jwt_for(-3600);
   scene.sandbox.write("answer",
@@ -134,7 +134,7 @@ TEST_CASE("doctor: what the server takes is no failure, whatever this side think
   CHECK(found.steps.at("credential") == "warn");
 }
 
-TEST_CASE("doctor: a client certificate is shown on the connection that asks with it") {
+TEST_CASE("doctor: a client certificate is presented to the server, and its key is not shown") {
   Scene scene;
   const execcred::test::Identity ca = execcred::test::make_ca("client CA");
   const execcred::test::Identity jane =
@@ -155,7 +155,7 @@ TEST_CASE("doctor: a client certificate is shown on the connection that asks wit
   CHECK_FALSE(has(outcome.output, "PRIVATE KEY"));
 }
 
-TEST_CASE("doctor: a proxy is gone through") {
+TEST_CASE("doctor: requests go through the proxy, whose password is not shown") {
   Scene scene;
   const std::uint16_t port = scene.api->port();
   std::mutex mutex;
@@ -182,7 +182,7 @@ TEST_CASE("doctor: a proxy is gone through") {
   CHECK_FALSE(has(outcome.output, "word@"));
 }
 
-TEST_CASE("doctor: before 1.28 the user is not known, and an anonymous answer is no success") {
+TEST_CASE("doctor: before Kubernetes 1.28, no user is known, an anonymous answer is no success") {
   const Scene scene;
   const auto old = [](bool is_open) {
     return [is_open](const ApiRequest& request) -> ApiReply {
@@ -202,7 +202,7 @@ TEST_CASE("doctor: before 1.28 the user is not known, and an anonymous answer is
   CHECK(read_found(scene.run({"-o", "json"}).output).cause == "anonymous");
 }
 
-TEST_CASE("doctor: 403 that names the user is an identity") {
+TEST_CASE("doctor: a 403 that names the user is an identity") {
   const Scene scene;
   scene.api->answer([](const ApiRequest& request) -> ApiReply {
     if (request.token.empty()) return {.status = 0};
@@ -213,7 +213,7 @@ TEST_CASE("doctor: 403 that names the user is an identity") {
   CHECK(found.user == "mary");
 }
 
-TEST_CASE("doctor: what others say is shown without escapes, tokens and an end") {
+TEST_CASE("doctor: a program's messages are shown without escapes and tokens, and are cut") {
   Scene scene;
   scene.command = scene.sandbox.script(
       "x", "printf '\\033[31mred " + scene.token + " %05000d\\n' 1 >&2; exit 1");
@@ -241,7 +241,7 @@ TEST_CASE("doctor: many clusters are a table, failures first, with a summary") {
   CHECK(outcome.error_output.empty());
 }
 
-TEST_CASE("doctor: a failure that stays goes before one that may pass, and that before a warning") {
+TEST_CASE("doctor: permanent failures come before temporary ones, and these before warnings") {
   Scene scene;
   nlohmann::json list = nlohmann::json::parse(many(scene, 3));
   list["items"][0]["status"]["conditions"] = nlohmann::json::array();
@@ -273,7 +273,7 @@ TEST_CASE("doctor: a failure that stays goes before one that may pass, and that 
   CHECK(scene.run().exit_code == 0);
 }
 
-TEST_CASE("doctor: a thousand clusters are all there, in the source's order") {
+TEST_CASE("doctor: a thousand clusters are all in the output, in the order of the source") {
   Scene scene;
   scene.profile = many(scene, 1000);
   const Outcome outcome = scene.run({"-o", "json", "--parallel=32", "--no-request"});
@@ -286,7 +286,7 @@ TEST_CASE("doctor: a thousand clusters are all there, in the source's order") {
   }
 }
 
-TEST_CASE("doctor: a document with a name is an item, and one without is told on stderr") {
+TEST_CASE("doctor: an invalid document with a name is an item, one without is an error on stderr") {
   Scene scene;
   scene.profile =
       scene.profile_text() +
@@ -300,7 +300,7 @@ TEST_CASE("doctor: a document with a name is an item, and one without is told on
   CHECK(has(outcome.error_output, "metadata"));
 }
 
-TEST_CASE("doctor: a name that can be none is an item, and is shown without its escapes") {
+TEST_CASE("doctor: a ClusterProfile with an invalid name is an item, shown without its escapes") {
   Scene scene;
   scene.profile = R"({"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile",)"
                   R"("metadata":{"namespace":"fleet","name":"Bad_\u001b[31m\u0085Name"}})";
@@ -318,7 +318,7 @@ TEST_CASE("doctor: a name that can be none is an item, and is shown without its 
   CHECK(read_found(scene.run({"-o", "json"}).output).cause == "profile-invalid");
 }
 
-TEST_CASE("doctor: a clock that is ahead here is not why the server refuses") {
+TEST_CASE("doctor: an expired token is the cause only if the server's clock agrees") {
   Scene scene;
   const std::string ended = jwt_for(-3600);
   scene.sandbox.write("answer",
@@ -344,7 +344,7 @@ TEST_CASE("doctor: a clock that is ahead here is not why the server refuses") {
   CHECK(shared.steps.at("credential") == "fail");
 }
 
-TEST_CASE("doctor: every denial of --can is shown, and is worse than a server that fails") {
+TEST_CASE("doctor: every denial of --can is shown, and is worse than a server error") {
   const Scene scene;
   scene.api->answer([](const ApiRequest& request) -> ApiReply {
     const bool is_nodes = request.body.find("\"nodes\"") != std::string::npos;
@@ -363,7 +363,7 @@ TEST_CASE("doctor: every denial of --can is shown, and is worse than a server th
   CHECK(scene.run({"--can=get/nodes"}).exit_code == 3);
 }
 
-TEST_CASE("doctor: before 1.28 a server that is too busy for the question proves nothing") {
+TEST_CASE("doctor: before Kubernetes 1.28, a server that is too busy for a check is a failure") {
   const Scene scene;
   for (const int status : {429, 503}) {
     scene.api->answer([status](const ApiRequest& request) -> ApiReply {
@@ -381,11 +381,11 @@ TEST_CASE("doctor: before 1.28 a server that is too busy for the question proves
   }
 }
 
-TEST_CASE("doctor: --timeout bounds the whole step, also of a server that answers each bit late") {
+TEST_CASE("doctor: --timeout limits the whole step, even if each single reply is in time") {
   Scene scene;
   scene.arguments = {"--timeout=600ms"};
   scene.serve({.converse = [](execcred::test::Stream& stream) {
-    // Each reply alone is there within the limit, and ends its connection.
+    // Each single reply comes within the limit, and closes its connection.
     stream.read_request();
     std::this_thread::sleep_for(std::chrono::milliseconds(400));
     stream.write("HTTP/1.1 404 X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
@@ -398,7 +398,7 @@ TEST_CASE("doctor: --timeout bounds the whole step, also of a server that answer
   CHECK(std::chrono::steady_clock::now() - start < blackbox::kPatience);
 }
 
-TEST_CASE("doctor: its own input that cannot be used is 2") {
+TEST_CASE("doctor: unusable options and input files end it with 2") {
   Scene scene;
   CHECK_REFUSAL(run_doctor({}), 2, "neither -m with ClusterProfiles nor --kubeconfig alone");
   CHECK_REFUSAL(run_doctor({"-m", "/none", "-f", "/none"}), 2, "cannot read '/none': No such file");
@@ -417,7 +417,7 @@ TEST_CASE("doctor: its own input that cannot be used is 2") {
   CHECK_REFUSAL(scene.run(), 2, "providers is missing");
 }
 
-TEST_CASE("doctor: a kubeconfig's token, certificate and plugin") {
+TEST_CASE("doctor: a kubeconfig's token, token file, plugin and contexts") {
   const Scene scene;
   const auto examine = [&scene](std::string_view user, std::vector<std::string> more = {}) {
     const std::string path = scene.sandbox.write("config", kubeconfig(scene, user, "one"), 0600);
@@ -435,7 +435,7 @@ TEST_CASE("doctor: a kubeconfig's token, certificate and plugin") {
   CHECK(read_found(examine(R"({"token":")" + scene.token + "\"}", {"--warn-before=1m"}).output)
             .cause.empty());
 
-  // A credential in a file beside it may be renewed.
+  // A credential in a file may be renewed, so that its end is no warning.
   const Outcome file = examine(R"({"tokenFile":"token"})", {"--warn-before=2h"});
   CHECK(read_found(file.output).steps.at("credential") == "ok");
   CHECK(read_found(examine(R"({"tokenFile":"none"})").output).cause == "source-missing");
@@ -472,7 +472,7 @@ TEST_CASE("doctor: a kubeconfig's token, certificate and plugin") {
   CHECK_REFUSAL(run_doctor({"--kubeconfig", none}), 2, "current-context");
 }
 
-TEST_CASE("doctor: metrics") {
+TEST_CASE("doctor: -o prometheus writes metrics") {
   Scene scene;
   nlohmann::json list = nlohmann::json::parse(many(scene, 2));
   list["items"][1]["status"] = nlohmann::json::object();
@@ -506,7 +506,7 @@ TEST_CASE(
   CHECK(has(scene.run({"--output-file", "-"}).output, "result: ok"));
 }
 
-TEST_CASE("doctor: --output-file that is no file is refused before anything is examined") {
+TEST_CASE("doctor: an --output-file that is no regular file is refused before any connection") {
   const Scene scene;
   const std::string folder = scene.sandbox.at("folder");
   fs::create_directory(folder);
@@ -521,7 +521,7 @@ TEST_CASE("doctor: --output-file that is no file is refused before anything is e
   CHECK(scene.api->connections() == 0);
 }
 
-TEST_CASE("doctor: the page loads nothing, and shows what others wrote as text") {
+TEST_CASE("doctor: the page loads nothing, and shows a program's messages as text") {
   Scene scene;
   scene.command = scene.sandbox.script("x", "echo '<script>alert(1)</script>&' >&2; exit 1");
   scene.args = {};
@@ -533,7 +533,7 @@ TEST_CASE("doctor: the page loads nothing, and shows what others wrote as text")
   CHECK_FALSE(has(page, "href="));
 }
 
-TEST_CASE("doctor: a report's folder is gone afterwards") {
+TEST_CASE("doctor: the temporary folder of a plugin's report is removed") {
   Scene scene;
   const std::string temporary = scene.sandbox.at("tmp");
   fs::create_directory(temporary);
@@ -543,8 +543,8 @@ TEST_CASE("doctor: a report's folder is gone afterwards") {
   CHECK(fs::is_empty(temporary));
 }
 
-// Each is made by a program whose name is that of a plugin of ours.
-TEST_CASE("doctor: a report is believed that is a file of this user alone, and nothing else") {
+// Each report is made by a program whose name is like that of an execcred plugin.
+TEST_CASE("doctor: a plugin's report counts only if it is a regular file that is private") {
   Scene scene;
   const std::string temporary = scene.sandbox.at("tmp");
   fs::create_directory(temporary);
@@ -596,7 +596,7 @@ TEST_CASE("doctor: the cluster's CA may be one of a thousand") {
 
 // ThreadSanitizer's vfork copies memory, so the child cannot report why it did not start.
 #ifndef __SANITIZE_THREAD__
-  // A variable of the environment does not hold them, so no client could start the plugin.
+  // They do not fit into an environment variable, so no client could start the plugin.
   scene.more_of_exec = provided;
   scene.ca = others + scene.api->ca_pem();
   const Outcome text = scene.run();
@@ -608,7 +608,22 @@ TEST_CASE("doctor: the cluster's CA may be one of a thousand") {
 #endif
 }
 
-TEST_CASE("doctor: what a server says is shown without its escapes") {
+TEST_CASE("doctor: the error about the certificate of a proxy names the host of the proxy") {
+  Scene scene;
+  Scene proxy;
+  proxy.serve({.server = {.alternative_names = "DNS:other.example.com"}});
+  scene.ca = scene.api->ca_pem() + proxy.api->ca_pem();
+  scene.server = "https://api.example.com:6443";
+  scene.more_of_cluster = R"(,"proxy-url":")" + proxy.server + R"(")";
+  const Outcome outcome = scene.run({"-o", "json"});
+  CAPTURE(outcome.output);
+  const Found found = read_found(outcome.output);
+  CHECK(found.cause == "proxy-failed");
+  CHECK(has(found.messages.at("proxy"), "is not for '127.0.0.1' but for other.example.com"));
+  CHECK(has(scene.run().output, "the host of the proxy's URL must be one of these"));
+}
+
+TEST_CASE("doctor: a server's texts are shown without escapes") {
   const Scene scene;
   constexpr const char* kSaid = "ja\x1b[31mne\xc2\x9b<i>";
   for (const bool is_known : {true, false}) {
@@ -629,7 +644,7 @@ TEST_CASE("doctor: what a server says is shown without its escapes") {
   }
 }
 
-TEST_CASE("doctor: Ctrl-C gives what is known, whole, and leaves no child") {
+TEST_CASE("doctor: Ctrl-C prints the results so far as a whole document, and leaves no child") {
   Scene scene;
   const std::string pids = scene.sandbox.at("pids");
   scene.command = scene.sandbox.script("x", "echo $$ >> " + pids + "; sleep 60 & wait");
