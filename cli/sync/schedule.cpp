@@ -15,7 +15,7 @@ constexpr Duration kWithoutEnd = std::chrono::minutes(10);
 constexpr Duration kFirstPause = std::chrono::seconds(2);
 constexpr Duration kLongestPause = std::chrono::minutes(5);
 
-// From 0 to 1, evenly.
+// A number from 0 to 1 that depends on the name, evenly distributed.
 double place_of(std::string_view cluster) {
   const Sha256Digest digest = sha256(cluster);
   const unsigned number = digest[0] * 256U + digest[1];
@@ -42,9 +42,9 @@ TimePoint next_question(std::optional<std::chrono::sys_seconds> expires, TimePoi
 
 TimePoint next_attempt(std::size_t failures, std::optional<std::chrono::sys_seconds> expires,
                        TimePoint now) {
-  constexpr std::size_t kMostDoublings = 8;
+  constexpr std::size_t kMostDoublings = 8;  // 512 s
   Duration pause = kFirstPause;
-  for (std::size_t i = 1; i < std::min(failures, kMostDoublings); ++i) pause *= 2;
+  for (std::size_t i = 1; i < failures && i <= kMostDoublings; ++i) pause *= 2;
   pause = jittered(std::min(pause, kLongestPause));
   if (expires && *expires > now) {
     pause = std::min(pause, std::max<Duration>((*expires - now) / 4, kShortest));

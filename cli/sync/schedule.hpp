@@ -16,31 +16,35 @@ struct RenewalRules {
   double share = 2.0 / 3;  // of the lifetime
 };
 
-// A credential from the plugin's answer to its end.
+// The lifetime of a credential, from the plugin's answer to its end.
 struct Lifetime {
   std::chrono::sys_seconds issued = {};
   std::optional<std::chrono::sys_seconds> expires = std::nullopt;
 };
 
-// Up to a tenth of the share earlier or later, by the cluster's name, so that clusters that started
-// together are renewed at different times, each always at the same share.
+// When the credential is renewed: after the share of its lifetime, up to a tenth of the share
+// earlier or later. The difference depends on the cluster's name. So clusters that started together
+// are renewed at different times, and each one always at the same share. A credential without an
+// end is renewed after about ten minutes.
 TimePoint renewal_of(const Lifetime& lifetime, const RenewalRules& rules, std::string_view cluster);
 
-// After the plugin gave the same credential again: at half of what remains.
+// When to run the plugin again after it gave the same credential again: after half of the time that
+// remains, or after ten minutes if the credential has no end.
 TimePoint next_question(std::optional<std::chrono::sys_seconds> expires, TimePoint now);
 
-// After `failures` failures in a row, at least one: longer each time, up to five minutes; sooner if
-// the existing credential ends.
+// When to run the plugin again after `failures` failures in a row, at least one. The pause is
+// random, and its limit is doubled for each failure, from 2 s to 5 min. It is at most a quarter of
+// the time until the end of the existing credential, but at least one second.
 TimePoint next_attempt(std::size_t failures, std::optional<std::chrono::sys_seconds> expires,
                        TimePoint now);
 
-// Limits how many renewals may begin, so that many due ones are no burst: 2.5 times the mean, after
-// the first 32.
+// Limits how many renewals may begin, so that many due ones are no burst. 32 may begin at once;
+// after that, the rate is at most 2.5 times the mean.
 class RenewalPace {
  public:
-  // `mean` is the number of renewals in a second that the lifetimes make necessary.
+  // `mean` is the number of renewals per second that the lifetimes require.
   void set_mean(double mean) { mean_ = mean; }
-  // Whether one may begin now; then it counts.
+  // Whether a renewal may begin now. If so, it is counted.
   bool begin(TimePoint now);
 
  private:
