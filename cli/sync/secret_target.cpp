@@ -18,7 +18,8 @@ namespace {
 using json::Object;
 using json::Value;
 
-// Each is a read and a change that conflicted with another writer, or a lost reply.
+// An attempt is a read and a change. It is repeated after a conflict with another writer, or after
+// a lost reply.
 constexpr int kMostAttempts = 6;
 
 Texts texts_of(const Value& object, std::string_view field) {
@@ -134,7 +135,8 @@ Error foreign(const std::optional<Mark>& mark) {
                .cause = cause::kTargetForeign};
 }
 
-// The hub's cause is for readers of the hub.
+// Gives the error the cause of a target. The causes of the hub's errors are about reading from the
+// hub.
 Error of_target(Error error) {
   const bool is_unavailable = error.kind == Error::Kind::unavailable;
   error.cause = is_unavailable ? cause::kTargetUnavailable : cause::kTargetRefused;
@@ -167,7 +169,7 @@ Attempt settled(const ChangeOutcome& outcome, ChangeOutcome::Kind also_done) {
   return of_target(outcome.error);
 }
 
-// The Secret as it is read, wiped at the end.
+// A Secret as JSON, which is wiped at the end.
 class SecretObject {
  public:
   explicit SecretObject(Value value) : value_(std::move(value)) {}
@@ -187,10 +189,11 @@ Attempt remove_object(HubSecrets& secrets, const Held& held, const Value& object
   return settled(outcome, ChangeOutcome::Kind::absent);
 }
 
-// Of a Secret as it is now; nullopt where there is none.
+// Changes a Secret. Gets the Secret as it is now; nullopt if there is none.
 using Change = std::function<Attempt(HubSecrets&, std::optional<Value>&)>;
 
-// What is known of a Secret already, if anything: whether there is one, and which.
+// What is known of a Secret before it is read: nullopt if nothing is known; else the Secret, or
+// nullopt if there is none.
 using Known = std::optional<std::optional<Value>>;
 
 Result<Wrote> settle(HubClients& clients, Duration timeout, const Held& held, Known known,
@@ -202,9 +205,10 @@ Result<Wrote> settle(HubClients& clients, Duration timeout, const Held& held, Kn
                                                  : secrets.get(held.name_space, held.name);
       known.reset();
       if (!found) return of_target(found.error());
-      const std::optional<Wrote> wrote = TRY(change(secrets, *found));
+      const Attempt wrote = change(secrets, *found);
       if (*found) json::wipe(**found);
-      if (wrote) return *wrote;
+      if (!wrote) return wrote.error();
+      if (*wrote) return **wrote;
     }
     return never_settled();
   });
@@ -244,7 +248,7 @@ class SecretStore::Seen {
     const std::lock_guard lock(mutex_);
     copies_.clear();
   }
-  // That there is one.
+  // Stores that there is a Secret, which must be read before it is changed.
   void note(const Held& held) {
     const std::lock_guard lock(mutex_);
     copies_[held.place] = {};
@@ -257,13 +261,13 @@ class SecretStore::Seen {
     Copy seen{.version = std::string(metadata_text(object, "resourceVersion")),
               .data = digest_of(form)};
     erase_member(object, "data");
-    // Of one that names none, the hub keeps those that it has.
+    // If an object has no managedFields, the hub keeps those that it has.
     erase_member(metadata_of(object), "managedFields");
     seen.text = json::to_text(object);
     const std::lock_guard lock(mutex_);
     copies_[held.place] = std::move(seen);
   }
-  // nullopt where none was seen.
+  // nullopt if no Secret was seen at this place.
   std::optional<Copy> find(const Held& held) const {
     const std::lock_guard lock(mutex_);
     const auto found = copies_.find(held.place);
@@ -392,7 +396,7 @@ Result<Wrote> SecretStore::write(const Held& held, const SecretForm& form,
     return written(secrets.replace(held.name_space, held.name, *found));
   };
   const std::optional<Seen::Copy> seen = seen_->find(held);
-  // Where none was seen, a POST finds out.
+  // If no Secret was seen, a POST finds out whether there is one.
   Known known;
   if (!seen) known.emplace();
   if (seen && !seen->text.empty()) {
@@ -402,7 +406,8 @@ Result<Wrote> SecretStore::write(const Held& held, const SecretForm& form,
     if (is_same && seen->data == digest_of(form) && is_at(held, seen->version)) {
       return Wrote::unchanged;
     }
-    // Another may have changed the data, which is not there to be compared.
+    // If the mark is the same, the Secret is read: another writer may have changed the data, and
+    // the copy has no data to compare.
     if (!is_same) known.emplace(std::move(object));
   }
   seen_->note(held);
@@ -440,7 +445,8 @@ Result<Wrote> SecretStore::remove(const Held& held, const MayWrite& may_write) {
 }
 
 Result<Held> SecretTarget::place_of(const Mark& mark) {
-  // Two formats may have had the same name, one after the other.
+  // The format is part of the digest, because two formats may have had the same name, one after the
+  // other.
   Mark of_format = mark;
   of_format.digest += ":" + std::string(name_of(format_));
   return store_.place_of(TRY(names_.name_of(format_, mark.name_space, mark.name)), of_format);
