@@ -46,6 +46,7 @@ Result<Credential> CacheRun::get() {
   if (is_asked_again && is_suspect(*entry, read_failure(), now(), options_.times)) {
     return replace_suspect(*std::move(entry));
   }
+  note_delivery(run_.notes, entry->identity, true);
   debug("a credential " + in_seconds(age_of(*entry, now())) + " old");
   return std::move(entry->credential);
 }
@@ -166,8 +167,8 @@ Result<FreshCredential> CacheRun::call(bool is_locked, Need need, Failure& remem
   CallContext call = run_;
   call.may_retry = false;
   call.is_needed = need == Need::nothing_else;
-  // The others wait for three quarters of their time, and must get a failure before that; and a
-  // valid entry must be given out if the request fails.
+  // Other processes wait for three quarters of their time, and must get a failure before that. If
+  // there is a valid entry, time must remain to return it if the request fails.
   const bool ends_sooner = is_locked || need == Need::something_fresher;
   if (ends_sooner && call.deadline != steady_clock::time_point::max()) {
     call.deadline = steady_clock::now() + time_left() / 3 * 2;
@@ -216,7 +217,8 @@ CachedCredential CacheRun::store(FreshCredential fresh, Duration reask_after,
     return entry;
   }
   entry.id = checksum_of(text.reveal());
-  // Without the lock this could remove a newer one, and an older one has no effect anyway.
+  // Without the lock, this could remove a newer failure; a failure older than the entry has no
+  // effect anyway.
   if (is_locked) directory_.remove(name_ + std::string(kFailureEnding));
   tidy_cache(directory_, name_, entry.id, now());
   return entry;

@@ -15,7 +15,7 @@ using test::check_fails;
 using test::down;
 using test::refused;
 
-TEST_CASE("get: the second answer comes from the cache, with the first's end") {
+TEST_CASE("get: the second answer comes from the cache, with the expiry of the first") {
   CacheFixture cache;
   const TimePoint end = cache.clock.time + 1h;
   CHECK(cache.token() == "token-1");
@@ -27,7 +27,18 @@ TEST_CASE("get: the second answer comes from the cache, with the first's end") {
   CHECK(cache.provider.calls == 1);
 }
 
-TEST_CASE("get: without an end, a credential is kept for ten minutes") {
+TEST_CASE("get: a run's notes say whose credential it is, and whether it was cached") {
+  CacheFixture cache;
+  for (const bool is_cached : {false, true}) {
+    RunNotes notes;
+    cache.run.notes = &notes;
+    REQUIRE(cache.get());
+    CHECK(notes.identity == "controller");
+    CHECK(notes.is_cached == is_cached);
+  }
+}
+
+TEST_CASE("get: a credential without an expiry is kept for ten minutes") {
   CacheFixture cache;
   const CredentialCache kept(cache.options, cache.run);
   int calls = 0;
@@ -46,7 +57,7 @@ TEST_CASE("get: without an end, a credential is kept for ten minutes") {
   CHECK(calls == 2);
 }
 
-TEST_CASE("get: a credential is believed for a day at most, and not kept once it has ended") {
+TEST_CASE("get: a credential is kept for a day at most, and an expired one is not kept") {
   CacheFixture cache;
   cache.provider.lifetime = 1000h;
   CHECK(cache.token() == "token-1");
@@ -60,7 +71,7 @@ TEST_CASE("get: a credential is believed for a day at most, and not kept once it
   CHECK(cache.token() == "token-3");
 }
 
-TEST_CASE("get: in the refresh window the provider is asked, before it the entry is served") {
+TEST_CASE("get: an entry is served before the refresh window, and refreshed within it") {
   CacheFixture cache;
   CHECK(cache.token() == "token-1");
   cache.clock.time += 54min;
@@ -71,7 +82,7 @@ TEST_CASE("get: in the refresh window the provider is asked, before it the entry
   CHECK(cache.token() == "token-2");
 }
 
-TEST_CASE("get: --refresh-before moves the window") {
+TEST_CASE("get: --refresh-before sets the refresh window") {
   CacheFixture cache;
   cache.options.refresh_before = 30min;
   CHECK(cache.token() == "token-1");
@@ -121,7 +132,7 @@ TEST_CASE("get: a permanent error is remembered for ten seconds, with its hint a
   CHECK(cache.token() == "token-2");
 }
 
-TEST_CASE("get: a failure of our own making is not remembered") {
+TEST_CASE("get: internal, configuration and local errors are not remembered") {
   CacheFixture cache;
   cache.provider.error = Error{.kind = Error::Kind::internal, .message = "a defect"};
   CHECK(cache.token() == "a defect");
@@ -136,7 +147,7 @@ TEST_CASE("get: a failure of our own making is not remembered") {
   CHECK(cache.token() == "token-5");
 }
 
-TEST_CASE("get: what this machine lacks is not remembered, and not asked for again by the run") {
+TEST_CASE("get: a temporary local error is not remembered, and not retried by the run") {
   CacheFixture cache;
   cache.provider.error = down(true);
   cache.provider.error->is_local = true;
@@ -148,7 +159,7 @@ TEST_CASE("get: what this machine lacks is not remembered, and not asked for aga
   CHECK(cache.paused == 0s);
 }
 
-TEST_CASE("get: after a spent token the run makes no second call, and neither do those who wait") {
+TEST_CASE("get: after a spent token neither this run nor the next one calls again") {
   CacheFixture cache;
   cache.provider.error = down(true);
   cache.provider.is_spent = true;
@@ -161,11 +172,11 @@ TEST_CASE("get: after a spent token the run makes no second call, and neither do
   CHECK(cache.token() == "token-2");
 }
 
-TEST_CASE("get: a run that retries waits for the provider's window, and no longer than it may") {
+TEST_CASE("get: a run that retries waits for the end of the window, within its limit") {
   CacheFixture cache;
   cache.provider.error = down(true);
   check_fails(cache.get(), Error::Kind::unavailable, "the provider is down");
-  // At once, and when 2 s had passed; the next window, of 4 s, is too long to wait for.
+  // One call at once and one after 2 s. The next window, of 4 s, is too long to wait for.
   CHECK(cache.provider.calls == 2);
   CHECK(cache.paused == 2s);
   check_fails(cache.get(), Error::Kind::unavailable, "remembering this from another run, for 4s");
@@ -176,7 +187,7 @@ TEST_CASE("get: a run that retries waits for the provider's window, and no longe
   CHECK(cache.paused == 4s);
 }
 
-TEST_CASE("get: Retry-After is honoured by all") {
+TEST_CASE("get: Retry-After holds for the next runs too") {
   CacheFixture cache;
   cache.provider.error = down(true);
   cache.provider.retry_after = 30s;
@@ -189,7 +200,7 @@ TEST_CASE("get: Retry-After is honoured by all") {
   CHECK(cache.token() == "token-2");
 }
 
-TEST_CASE("get: success forgets the failures before it") {
+TEST_CASE("get: a success removes the remembered failure") {
   CacheFixture cache;
   cache.provider.error = down();
   CHECK(cache.token() == "the provider is down");
@@ -199,7 +210,7 @@ TEST_CASE("get: success forgets the failures before it") {
   CHECK_FALSE(std::filesystem::exists(cache.file(".failure")));
 }
 
-TEST_CASE("get: the call is to end before those who wait give up, and is tried once") {
+TEST_CASE("get: with the cache, a call has a shorter deadline and one attempt") {
   CacheFixture cache;
   const auto start = std::chrono::steady_clock::now();
   cache.run.deadline = start + 9s;
@@ -229,12 +240,12 @@ TEST_CASE("get: a lock that is never given back costs its deadline, once") {
   CHECK(cache.token() == "token-1");
   CHECK(cache.paused == paused);
 
-  // In the window no process waits.
+  // In the refresh window no process waits.
   cache.clock.time += 55min;
   CHECK(cache.token() == "token-1");
   CHECK(cache.paused == paused);
 
-  // A failure is shared without the lock as well.
+  // A failure is shared also without the lock.
   cache.clock.time += 5min;
   cache.provider.error = refused();
   CHECK(cache.token() == "invalid_grant");
@@ -255,7 +266,7 @@ TEST_CASE("get: the wait for a lock is bounded by the run's own deadline") {
   CHECK(cache.token(test::sample_key("https://other.example.com")) == "token-2");
 }
 
-TEST_CASE("get: with the clock ten years off, only what is good is served") {
+TEST_CASE("get: with the clock ten years off, only a valid credential is served") {
   for (const Duration jump : {Duration(87'660h), Duration(-87'660h)}) {
     CAPTURE(jump.count());
     CacheFixture cache;
