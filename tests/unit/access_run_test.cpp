@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running what was resolved, with shell scripts for plugins.
+// Running a resolved plugin. The plugins are shell scripts.
 #include "expect.hpp"
 #include "temp_dir.hpp"
 
@@ -21,7 +21,7 @@ using test::write_file;
 
 constexpr Duration kPatience = 60s;
 
-// An answer as a plugin prints it, from within a shell script.
+// A shell command that prints an answer as a plugin does.
 std::string print(const std::string& status, std::string_view version = "v1") {
   return R"(printf '%s\n' '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/)" +
          std::string(version) + R"(","status":)" + status + "}'\n";
@@ -51,7 +51,7 @@ class Plugin {
   std::filesystem::path path_;
 };
 
-TEST_CASE("get_credential: gives what the plugin printed") {
+TEST_CASE("get_credential: returns the credential that the plugin printed") {
   const Plugin token(print(R"({"token":"t","expirationTimestamp":"2200-01-01T00:00:00Z"})"));
   Result<Credential> credential = token.run();
   REQUIRE(credential);
@@ -103,8 +103,8 @@ TEST_CASE("get_credential: the plugin gets its arguments and the client's docume
 }
 
 TEST_CASE(
-    "get_credential: the caller's variables, then the mapping's, then the document; last wins") {
-  // From what the program was started with: a shell shows no name twice.
+    "get_credential: the caller's variables, then the mapping's, then the document, last wins") {
+  // Reads the environment of the process start, because a shell removes duplicate names.
   const Plugin plugin(
       R"sh(given=$(tr '\0\n' '\n ' </proc/$$/environ | grep -v '^PATH=' | cut -c 1-30 | tr '\n' ,)
 printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"%s"}}' \
@@ -122,7 +122,7 @@ printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
         "KUBERNETES_EXEC_INFO={kind:,");
 }
 
-TEST_CASE("get_credential: the exit code becomes the error's kind, for any plugin") {
+TEST_CASE("get_credential: the exit code determines the kind of error, for any plugin") {
   struct Case {
     int code;
     Error::Kind kind;
@@ -144,7 +144,7 @@ TEST_CASE("get_credential: the exit code becomes the error's kind, for any plugi
   }
 }
 
-TEST_CASE("get_credential: the context of an execcred plugin is passed on, with its hint") {
+TEST_CASE("get_credential: the context and the hint of an execcred plugin's error are passed on") {
   const Plugin plugin(
       "printf '%s\\n' 'execcred-x: error: cannot read it' '  while trying' '  hint: do better' "
       ">&2\n"
@@ -158,20 +158,20 @@ TEST_CASE("get_credential: the context of an execcred plugin is passed on, with 
   CHECK(credential.error().context.front() == "trying");
 }
 
-TEST_CASE("get_credential: of another plugin's error output, the first line is told") {
+TEST_CASE("get_credential: the first line of another plugin's error output is shown") {
   const Plugin plugin("printf 'cannot log in\\nusage: many lines\\n' >&2; exit 1");
   const Result<Credential> credential = plugin.run();
   check_fails(credential, Error::Kind::no_credential, "exit code 1: cannot log in");
   CHECK_FALSE(test::contains(credential.error().message, "usage"));
 }
 
-TEST_CASE("get_credential: a plugin that a signal ended gave no credential") {
+TEST_CASE("get_credential: a plugin that a signal ended is reported as unavailable") {
   const Plugin plugin(print(R"({"token":"s3cret"})") + "kill -KILL $$");
   const Result<Credential> credential = plugin.run();
   check_fails(credential, Error::Kind::unavailable, "signal 9");
 }
 
-TEST_CASE("get_credential: what cannot be started has the mapping's install hint") {
+TEST_CASE("get_credential: the error of a plugin that cannot be started has a fitting hint") {
   const Plugin plugin("");
   Access access = plugin.access();
   access.exec.command = plugin.path() + "-missing";
@@ -183,7 +183,7 @@ TEST_CASE("get_credential: what cannot be started has the mapping's install hint
   check_fails(plugin.run(access), Error::Kind::configuration, "CA data");
 }
 
-TEST_CASE("get_credential: an answer that client-go would refuse is none") {
+TEST_CASE("get_credential: an answer that client-go would refuse is an error") {
   for (const std::string& script :
        {std::string("exit 0"), std::string("echo token"), print("{}"), print("null"),
         print(R"({"token":""})"), print(R"({"clientKeyData":"K"})"),
@@ -200,18 +200,18 @@ TEST_CASE("get_credential: an answer that client-go would refuse is none") {
   CHECK(beta.run(access));
 }
 
-TEST_CASE("get_credential: a credential that is over is none") {
+TEST_CASE("get_credential: an expired credential is an error") {
   const Plugin plugin(print(R"({"token":"t","expirationTimestamp":"2001-01-01T00:00:00Z"})"));
   check_fails(plugin.run(), Error::Kind::no_credential, "expirationTimestamp");
 }
 
-TEST_CASE("get_credential: a plugin that hangs is unavailable, at the limit") {
+TEST_CASE("get_credential: a plugin that hangs is reported as unavailable at the limit") {
   const Plugin plugin("exec sleep 1000");
   check_fails(get_credential(plugin.access(), Environment({"PATH=/usr/bin:/bin"}), 50ms),
               Error::Kind::unavailable, "still running after 50ms");
 }
 
-TEST_CASE("get_credential: who asks for it gets the plugin's error output, and its end") {
+TEST_CASE("get_credential: callbacks get the plugin's error output and how it ended") {
   const Plugin plugin("printf 'one\\033\\ntwo' >&2; exit 3");
   std::string said;
   int code = 0;

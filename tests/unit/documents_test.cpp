@@ -28,7 +28,7 @@ void check_refused(std::string_view text, std::string_view part) {
   CHECK(documents.error().message.find(part) != std::string::npos);
 }
 
-TEST_CASE("parse_documents: JSON, one or many, with or without --- between them") {
+TEST_CASE("parse_documents: one or more JSON documents, with or without --- between them") {
   check_reads(R"({"a":1})", {R"({"a":1})"});
   check_reads("\n {\"a\":1}\n{\"b\":\"}\\\"{\"}\n", {R"({"a":1})", R"({"b":"}\"{"})"});
   check_reads("{}{}{\"a\":{}}", {"{}", "{}", R"({"a":{}})"});
@@ -38,7 +38,7 @@ TEST_CASE("parse_documents: JSON, one or many, with or without --- between them"
   check_reads(R"({"a":"\ud83d\ude00"})", {"{\"a\":\"\U0001f600\"}"});
 }
 
-TEST_CASE("parse_documents: YAML, one or many, flow style too") {
+TEST_CASE("parse_documents: one or more YAML documents, also in flow style") {
   check_reads("a: 1\n---\nb: yes\n", {R"({"a":1})", R"({"b":true})"});
   check_reads("{a: 1, b: 0x10}", {R"({"a":1,"b":16})"});
   check_reads("---\n{\"a\":1}\n", {R"({"a":1})"});
@@ -48,7 +48,7 @@ TEST_CASE("parse_documents: YAML, one or many, flow style too") {
   check_reads(" \n---\n", {});
 }
 
-TEST_CASE("parse_documents: the error is about the form that was written, and says where") {
+TEST_CASE("parse_documents: an error is about JSON or YAML, as written, and shows the position") {
   check_refused("{\"a\":1,\n \"b\" 2}", "JSON at line 2, column 6");
   check_refused("{\"a\":1}\n{\"b\":x y,,}", "counted from line 2");
   check_refused("{\"a\":1} x", "line 1");
@@ -58,7 +58,7 @@ TEST_CASE("parse_documents: the error is about the form that was written, and sa
   check_refused("a: b: c", "line 1");
 }
 
-TEST_CASE("parse_documents: what JSON limits refuse cannot come in as YAML") {
+TEST_CASE("parse_documents: a text that the JSON limits refuse is not accepted as YAML") {
   check_refused(R"({"a":1,"a":2})", "more than once");
   check_refused(R"({"a":1}{"b":1,"b":2})", "more than once");
   check_refused("{\"a\":" + std::string(40, '[') + std::string(40, ']') + "}", "deeper");
@@ -69,7 +69,7 @@ TEST_CASE("parse_documents: what JSON limits refuse cannot come in as YAML") {
   check_refused("{\"a\":\"\xff\"}", "");
 }
 
-// The documents, and of those that cannot be read "line N" of the error.
+// Each document as JSON, or "line N" of the error for a document that cannot be read.
 std::vector<std::string> each(std::string_view text) {
   std::vector<std::string> found;
   for (const Result<json::Value>& document : parse_each_document(text, kMax)) {
@@ -86,25 +86,25 @@ std::vector<std::string> each(std::string_view text) {
 }
 
 TEST_CASE(
-    "parse_each_document: what cannot be read keeps no other, and says its line in the text") {
+    "parse_each_document: an invalid document is an error with its line, others are read too") {
   using Texts = std::vector<std::string>;
   CHECK(each("a: 1\n---\nb: 2\n") == Texts{R"({"a":1})", R"({"b":2})"});
   CHECK(each("") == Texts{});
   CHECK(each("a: [\n") == Texts{"line 2"});
   CHECK(each("a: 1\n---\nb: [\n---\nc: 3\n---\n'\n") ==
         Texts{R"({"a":1})", "line 4", R"({"c":3})", "line 8"});
-  // The markers: alone or before a space, at the start of a line; "..." too.
+  // A marker is at the start of a line, alone or before a space; "..." is a marker too.
   CHECK(each("a: [\n--- {b: 2}\n---c: x\n...\n%YAML 1.1\n---\nd: 4\n").back() == R"({"d":4})");
   CHECK(each("a: |\n  ---\n  x\nb: [\n---\nc: 3\n") == Texts{"line 5", R"({"c":3})"});
   CHECK(each("x: \xff\n---\r\nc: 3\r\n") == Texts{"line 1", R"({"c":3})"});
-  // JSON, which keeps its digits.
+  // Numbers in JSON keep their digits.
   CHECK(each("{\"a\":1}\n---\n{\"b\" 2}\n---\n{\"c\":1.50}\n") ==
         Texts{R"({"a":1})", "line 1", R"({"c":1.50})"});
   CHECK(each("{\"a\":1}}") == Texts{"line 1"});
   CHECK(each(std::string(kMax + 1, '\n')) == Texts{"the document is larger than 64 KiB"});
 }
 
-TEST_CASE("parse_each_document: aliases of all documents together have one bound") {
+TEST_CASE("parse_each_document: aliases of all documents together have one limit") {
   std::string list = "x";
   for (int i = 1; i < 999; ++i) list += ",x";
   std::string text = "[\n";
