@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 #include <execcred/oauth/jwt_sign.hpp>
 
+#include <set>
+#include <string>
 #include <vector>
 
 namespace execcred::test {
@@ -46,19 +48,22 @@ TEST_CASE("jwt_sign: RS256 of RFC 7515, appendix A.2") {
   CHECK(token->reveal() == kRs256);
 }
 
-TEST_CASE("jwt_sign: ES256 of RFC 7515, appendix A.3, differs each time and verifies") {
+TEST_CASE("jwt_sign: ES256 of RFC 7515, appendix A.3, has 64 bytes and differs each time") {
   const KeyPtr rfc_key = parse_key(rfc7515_ec_key());
   CHECK(is_signed_by(kEs256, "ES256", rfc_key));
   const Result<SigningKey> key = SigningKey::read(rfc7515_ec_key());
   REQUIRE(key);
   CHECK(key->algorithm() == "ES256");
-  // Often enough for an r or s with leading zeros.
+  // Often enough that some r or s begins with a zero byte.
+  std::set<std::string> signatures;
   for (int i = 0; i < 600; ++i) {
     const Result<SecretString> token = key->sign(R"({"alg":"ES256"})", kPayload);
     REQUIRE(token);
     REQUIRE(part_of(token->reveal(), 2).size() == 64);
     REQUIRE(is_signed_by(token->reveal(), "ES256", rfc_key));
+    signatures.insert(part_of(token->reveal(), 2));
   }
+  CHECK(signatures.size() == 600);
 }
 
 TEST_CASE("jwt_sign: EdDSA of RFC 8037, appendix A.4") {
@@ -70,13 +75,14 @@ TEST_CASE("jwt_sign: EdDSA of RFC 8037, appendix A.4") {
   CHECK(token->reveal() == kEdDsa);
 }
 
-TEST_CASE("jwt_sign: every algorithm is verified by its own key and by no other") {
+TEST_CASE("jwt_sign: each algorithm's signature verifies with its key, of its token alone") {
   const KeyPtr rsa = new_rsa_key(2048);
   const KeyPtr other = new_rsa_key(2048);
   const KeyPtr p384 = new_ec_key("P-384");
   const KeyPtr p521 = new_ec_key("P-521");
   const KeyPtr ed25519 = new_ed25519_key();
-  const auto check = [](const char* algorithm, const KeyPtr& signer, std::size_t size) {
+  const auto check = [](const char* algorithm, const KeyPtr& signer, const KeyPtr& stranger,
+                        std::size_t size) {
     CAPTURE(algorithm);
     const Result<SigningKey> key = SigningKey::read(pkcs8_pem(signer), algorithm);
     REQUIRE(key);
@@ -87,22 +93,23 @@ TEST_CASE("jwt_sign: every algorithm is verified by its own key and by no other"
     CHECK(part_of(token->reveal(), 1) == R"({"sub":"me"})");
     CHECK(part_of(token->reveal(), 2).size() == size);
     CHECK(is_signed_by(token->reveal(), algorithm, signer));
+    CHECK_FALSE(is_signed_by(token->reveal(), algorithm, stranger));
     std::string changed(token->reveal());
     changed[changed.find('.') + 2] ^= 1;
     CHECK_FALSE(is_signed_by(changed, algorithm, signer));
   };
   for (const char* name : {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}) {
-    check(name, rsa, 256);
+    check(name, rsa, other, 256);
   }
-  check("ES384", p384, 96);
-  check("ES512", p521, 132);
-  check("EdDSA", ed25519, 64);
+  check("ES384", p384, new_ec_key("P-384"), 96);
+  check("ES512", p521, new_ec_key("P-521"), 132);
+  check("EdDSA", ed25519, new_ed25519_key(), 64);
   CHECK(SigningKey::read(pkcs8_pem(p384))->algorithm() == "ES384");
   CHECK(SigningKey::read(pkcs8_pem(p521))->algorithm() == "ES512");
   CHECK(SigningKey::read(pkcs8_pem(other))->algorithm() == "RS256");
 }
 
-TEST_CASE("jwt_sign: no kid without a key id, and one is escaped") {
+TEST_CASE("jwt_sign: without a key id there is no kid, and a kid is escaped") {
   const Result<SigningKey> key = SigningKey::read(rfc8037_key());
   REQUIRE(key);
   CHECK(part_of(sign_jwt(*key, "", claims())->reveal(), 0) == R"({"alg":"EdDSA","typ":"JWT"})");
@@ -110,7 +117,7 @@ TEST_CASE("jwt_sign: no kid without a key id, and one is escaped") {
         R"({"alg":"EdDSA","kid":"\"\n","typ":"JWT"})");
 }
 
-TEST_CASE("jwt_sign: an algorithm that does not fit the key is refused, with those that do") {
+TEST_CASE("jwt_sign: an algorithm that does not fit the key is refused, with a hint") {
   const auto read = [](const SecretString& pem, std::string_view algorithm) {
     return SigningKey::read(pem, algorithm);
   };

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <ctime>
 
 namespace execcred::test {
 namespace {
@@ -23,7 +24,7 @@ std::string good(const std::string& token = "ya29.of-the-machine") {
 
 }  // namespace
 
-TEST_CASE("metadata: the scopes in one parameter, the flavour sent and demanded, no proxy") {
+TEST_CASE("metadata: the request has the scopes and the flavour header, and uses no proxy") {
   Google google;
   ScriptedServer metadata(kPlain);
   metadata.on(kTokenPath, good());
@@ -45,7 +46,7 @@ TEST_CASE("metadata: the scopes in one parameter, the flavour sent and demanded,
   CHECK(proxy.connections() == 0);
 }
 
-TEST_CASE("metadata: impersonating, the machine's own token is for IAM alone") {
+TEST_CASE("metadata: with impersonation the machine's token is requested for IAM only") {
   Google google;
   ScriptedServer metadata(kPlain);
   metadata.on(kTokenPath, good());
@@ -56,7 +57,7 @@ TEST_CASE("metadata: impersonating, the machine's own token is for IAM alone") {
         "Bearer ya29.of-the-machine");
 }
 
-TEST_CASE("metadata: another server in its place, a portal or a 404, is no credential") {
+TEST_CASE("metadata: replies without its flavour header or a valid token are refused") {
   Google google;
   ScriptedServer metadata(kPlain);
   for (const std::string& bytes :
@@ -76,7 +77,20 @@ TEST_CASE("metadata: another server in its place, a portal or a 404, is no crede
   CHECK_REFUSAL(google.run_cold(at(metadata.authority())), 1, "no service account");
 }
 
-TEST_CASE("metadata: while it starts, it is asked again") {
+TEST_CASE("metadata: a token's lifetime begins before the request, also if the reply is slow") {
+  Google google;
+  ScriptedServer metadata(kPlain);
+  metadata.on(kTokenPath, [](Stream& stream, const Received&) {
+    const timespec slow = {.tv_sec = 2, .tv_nsec = 100'000'000};
+    nanosleep(&slow, nullptr);
+    stream.write(good());
+  });
+  const Outcome outcome = google.run_cold(at(metadata.authority()));
+  CHECK_SUCCESS(outcome);
+  CHECK(claimed_seconds(outcome) <= claim_for(3600) - 2);
+}
+
+TEST_CASE("metadata: its temporary errors are retried") {
   Google google;
   for (const int status : {429, 500, 503}) {
     CAPTURE(status);
@@ -94,7 +108,7 @@ TEST_CASE("metadata: while it starts, it is asked again") {
   }
 }
 
-TEST_CASE("metadata: a server that never answers costs no more than --timeout") {
+TEST_CASE("metadata: a server that never answers ends the run at --timeout") {
   Google google;
   ScriptedServer metadata(kPlain);
   metadata.on(kTokenPath, [](Stream& stream, const Received&) { stream.wait_for_close(); });
@@ -103,7 +117,7 @@ TEST_CASE("metadata: a server that never answers costs no more than --timeout") 
   CHECK(outcome.elapsed < blackbox::kNoWait);
 }
 
-TEST_CASE("metadata: its host is judged as a host, not by how its name begins") {
+TEST_CASE("metadata: other hosts are refused, even if their names begin like an allowed one") {
   Google google;
   for (const std::string host :
        {"metadata.google.internal.evil.example", "169.254.169.254.evil.example", "evil.example",
@@ -119,7 +133,7 @@ TEST_CASE("metadata: its host is judged as a host, not by how its name begins") 
   CHECK_SUCCESS(google.run_cold(at("localhost" + port)));
 }
 
-TEST_CASE("metadata: where there is none and no file, the hint says what to set") {
+TEST_CASE("metadata: without a server and without a file, the hint says what to set") {
   Google google;
   ScriptedServer closed(kPlain);
   // Nothing listens on port 1 of loopback.
