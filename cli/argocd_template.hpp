@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two placeholders that Argo CD's ClusterProfile controller replaces in a plugin's arguments:
 // "{{ .ClusterProfileName }}" and "{{ .ClusterProfileServer }}", in exactly this spelling. No other
-// consumer of a mapping does, and plugins refuse a placeholder that was not replaced.
+// consumer of a mapping replaces them, and plugins refuse a placeholder that was not replaced.
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ inline constexpr std::string_view kArgocdServer = "{{ .ClusterProfileServer }}";
 
 bool has_argocd_placeholder(std::string_view argument);
 
-// `name` is metadata.name, without a namespace. The inserted text is not searched again.
+// Replaces the placeholders. `name` is the ClusterProfile's metadata.name, without its namespace.
+// Placeholders in the inserted text are not replaced.
 std::string fill_argocd_placeholders(std::string_view argument, std::string_view name,
                                      std::string_view server);
 std::vector<std::string> fill_argocd_placeholders(std::vector<std::string> arguments,

@@ -70,7 +70,7 @@ Result<Outcome> Cache::clear() const {
   const TimePoint start = SystemClock().now();
   const std::size_t cleared = clear_cache(*directory);
   const std::vector<CacheItem> left = list_cache(*directory);
-  // Files that plugins write meanwhile must stay.
+  // Entries that plugins have written since the start are not counted.
   const auto kept = static_cast<std::size_t>(std::count_if(
       left.begin(), left.end(), [start](const CacheItem& item) { return item.created < start; }));
   if (kept > 0) {
@@ -83,7 +83,8 @@ Result<Outcome> Cache::clear() const {
                                       in_quotes(directory->path()) + "\n")};
 }
 
-// Created if necessary, as a plugin would do: only then it is certain that this is the directory.
+// Creates the directory if necessary, as a plugin does: only then it is certain that plugins use
+// it.
 Result<Outcome> Cache::path() const {
   const CacheDirectory directory =
       TRY(CacheDirectory::open(directory_, Environment::copy(), CacheDirectory::IfMissing::create)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred cache: what plugins of this user have in their cache, without the secrets.
+// execcred cache: lists and removes what plugins of this user have cached. It never shows secrets.
 #pragma once
 
 #include "command.hpp"

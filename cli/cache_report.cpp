@@ -24,14 +24,15 @@ std::string_view state_of(const CacheItem& item, TimePoint now) {
   return now < item.ends ? "valid" : "ended";
 }
 
-// The clock may have been set back in the meantime.
+// The age of an entry is not negative, although the clock may have been set back in the meantime.
 seconds age_of(const CacheItem& item, TimePoint now) {
   return std::max(floor<seconds>(now - item.created), seconds(0));
 }
 
 std::string time_text(TimePoint time) { return format_rfc3339(floor<seconds>(time)); }
 
-// The identity is that of the listed credential before the failure, if there is one.
+// The identity and target of a failure are those of the credential that is listed before it, if
+// there is one.
 struct Named {
   std::string identity = {};
   std::string target = {};
@@ -44,7 +45,7 @@ Named names_of(const std::vector<CacheItem>& items, std::size_t index) {
   return {.identity = named.identity, .target = named.target};
 }
 
-// The key's name=value lines, without that of the format's version before them.
+// The name=value lines of the key, without the line with the format's version before them.
 std::vector<std::string> inputs_of(const CacheItem& item) {
   const std::vector<std::string_view> lines = split(item.key, '\n');
   return {lines.begin() + 1, lines.end()};

@@ -14,15 +14,16 @@
 
 namespace execcred::cli {
 
-// One line an entry, in columns; a failure has a second one with its error, and with its key if no
-// credential shows the identity. `is_wide` adds the key to each. Empty for no entries.
+// A table with one row for each entry; empty if there are no entries. Below the row of a failure
+// are its error and, if the row has neither a target nor a key, its key. `is_wide` adds a column
+// with the keys.
 std::string cache_text(const std::vector<CacheItem>& items, TimePoint now, bool is_wide,
                        const Paint& paint);
-// The key of each, one a line.
+// The key of each entry, one line each.
 std::string cache_names(const std::vector<CacheItem>& items);
 
-// {"directory": …, "items": [{state, identity, target, created, age, expires | askAgain, key,
-// error}]}; without a directory where there is none.
+// {"directory": …, "items": [{state, identity, target, created, ageSeconds, expires |
+// askedAgainAfter, error, key}]}. "directory" is left out if `directory` is empty.
 json::Value cache_json(std::string_view directory, const std::vector<CacheItem>& items,
                        TimePoint now);
 

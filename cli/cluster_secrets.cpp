@@ -27,7 +27,7 @@ constexpr std::string_view kIstioNeeds =
 constexpr std::string_view kArgocdNeeds =
     "provideClusterInfo and config need Argo CD 3.5; older versions ignore them";
 
-// Argo CD would go there as its own service account.
+// For this server Argo CD uses its own service account.
 constexpr std::string_view kArgocdItself = "https://kubernetes.default.svc";
 
 Error unusable(const Access& access, std::string message, std::string hint) {
@@ -57,8 +57,8 @@ std::string runs_it(std::string_view who, const std::string& commands) {
   return std::string(who) + " runs " + commands + ", which its image or a volume must hold";
 }
 
-// In this form the environment is an object: of a duplicate name the last one is used, as by the
-// program.
+// Argo CD's execProviderConfig. Its env is an object, so the last of several variables with the
+// same name is used, as by the program.
 Value exec_provider(const ExecConfig& exec, const std::vector<std::string>& arguments,
                     const Value& config) {
   Value object((Object()));
@@ -80,7 +80,7 @@ Value exec_provider(const ExecConfig& exec, const std::vector<std::string>& argu
   return object;
 }
 
-// Fields that conflict with the format are left out, and reported in `losses`.
+// Argo CD's config. Fields that this format does not have are left out, and reported in `losses`.
 Value argocd_config(const Access& access, const std::string& profile,
                     std::vector<std::string>& losses) {
   const Cluster& cluster = access.cluster;

@@ -12,30 +12,31 @@
 
 namespace execcred::cli {
 
-// Collects them, one manifest after the other.
+// Collects the manifests of these Secrets in one YAML text.
 class ClusterSecrets {
  public:
   enum class Form {
-    // Istio's remote Secret (istioctl create-remote-secret); its sanitizeKubeConfig refuses only
-    // the exec.
+    // Istio's remote Secret, as `istioctl create-remote-secret` writes it. The exec section is the
+    // only part that istiod (sanitizeKubeConfig) refuses by default.
     istio,
-    // Argo CD's declarative cluster. The placeholders of its ClusterProfile controller are
+    // Argo CD's declarative cluster Secret. The placeholders of its ClusterProfile controller are
     // replaced.
     argocd,
   };
 
   explicit ClusterSecrets(Form form) : form_(form) {}
 
-  // The cluster's name is spec.cluster.config.clusterName, or else that of the ClusterProfile.
-  // Fails (configuration) if it is no name of a Secret, and for a server that Argo CD reads as its
-  // own cluster.
+  // Adds the Secret of one cluster. The cluster's name is spec.cluster.config.clusterName, or else
+  // the ClusterProfile's name. Fails (configuration) if clusterName is not a string, if the name
+  // cannot be part of a Secret's name, or if Argo CD takes the server for its own cluster.
   Status add(const ClusterProfile& profile, const Access& access);
 
-  // Fails (configuration) for two clusters of one name, which is ambiguous.
+  // Fails (configuration) if two added clusters have the same name: one Secret would replace the
+  // other.
   Status check() const;
 
   const std::string& text() const { return text_; }
-  // Requirements of the other side, and lost fields, for standard error.
+  // Notes for standard error: what Istio or Argo CD requires, and the fields that were left out.
   std::string notes() const;
 
  private:

@@ -58,7 +58,7 @@ void AccessOptions::add_to(CommandOptions& options) {
 std::vector<std::string> AccessOptions::names() const {
   std::vector<std::string> names;
   if (name_.empty()) return names;
-  // A text with other characters is one name, which no ClusterProfile has.
+  // A text with other characters is taken as one name. No ClusterProfile has such a name.
   constexpr std::string_view kOfNames = "abcdefghijklmnopqrstuvwxyz0123456789.-/,";
   if (name_.find_first_not_of(kOfNames) != std::string::npos) return {name_};
   for (const std::string_view name : split(name_, ',')) {

@@ -35,30 +35,35 @@ class Command {
   // The options refer to the command, which must outlive them.
   virtual void add_options(CommandOptions& options) = 0;
   virtual Result<Outcome> run() = 0;
-  // Instead of run(), where what was typed cannot be used: tells why in this command's own form, or
-  // leaves it to the caller. Of the options, those that can be used are set.
+  // Called instead of run() if the command line cannot be used. Reports the error in the command's
+  // own format, or returns it for the caller to report. Options that were typed with a valid value
+  // are set.
   virtual Result<Outcome> refuse(Error error) { return error; }
 };
 
-// -m.
+// Adds -m.
 void add_mapping_option(CommandOptions& options, std::string& mapping, bool is_required = true);
 
-// --name, --provider and --allow-empty: the ClusterProfiles of a source, and the access provider.
+// Adds --name, --provider and --allow-empty, which choose the ClusterProfiles of a source and the
+// access provider.
 void add_choice_options(CommandOptions& options, std::string& name, std::string& provider,
                         bool& may_be_empty);
 
-// -m, the ClusterProfiles' source, --name and --provider.
+// The options of a command that resolves ClusterProfiles: -m, the options of the source, --name,
+// --provider and --allow-empty.
 class AccessOptions {
  public:
   void add_to(CommandOptions& options);
-  // Fails (configuration) for options that exclude each other; also reads the mapping.
+  // Checks the options of the source, and reads the mapping. Fails (configuration) if options
+  // exclude each other or the mapping cannot be used.
   Result<ProviderMapping> mapping() const;
-  // In the source's order; with names, only those of these names: an unknown name is a problem.
-  // Adds unusable documents and the exit code to the outcome. Fails as ProfileSource::for_each
-  // does.
+  // Passes the ClusterProfiles to `receive`, in the source's order. With --name, passes only those
+  // with one of its names; a name that matches none is a problem, unless --allow-empty is given.
+  // Adds the problems of unusable documents and the exit code to `outcome`. Fails as
+  // ProfileSource::for_each does.
   Status for_each_profile(const ReceiveProfile& receive, Outcome& outcome) const;
-  // The same for a command that takes one; nullopt if the outcome is complete. Fails
-  // (configuration) if there are several, and names them.
+  // The same for a command that takes one ClusterProfile. Returns nullopt if none was found;
+  // `outcome` is then complete. Fails (configuration) with their names if there are several.
   Result<std::optional<ClusterProfile>> one_profile(Outcome& outcome) const;
   const std::string& provider() const { return provider_; }
   bool has_several_names() const;
@@ -66,9 +71,9 @@ class AccessOptions {
   std::string title() const { return source_.title(); }
 
  private:
-  // Those of --name, each once.
+  // The names that --name lists, without duplicates.
   std::vector<std::string> names() const;
-  // The whole source is read, once.
+  // for_each_profile() for several names. Reads the whole source once.
   Status for_each_of(const std::vector<std::string>& names, const ReceiveProfile& receive,
                      Outcome& outcome) const;
 
@@ -79,35 +84,36 @@ class AccessOptions {
   bool may_be_empty_ = false;
 };
 
-// --allow-empty.
+// Adds --allow-empty.
 void add_allow_empty_option(CommandOptions& options, bool& may_be_empty);
 
-// Sets the messages and the exit code at the end of a command: 0; 1 if a document could not be
-// used; 2 if none could be used (1 if a rule refused each). With a name, problems of other
-// ClusterProfiles are warnings.
+// Sets the messages and the exit code at the end of a command. The exit code is 1 if there is any
+// problem, and 2 if no ClusterProfile could be used. It is 1 instead of 2 if rules refused all of
+// them, or if `may_be_empty`. If a ClusterProfile of this `name` was found, documents that cannot
+// be read are warnings, because they are other ClusterProfiles.
 void conclude(Inventory inventory, const ProfileSource& source, const std::string& name,
               bool may_be_empty, Outcome& outcome);
 
-// The same for a run over a fleet. The exit code shows the signal that ended the run; if threads
-// are left, it writes the outcome and ends the process.
+// The same for a run over many clusters that a signal may have ended: the exit code is then 128
+// plus the signal's number. If threads are still running, writes the outcome and ends the process.
 void conclude(const FleetEnd& end, Outcome& outcome);
 
 Result<ProviderMapping> read_mapping(const std::string& path);
 
-// --parallel.
+// Adds --parallel.
 void add_parallel_option(CommandOptions& options, FleetOptions& fleet);
 
-// -o of a command that prints documents, a table or a list: one of the formats, of which the first
-// is the default.
+// Adds -o for a command that prints documents, a table or a list. The first of `formats` is the
+// default.
 void add_format_option(CommandOptions& options, std::string& format,
                        const std::vector<std::string_view>& formats);
-// An option with one value of about.choices, of which the first is the default. `noun` is for the
-// message about other values: "'x' is no output format".
+// Adds an option whose value is one of about.choices. The first is the default. `noun` names the
+// value in the error message: "'x' is no output format".
 void add_choice_option(CommandOptions& options, std::string_view name, std::string& target,
                        About about, const std::string& noun = "choice");
-// --color of a command whose text is for people: a value of Paint::of.
+// Adds --color for a command whose text is for people. The value is for Paint::of().
 void add_color_option(CommandOptions& options, std::string& color);
-// -o of a command that writes one file.
+// Adds -o for a command that writes one file.
 void add_output_file_option(CommandOptions& options, std::string& path);
 
 // {"namespace": …, "name": …}

@@ -20,11 +20,11 @@ namespace {
 
 using Entries = std::vector<std::unique_ptr<CommandLine::Entry>>;
 
-// Stands before a value that "=" attaches: CLI11 would take the next argument for the value of
-// "--x=", and does not say whether a value was attached. Also before "++", which ends a command's
-// arguments in CLI11.
+// Precedes a value that is attached with "=". Without it, CLI11 would take the next argument as the
+// value of "--x=", and it does not report whether a value was attached. It also precedes "++",
+// which ends a command's arguments in CLI11.
 constexpr char kAttached = '\x01';
-// Stands before the notes in CLI11's text of an option.
+// Separates the help from the notes in CLI11's description of an option.
 constexpr char kNotes = '\n';
 constexpr std::size_t kHelpColumn = 30;
 const std::string kHelp = "Print this help";
@@ -39,7 +39,7 @@ std::string did_you_mean(const std::string& word) {
   return word.empty() ? "" : "did you mean " + word + "? ";
 }
 
-// "--x=y" and "-x=y" with the mark behind the "=", or in its place.
+// Inserts kAttached into "--x=y" after the "=", and into "-x=y" in place of the "=".
 std::string marked(const std::string& argument) {
   if (argument == "++") return kAttached + argument;
   const std::size_t equals = argument.find('=');
@@ -128,8 +128,8 @@ std::string footer_of(const CommandOptions& options, const std::string& program)
   return text;
 }
 
-// CLI11's form of the commands. It runs no command and checks no value; it keeps unknown arguments,
-// so that the messages are ours.
+// The commands as CLI11 needs them. It runs no command and checks no value. It keeps unknown
+// arguments, so that execcred reports them with its own messages.
 class Parser {
  public:
   Parser(const Entries& entries, const std::string& program)
@@ -149,7 +149,7 @@ class Parser {
     }
   }
 
-  // False where the last argument is an option whose value is missing.
+  // Returns false if the last argument is an option whose value is missing.
   bool parse(const std::vector<std::string>& arguments) {
     std::vector<std::string> reversed;
     reversed.reserve(arguments.size());
@@ -164,9 +164,9 @@ class Parser {
 
   bool wants_help() const { return help_->count() > 0; }
   bool wants_version() const { return version_->count() > 0; }
-  // What stands before the command.
+  // The arguments before the command that are not options of the program.
   std::vector<std::string> strays() const { return strays(app_); }
-  // Empty where none was given.
+  // Empty if no command was given.
   std::string command() const {
     const std::vector<CLI::App*> commands = app_.get_subcommands();
     return commands.empty() ? "" : commands.front()->get_name();
@@ -174,7 +174,8 @@ class Parser {
   std::vector<std::string> strays_of(const CommandLine::Entry& entry) const {
     return strays(app(entry));
   }
-  // The values of "-x v" as they are, those of "--x=v" with the mark before them.
+  // The values of an option: those of "-x v" unchanged, those of "--x=v" with kAttached before
+  // them.
   std::vector<std::string> values_of(const CommandLine::Entry& entry,
                                      const DeclaredOption& option) const {
     return app(entry).get_option(option.flag())->results();
@@ -232,7 +233,8 @@ Status check_value(const std::string& subject, const std::string& value) {
   return wrong(subject + " has a control character in its value", "remove it");
 }
 
-// Each value once, without its mark.
+// Returns each value once, without kAttached. Fails (configuration) for an invalid value, and for
+// different values of an option that is not repeatable.
 Result<std::vector<std::string>> check_values(const DeclaredOption& option,
                                               std::vector<std::string> values) {
   std::vector<std::string> texts;
@@ -258,7 +260,8 @@ Status store(const DeclaredOption& option, const std::string& source,
   return stored;
 }
 
-// For an option that was not typed.
+// Sets an option that was not typed from its environment variable. Fails (configuration) if the
+// value is invalid, or if the option is required and the variable is not set.
 Status store_variable(const DeclaredOption& option, const Environment& environment) {
   const std::string name(option.about.variable);
   const std::optional<std::string_view> value = environment.get(name);
@@ -270,8 +273,8 @@ Status store_variable(const DeclaredOption& option, const Environment& environme
   return wrong(option.flag() + " is required", "pass " + option.usage());
 }
 
-// Puts the options that were not typed into `unset`. The first problem is the result, and the
-// options after it are set.
+// Sets the options that were typed, and adds the others to `unset`. Returns the first problem; the
+// options after it are set too.
 Status store_arguments(const CommandLine::Entry& entry, const Parser& parser,
                        std::vector<const DeclaredOption*>& unset) {
   Status first;
@@ -289,7 +292,8 @@ Status store_arguments(const CommandLine::Entry& entry, const Parser& parser,
   return first;
 }
 
-// What is no option, and all that stands behind "--".
+// Stores the operands: the arguments that are not options, and all arguments after "--". Fails
+// (configuration) for an unknown option, and for operands that the command does not take.
 Status take_operands(const CommandLine::Entry& entry, const Parser& parser,
                      const std::vector<std::string>& arguments) {
   std::vector<std::string> operands;

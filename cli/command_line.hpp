@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of execcred, and the typed arguments. CLI11 finds the command, splits the arguments
-// and formats --help; only command_line.cpp includes its header, which takes longer to compile than
-// any command.
+// The commands of execcred, and the parsing of its arguments. CLI11 finds the command, splits the
+// arguments and formats --help. Only command_line.cpp includes CLI11's header, because that header
+// takes longer to compile than any command.
 //
-// Stricter than CLI11 by itself: a value that starts with "--" must be attached (--x=--y), an empty
-// value is an error, and an option with one value may be given twice only with equal values.
+// Parsing is stricter than CLI11's: a value that starts with "--" must be attached (--x=--y), an
+// empty value is an error, and an option with one value may be given twice only with equal values.
 #pragma once
 
 #include "command.hpp"
@@ -29,34 +29,36 @@ class CommandLine {
     Command* command = nullptr;
     CommandOptions options = {};
     bool wants_help = false;  // set by its --help
-    // For scripts; not listed.
+    // A hidden command is for scripts. Help does not list it.
     bool is_hidden() const { return name.starts_with('_'); }
   };
 
   CommandLine() = default;
-  // The options refer to the entries.
+  // Not copyable: the options refer to the entries.
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  // The command must outlive this, and is declared at once.
+  // Adds a command, and calls its add_options(). The command must outlive this object.
   void add(std::string_view name, std::string_view summary, Command& command);
 
-  // The path of the program: for kubectl-execcred, kubectl's plugin, help prints "kubectl
-  // execcred".
+  // `path` is the path by which the program was started. For kubectl-execcred, which is kubectl's
+  // plugin, help prints "kubectl execcred".
   void set_program(std::string_view path);
 
-  // Runs the named command, or prints help or the version. `arguments` are argv without its first.
-  // Fails (configuration) where they are wrong, and as the command does. An argument that is
-  // neither a command, an option's name nor its value is not shown: it may be a secret.
+  // Runs the named command, or prints help or the version. `arguments` are argv without its first
+  // element. Fails (configuration) if the arguments are wrong, and as the command does. Of an
+  // unknown option, only the name is shown. An operand that the command does not take is shown by
+  // its position only, because it may be a secret.
   Result<Outcome> run(const std::vector<std::string>& arguments, const Environment& environment);
 
-  // --help of the program, or of a command.
+  // The text of --help for the program, or for a command.
   std::string help() const;
   std::string help(const Entry& entry) const;
 
   const std::vector<std::unique_ptr<Entry>>& entries() const { return entries_; }
   const Entry* find(std::string_view name) const;
-  // Fails (configuration) where there is none, with a suggestion.
+  // The error (configuration) for a word that is not a command, with a suggestion if a command has
+  // a similar name. If `typed` is empty, no command was given.
   Error unknown_command(const std::string& typed) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command of execcred declares: its options, its operands and its examples. Parsing, --help,
-// manual pages and shell completion read it.
+// The declaration of a command: its options, operands and examples. Parsing, --help, manual pages
+// and shell completion use it.
 //
 //   options.group("Output");
 //   options.add("strict", strict_, {.help = "Write nothing if any ClusterProfile cannot be used"});
@@ -18,10 +18,10 @@
 
 namespace execcred::cli {
 
-// What a shell completes a value to, where no choices are known.
+// How a shell completes a value that has no list of choices.
 enum class Takes { text, file, directory };
 
-// The texts are literals, and not copied.
+// The string views must refer to literals, because they are not copied.
 struct About {
   char letter = 0;              // 'm' for -m, or none
   std::string_view value = {};  // "PATH"; empty for a switch
@@ -33,7 +33,8 @@ struct About {
   bool is_required = false;
 };
 
-// Reads texts, one unless the option repeats, into the command's variable.
+// Parses the typed texts, and stores the value in the command's variable. An option that is not
+// repeatable has one text.
 using Store = std::function<Status(const std::vector<std::string>&)>;
 
 struct DeclaredOption {
@@ -56,15 +57,15 @@ struct Operands {
 
 class CommandOptions {
  public:
-  // The heading, in --help, of the options that are added from now on.
+  // Sets the heading in --help for the options that are added after this call.
   void group(std::string_view title) { group_ = title; }
 
   void add(std::string_view name, bool& target, const About& about);
-  // Its value is the default, unless that is empty.
+  // The current value of `target` is the default. --help shows it, unless it is empty.
   void add(std::string_view name, std::string& target, About about);
   void add(std::string_view name, std::filesystem::path& target, const About& about);
   void add(std::string_view name, std::vector<std::string>& target, const About& about);
-  // Any type that `parse` makes of one text.
+  // An option of any type. `parse` makes a Result of that type from one text.
   template <class T, class Parse>
   void add_parsed(std::string_view name, T& target, const About& about, Parse parse) {
     add({.name = name,
@@ -75,7 +76,8 @@ class CommandOptions {
          }});
   }
 
-  // Arguments that are no option, in their order; without this they are an error.
+  // Stores the arguments that are not options in `target`, in their order. Without this call, such
+  // an argument is an error.
   void add_operands(std::vector<std::string>& target, Operands operands);
   void add_example(std::string_view purpose, std::string_view command) {
     examples_.push_back({purpose, command});

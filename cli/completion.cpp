@@ -168,7 +168,7 @@ const Candidate* find_typed(const std::vector<Candidate>& options, std::string_v
   return nullptr;
 }
 
-// `words` are those behind the program or command, and before the last.
+// `words` are the words after the program or command, and before the last.
 std::string complete(const std::vector<Candidate>& options, const Operands& operands,
                      const std::vector<std::string>& words, std::string_view last) {
   const bool are_options_over = std::find(words.begin(), words.end(), "--") != words.end();

@@ -25,10 +25,10 @@ class Completion final : public Command {
   std::vector<std::string> shells_;
 };
 
-// execcred __complete -- PROGRAM WORD... LAST: the candidates for LAST. The first line is "words",
-// "file", "directory" or "none". After "words", a candidate each line, with a tab before its
-// description and one before the heading of its group, which may be empty; where LAST is "--x=…",
-// the candidates are what follows the "=".
+// execcred __complete -- PROGRAM WORD... LAST: prints the candidates for LAST. The first line is
+// "words", "file", "directory" or "none". After "words" there is one line for each candidate: the
+// candidate, a tab, its description, a tab, and the heading of its group. Description and heading
+// may be empty. If LAST is "--x=…", the candidates are for the part after the "=".
 class Complete final : public Command {
  public:
   explicit Complete(const CommandLine& line) : line_(line) {}

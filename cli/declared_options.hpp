@@ -16,9 +16,9 @@
 
 namespace execcred::cli {
 
-// Its file's name starts like those of the plugins.
+// Whether the name of the command's file is that of an execcred plugin: "execcred-…".
 bool is_plugin_of_ours(std::string_view command);
-// "execcred-token-file" of "/plugins/execcred-token-file".
+// The name of the command's file: "execcred-token-file" for "/plugins/execcred-token-file".
 std::string_view program_name(std::string_view command);
 
 class DeclaredOptions {
@@ -28,28 +28,31 @@ class DeclaredOptions {
   DeclaredOptions& operator=(const DeclaredOptions&) = delete;
 
   const OptionSet& set() const { return set_; }
-  // Whether the set is complete, so that other options do not exist.
+  // Whether the plugin is known. If not, the set has only the options that all plugins share, and
+  // the plugin may have others.
   bool is_complete() const { return provider_ != nullptr; }
-  // The plugin; null where none of this name is known.
+  // The plugin; nullptr if no plugin with this name is known.
   const Provider* provider() const { return provider_.get(); }
-  // An option of the set would be set by this variable, if it had one.
+  // The option to which an environment variable of this name belongs, even if the plugin does not
+  // read that option from the environment; nullptr if there is none.
   const Option* find_variable(std::string_view name) const;
-  // The page that explains them.
+  // The page of the documentation that explains the options.
   std::string page() const {
     return is_complete() ? "docs/" + program_ + ".md" : "docs/options.md";
   }
-  // The plugin's own checks of these settings, in its order. The settings must be of this set.
-  // Fails (configuration) as Settings does.
+  // Reads the arguments and variables into `settings` as the plugin would, and in its order.
+  // `settings` must have been made from set(). Fails (configuration) as Settings does.
   Status read(const std::vector<std::string>& arguments, const Environment& environment,
               Settings& settings);
-  // The plugin's error about a ClusterProfile's values, after `settings` has stored the
-  // controller's: spec.cluster.config, one field of it, or appended arguments. Fails
-  // (configuration).
+  // Check the values that a ClusterProfile passes to the plugin: spec.cluster.config, one field of
+  // it, or appended arguments. `settings` has the controller's values, which read() must have
+  // stored. `server` is the cluster's server. Fail (configuration) with the plugin's error.
   Status read_config(const Settings& settings, const json::Value& config, std::string_view server);
   Status read_field(const Settings& settings, const json::Member& field, std::string_view server);
   Status read_appended(const Settings& settings, const std::vector<std::string>& arguments,
                        std::string_view server);
-  // The plugin's check of all options together, after `settings` has stored them here.
+  // Checks all options together, as the plugin does. read() must have stored `settings` in this
+  // object. Fails (configuration).
   Status check(const Settings& settings) const;
 
  private:

@@ -24,7 +24,8 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// Go's durations, and days: "30d".
+// Parses a Go duration, or a number of days: "30d". Fails (configuration) for another text, and for
+// a negative duration.
 Result<Duration> parse_days(const std::string& text) {
   constexpr std::int64_t kMostDays = 36'500;
   std::int64_t days = 0;
@@ -107,7 +108,8 @@ void Doctor::add_log_options(CommandOptions& options) {
       });
 }
 
-// The first option of an examination; an explicitly given default counts as absent.
+// The first option that is for an examination, and so must not be given with --log; empty if there
+// is none. An option with its default value counts as absent.
 std::string Doctor::beside_log() const {
   const Doctor usual;
   if (!mapping_path_.empty() || !source_.is_unused() || all_contexts_) {
@@ -204,7 +206,7 @@ std::string Doctor::text_of(const std::vector<doctor::Item>& items) const {
   if (format_ == "prometheus") return write_prometheus(items);
   if (format_ == "html") return write_html(items, SystemClock().now());
   if (format_ == "name") return write_names(items);
-  // A file is no terminal.
+  // With --color=auto, a file has no colours.
   const bool is_for_file = !output_file_.empty() && output_file_ != "-";
   const Paint paint = Paint::of(is_for_file && color_ == "auto" ? "never" : color_);
   if (format_ == "wide") return write_table(items, true, paint);
@@ -232,7 +234,8 @@ Result<Outcome> Doctor::read_log() const {
   return outcome;
 }
 
-// Before minutes of examination: a link is replaced itself, and what is no file stays what it is.
+// Fails (configuration) if --output-file names something other than a regular file or a symbolic
+// link, which is replaced itself. Called before the examination, which may take minutes.
 Status Doctor::check_output_file() const {
   struct stat status = {};
   if (output_file_.empty() || output_file_ == "-") return {};
@@ -253,7 +256,7 @@ Result<Outcome> Doctor::run() {
   if (found.empty() && outcome.exit_code != 0) return outcome;
   doctor::FleetResult result = examine_all(std::move(found), examination, fleet_);
   const bool is_cut = result.end.signal != 0;
-  // A file of metrics is whole or stays as it was.
+  // The metrics of an interrupted run are not written, because they would be incomplete.
   const bool is_withheld = is_cut && format_ == "prometheus";
   if (!is_withheld) TRY(give_out(text_of(result.items), outcome));
   if (is_debug_ && !(format_ == "text" && result.items.size() == 1)) {

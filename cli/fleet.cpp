@@ -40,7 +40,8 @@ void raise_event(const FileDescriptor& event) {
   static_cast<void>(written);
 }
 
-// Shared with its threads, because one that does not end in time outlives the run.
+// The state of a run. Its threads share it, because a thread that does not end in time outlives the
+// run.
 struct Run {
   explicit Run(std::shared_ptr<FleetWork> all)
       : work(std::move(all)),
@@ -111,7 +112,7 @@ class ProgressBar {
   SteadyClock::time_point start_ = SteadyClock::now();
 };
 
-// Until all threads have ended, or a signal came. The signal, or 0.
+// Waits until all threads have ended, or a signal has arrived. Returns the signal, or 0.
 int wait_for_end(const Run& run, const FileDescriptor& signals, ProgressBar& bar) {
   while (run.threads > 0) {
     std::array<pollfd, 2> polled = {{{.fd = signals.get(), .events = POLLIN, .revents = 0},
@@ -153,7 +154,7 @@ FleetEnd run_fleet(const std::shared_ptr<FleetWork>& work, const FleetOptions& o
   const auto run = std::make_shared<Run>(work);
   const sigset_t ending = ending_signals();
   sigset_t before = {};
-  // The threads inherit this mask; programs get their own.
+  // The threads inherit this mask. The programs that they run do not.
   pthread_sigmask(SIG_BLOCK, &ending, &before);
   const FileDescriptor signals(signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
   const std::size_t count = std::min(options.parallel, work->count());

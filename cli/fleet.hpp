@@ -10,8 +10,8 @@
 
 namespace execcred::cli {
 
-// The work for each cluster. It is shared with its threads, because one that does not end in time
-// outlives the run.
+// The work on each cluster. The threads of a run share its ownership, because a thread that does
+// not end in time outlives the run.
 class FleetWork {
  public:
   explicit FleetWork(std::size_t count);
@@ -19,11 +19,12 @@ class FleetWork {
   FleetWork& operator=(const FleetWork&) = delete;
   virtual ~FleetWork() = default;
 
-  // Many threads call it at once, each with another number. Returns whether that cluster fails.
+  // Does the work on one cluster. Many threads call it at once, each with a different number.
+  // Returns whether that cluster fails.
   virtual bool run(std::size_t number) = 0;
 
   std::size_t count() const { return count_; }
-  // When this descriptor becomes readable, everything ends soon.
+  // A descriptor that becomes readable when all work must end soon.
   int stop() const { return stop_.get(); }
   void end_soon() const;
 
@@ -34,16 +35,18 @@ class FleetWork {
 
 struct FleetOptions {
   std::size_t parallel = 16;
-  // Where standard error is a terminal, and the run takes longer than a second.
+  // Shows a progress bar if there are several clusters, standard error is a terminal, and the run
+  // takes longer than a second.
   bool shows_progress = false;
 };
 
 struct FleetEnd {
-  // By number. False: it was interrupted, and its result is unknown.
+  // By the cluster's number. False if the work on it was interrupted or did not begin, so that its
+  // result is unknown.
   std::vector<bool> is_done = {};
-  // The signal that ended the run early; 0: none. No program that the run started is left.
+  // The signal that ended the run early; 0: none. No program that the run started is still running.
   int signal = 0;
-  // Threads that did not end in time are left: the process must end by _exit.
+  // Some threads did not end in time, so the process must end by _exit.
   bool has_stragglers = false;
 };
 

@@ -187,7 +187,7 @@ Result<Outcome> Get::get_every() const {
         return {};
       },
       outcome));
-  // The time for reading the hub does not count for the plugins.
+  // The time limit for reading the hub does not apply to the plugins.
   deadline::stop();
   if (!targets.empty() && !is_any_mapped) {
     outcome.exit_code = 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred get: runs the plugin of one ClusterProfile, as a controller would, and prints the
-// credential. What the plugin says on its standard error is shown. With --all, or several names, it
-// runs the plugins of all, and prints the results.
+// credential. The plugin's standard error is shown. With --all, or with several names, runs the
+// plugins of all these ClusterProfiles, and prints the results.
 #pragma once
 
 #include "command.hpp"
@@ -19,7 +19,7 @@ class Get final : public Command {
   Result<SecretString> credential_text(const ProviderMapping& mapping,
                                        const ClusterProfile& profile) const;
 
-  // --all, or several names.
+  // Whether --all or several names are given.
   bool is_for_fleet() const { return is_for_all_ || access_.has_several_names(); }
   Status check();
   Result<Outcome> get_one() const;

@@ -36,14 +36,15 @@ struct FleetItem {
   std::string full_name() const;
 };
 
-// A ClusterProfile whose plugin is run; without an access the item has the reason.
+// A ClusterProfile whose plugin is run. Without an access no plugin is run, and the item has the
+// reason.
 struct FleetTarget {
   FleetItem item = {};
   std::optional<Access> access = std::nullopt;
 };
 
-// Skipped where none of the mapping's providers (or not the one that is asked for) is in the
-// ClusterProfile.
+// The result is `skipped` if the ClusterProfile lists none of the mapping's providers, or does not
+// list `provider` if that is given.
 FleetTarget fleet_target(const ProviderMapping& mapping, const ClusterProfile& profile,
                          const std::string& provider);
 
@@ -52,11 +53,11 @@ struct FleetCredentials {
   FleetEnd end = {};
 };
 
-// `limit` bounds each run.
+// `limit` is the time limit of each run.
 FleetCredentials get_all(std::vector<FleetTarget> targets, Duration limit,
                          const FleetOptions& options);
 
-// In one of the formats text, wide, name, json and yaml. People see failures first.
+// `format` is text, wide, name, json or yaml. In text, wide and name, failures come first.
 std::string fleet_text(const std::vector<FleetItem>& items, std::string_view format,
                        const Paint& paint);
 

@@ -21,7 +21,7 @@ Result<Outcome> Help::run() {
   if (words_.empty()) return Outcome{.text = SecretString(line_.help())};
   const CommandLine::Entry* const entry = line_.find(words_.front());
   if (entry == nullptr) return line_.unknown_command(words_.front());
-  // "help cache list" explains the command of the action.
+  // "help cache list" explains the command `cache`.
   const std::vector<std::string_view>& actions = entry->options.operands().choices;
   const bool is_action = words_.size() == 2 &&
                          std::find(actions.begin(), actions.end(), words_.back()) != actions.end();

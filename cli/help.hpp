@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred help: what --help prints, of the program or of a command.
+// execcred help: prints what --help prints, for the program or for a command.
 #pragma once
 
 #include "command_line.hpp"
@@ -12,7 +12,7 @@ namespace execcred::cli {
 class Help final : public Command {
  public:
   explicit Help(const CommandLine& line) : line_(line) {}
-  // Of the commands that the line has by now, for completion.
+  // Declares the names of the commands that were added to the line before, for completion.
   void add_options(CommandOptions& options) override;
   Result<Outcome> run() override;
 

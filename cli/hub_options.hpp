@@ -19,14 +19,14 @@ class HubOptions {
   void add_to(CommandOptions& options);
 
   bool is_used() const { return is_used_; }
-  // Whether --namespace and --selector choose the ClusterProfile. One whose name and labels cannot
-  // be read is chosen, so that it is reported.
+  // Whether --namespace and --selector choose the ClusterProfile. One whose name and namespace are
+  // both unknown is chosen, so that it is reported.
   bool chooses(const ProfileName& profile) const;
-  // Whether they exclude any.
+  // Whether --namespace or --selector is given.
   bool is_choice() const { return !name_space_.empty() || !selector_.empty(); }
 
-  // Fails (configuration) where an option that needs --from-hub is given without it; `is_needed`
-  // where the command asks the hub for other things too.
+  // Fails (configuration) if --kubeconfig or --context is given without --from-hub. They are
+  // allowed if `is_needed`: the command uses the hub for other things too.
   Status check(bool is_needed = false) const;
 
   bool is_unset() const;
@@ -34,13 +34,13 @@ class HubOptions {
   const std::string& kubeconfig() const { return kubeconfig_; }
   const std::string& context() const { return context_; }
 
-  // Empty: all.
+  // Empty: all namespaces.
   const std::string& name_space() const { return name_space_; }
   const LabelSelector& selector() const { return selector_; }
 
-  // From here on the command has one minute in total. Fails as find_hub does.
+  // From here on the command has a time limit of one minute in total. Fails as find_hub does.
   Result<HubClient> connect() const;
-  // For a command that runs for long. Fails as find_hub does.
+  // The same without a time limit, for a command that runs for a long time. Fails as find_hub does.
   Result<HubClient> connect_for_long() const;
 
  private:

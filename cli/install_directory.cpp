@@ -27,8 +27,8 @@ std::string hint_for(int error_number) {
   return "let user " + std::to_string(geteuid()) + " read and write there";
 }
 
-// The kernel releases the lock when its holder ends for any reason. False if the file system has no
-// locks.
+// Takes the directory's lock, which the kernel releases when its holder ends for any reason.
+// Returns false if the file system has no locks.
 bool lock(int directory) {
   while (flock(directory, LOCK_EX) != 0) {
     if (errno != EINTR) return false;
@@ -43,7 +43,7 @@ bool is_unfinished(const std::string& name) {
   return is_plugin_name(target) && NewFile::is_name(name, target);
 }
 
-// Only with the lock: an unfinished file of a running copy looks the same.
+// Called only with the lock: an unfinished file of a running copy looks the same.
 void remove_unfinished(const fs::path& directory) {
   std::error_code failed;
   for (fs::directory_iterator entry(directory, failed), end; !failed && entry != end;

@@ -11,8 +11,8 @@ namespace execcred::cli {
 
 class InstallDirectory {
  public:
-  // Waits for another run to finish, and removes leftovers of killed ones. Fails (configuration)
-  // where it is missing or no directory.
+  // Opens the directory, waits until no other run writes to it, and removes the unfinished files of
+  // killed runs. Fails (configuration) if the directory does not exist or cannot be opened.
   static Result<InstallDirectory> open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }

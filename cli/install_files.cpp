@@ -53,13 +53,14 @@ fs::path source_of(const fs::path& folder, const std::string& name) {
   return folder / (name == kForKubectl ? "execcred" : name);
 }
 
-// The existing file of the plugin's name.
+// The state of the existing file that has the plugin's name.
 struct Present {
   bool is_there = false;
   bool is_same = false;
 };
 
-// In pieces, because a plugin is large for an init container's memory.
+// Reads the file in pieces, so that the memory of an init container does not have to hold the
+// plugin twice.
 Result<Sha256Digest> digest_of_file(const fs::path& path) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   std::vector<char> buffer(kPiece);
@@ -90,7 +91,8 @@ Result<Present> inspect(const fs::path& path, std::size_t size, const Sha256Dige
   return present;
 }
 
-// Written, and read again from there.
+// Writes a copy under a temporary name, and reads it again from there. Fails with unavailable if
+// the content is not the same.
 Result<NewFile> write_copy(const fs::path& path, std::string_view content,
                            const Sha256Digest& digest) {
   NewFile copy = TRY(NewFile::write(path, content, kMode));

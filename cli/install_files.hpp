@@ -25,17 +25,18 @@ struct InstalledPlugin {
 
 bool is_plugin_name(std::string_view name);
 
-// The path of this program from the kernel, also in a root without /proc. Fails (configuration).
+// The directory of this program, as the kernel knows it. It is found without /proc too. Fails
+// (configuration) if it cannot be found.
 Result<std::filesystem::path> own_directory();
 
-// The sorted names of all executables there with a plugin's name; or the requested ones, of which
-// kubectl-execcred is this program. Fails (configuration) if there is none, or a requested one is
-// missing.
+// The sorted names of all executables in `source` that have the name of a plugin. If `wanted` is
+// not empty, the names in `wanted`; the name kubectl-execcred stands for a copy of this program.
+// Fails (configuration) if there is no plugin, or if a wanted one is missing.
 Result<std::vector<std::string>> choose_plugins(const std::filesystem::path& source,
                                                 const std::vector<std::string>& wanted);
 
-// All are written before any is renamed. Fails with configuration, or with unavailable if the file
-// system returned other content than was written.
+// Writes all copies before it renames the first one. Fails with configuration, or with unavailable
+// if the file system returned other content than was written.
 Result<std::vector<InstalledPlugin>> install_plugins(const std::filesystem::path& source,
                                                      const std::vector<std::string>& names,
                                                      const InstallDirectory& target);

@@ -11,10 +11,10 @@
 namespace execcred::cli {
 namespace {
 
-// Which cluster of the inventory a ClusterProfile is: two may be one.
+// Finds ClusterProfiles that are one cluster: they have the same label inventory-member-id.
 class Members {
  public:
-  // Adds a warning where the cluster is in the kubeconfig already.
+  // Adds a warning if the cluster is in the kubeconfig already.
   void add(const ClusterProfile& profile, std::vector<Error>& warnings) {
     if (profile.inventory_member_id.empty()) return;
     const auto [first, is_new] = first_.emplace(profile.inventory_member_id, profile.full_name());
@@ -89,7 +89,8 @@ Result<Outcome> Kubeconfig::run() {
                                 .hint = "the condition ControlPlaneHealthy is True for none; "
                                         "--allow-empty writes a kubeconfig without clusters"});
   }
-  // The exit code 1 says that something was written.
+  // If no cluster can be written, the exit code is 2. With 1, the usable clusters are written,
+  // except with --strict.
   if (is_empty) outcome.exit_code = 2;
   if (is_empty || (strict_ && outcome.exit_code != 0)) return outcome;
   return write(writer, std::move(outcome));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // execcred kubeconfig: one kubeconfig for a whole inventory. A ClusterProfile that cannot be
-// resolved is reported and left out, so that it does not affect the others. Without any cluster,
-// nothing is written.
+// resolved is reported and left out, so that it does not affect the others. If no cluster is left,
+// nothing is written, unless --allow-empty is given.
 #pragma once
 
 #include "command.hpp"

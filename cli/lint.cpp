@@ -21,10 +21,11 @@
 namespace execcred::cli {
 namespace {
 
-// A Secret may be a megabyte and a half in the API's form.
+// Pages are small, because the API's JSON of one Secret may have a megabyte and a half.
 constexpr std::size_t kSecretsPage = 40;
 
-// Names are unique in the hub; a file may be the one that was applied.
+// The hub's ClusterProfiles have a Run of their own, so that their names are not compared with
+// those in files: a file may be the one that was applied to the hub.
 Status check_profiles(HubClient& hub, const HubOptions& options, lint::Run& run,
                       std::size_t& objects) {
   lint::Run of_hub{.limits = run.limits};

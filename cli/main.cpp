@@ -13,7 +13,7 @@ namespace execcred::cli {
 namespace {
 
 int fail(const Error& error) {
-  // A time-out in what follows would report a second error.
+  // The time limit ends here: a time-out while the error is written would report a second error.
   deadline::stop();
   deadline::write_to_stderr(format_error(kProgram, error));
   return exit_code(error.kind);
@@ -22,9 +22,10 @@ int fail(const Error& error) {
 int run_program(int argc, char** argv) {
   const Status ready = set_up_process();
   if (!ready) return fail(ready.error());
-  // CLI11 allocates in functions that are noexcept.
+  // CLI11 allocates memory in functions that are noexcept, so it could not report a failure.
   end_without_memory(kProgram);
-  // Ignored by the caller, it would hide how a plugin ended.
+  // If the caller ignores SIGCHLD and execcred inherits that, it cannot find out how a plugin
+  // ended.
   std::signal(SIGCHLD, SIG_DFL);
   Commands commands;
   commands.set_program(argc > 0 ? argv[0] : "");

@@ -12,7 +12,7 @@ namespace {
 
 bool is_for_terminal() {
   const Environment environment = Environment::copy();
-  // https://no-color.org: present, and not empty.
+  // https://no-color.org: NO_COLOR counts if it is set and not empty.
   const std::optional<std::string_view> no_color = environment.get("NO_COLOR");
   const std::optional<std::string_view> terminal = environment.get("TERM");
   const bool is_unwanted = no_color && !no_color->empty();

@@ -12,11 +12,12 @@ enum class Style { plain, good, notice, bad, faint };
 class Paint {
  public:
   Paint() = default;  // no colour
-  // Of --color: "always", "never", or "auto", which colours standard output where that is a
-  // terminal and the environment has neither NO_COLOR nor TERM=dumb.
+  // `choice` is a value of --color: "always", "never" or "auto". With "auto", the output has
+  // colours if standard output is a terminal and the environment has neither NO_COLOR nor
+  // TERM=dumb.
   static Paint of(std::string_view choice);
 
-  // The text must hold no control character.
+  // The text must not contain control characters.
   std::string operator()(Style style, std::string_view text) const;
   bool is_on() const { return is_on_; }
 

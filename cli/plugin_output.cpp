@@ -15,9 +15,9 @@
 namespace execcred::cli {
 namespace {
 
-// What a plugin's run keeps of it (process.hpp).
+// The number of bytes of standard error that the run of a plugin passes on (process.hpp).
 constexpr std::size_t kMost = 64 * 1024;
-// A pipe that polls writable takes so much at once (PIPE_BUF).
+// A pipe that is writable by poll() takes so many bytes without blocking (PIPE_BUF).
 constexpr std::size_t kAtOnce = 4096;
 constexpr int kPatienceMs = 1000;
 

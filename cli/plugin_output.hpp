@@ -9,16 +9,17 @@
 
 namespace execcred::cli {
 
-// Writes it line by line to this process's standard error. Control characters except tabs become
-// \xNN, so that a terminal does not interpret them. A reader that does not read delays the command
-// by a second at most, and loses the rest.
+// Writes the output line by line to this process's standard error. Control characters except tabs
+// become \xNN, so that a terminal does not interpret them. If nothing reads standard error for a
+// second, the rest is dropped.
 //
 // The error of an execcred plugin ("execcred-x: error: ..." with its context and hint) is kept
 // until the plugin's end: if get's own error contains it, it is not shown twice.
 class PluginOutput {
  public:
   void take(std::string_view text);
-  // The incomplete last line, and whether output was cut.
+  // Writes the incomplete last line, and a note if output was dropped. If `has_error_told`, get's
+  // own error contains the kept one, which is then not written.
   void end(bool has_error_told);
 
  private:

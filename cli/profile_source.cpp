@@ -15,7 +15,7 @@
 namespace execcred::cli {
 namespace {
 
-// Fails (configuration) where a path that was named cannot be read.
+// Fails (configuration) if the path cannot be read.
 Status read_path(const std::string& path, const ReceiveProfileOrError& receive) {
   if (path != "-") return read_profiles_in(path, receive);
   const std::string text = TRY(read_stream(STDIN_FILENO, kMaxInventory, "standard input"));

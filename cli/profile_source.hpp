@@ -25,7 +25,8 @@ struct Inventory {
   std::vector<Problem> problems = {};
 };
 
-// Whether an option --name, [NAMESPACE/]NAME, matches it; an empty one matches all.
+// Whether the value of an option --name, [NAMESPACE/]NAME, matches the ClusterProfile. An empty one
+// matches all.
 bool is_named(const ClusterProfile& profile, std::string_view name);
 
 using ReceiveProfile = std::function<Status(const ClusterProfile&)>;
@@ -34,33 +35,35 @@ class ProfileSource {
  public:
   void add_to(CommandOptions& options);
 
-  // None of its options is given.
+  // Whether none of the source's options is given.
   bool is_unused() const { return paths_.empty() && hub_.is_unset(); }
-  // Only --kubeconfig, perhaps with --context: for a command that examines it.
+  // Whether only --kubeconfig, perhaps with --context, is given: for a command that examines that
+  // kubeconfig.
   bool has_kubeconfig_alone() const { return paths_.empty() && hub_.has_kubeconfig_alone(); }
   const std::string& kubeconfig() const { return hub_.kubeconfig(); }
   const std::string& context() const { return hub_.context(); }
 
-  // Fails (configuration) unless there is exactly one source. `asks_hub` where the command asks the
-  // hub for other things too.
+  // Fails (configuration) unless there is exactly one source. `asks_hub`: the command uses the hub
+  // for other things too, so that --kubeconfig and --context are allowed without --from-hub.
   Status check(bool asks_hub = false) const;
 
   const std::vector<std::string>& paths() const { return paths_; }
   const HubOptions& hub() const { return hub_; }
 
-  // Reads one after the other, so that an inventory of any size fits; with a name
-  // ([NAMESPACE/]NAME) only those of this name. A document that cannot be read, and an error of the
-  // receiver, do not stop the others. Fails where a path that was named cannot be read, or the hub.
+  // Reads one ClusterProfile after the other, so that an inventory of any size fits in memory. With
+  // a name ([NAMESPACE/]NAME), passes only those of this name. A document that cannot be read and
+  // an error of the receiver become problems, and do not stop the reading. Fails (configuration) if
+  // a path that was named cannot be read, and as for_each_profile_of() if the hub cannot be read.
   Result<Inventory> for_each(std::string_view name, const ReceiveProfile& receive) const;
 
-  // The same for a caller that also needs those that cannot be read, with their names as far as
-  // known. From the hub only those of that name; from files all with the requested namespace and
-  // labels.
+  // The same for a caller that also needs the documents that cannot be read, with their names as
+  // far as these are known. Of the hub, only those of this name are passed; of files, all with the
+  // requested namespace and labels.
   Status for_each_document(std::string_view name, const ReceiveProfileOrError& receive) const;
 
   // "'profiles.yaml'" or "the hub", for messages.
   std::string title() const;
-  // The hint if it holds nothing.
+  // The hint for an error about a source without ClusterProfiles.
   std::string hint() const;
 
  private:

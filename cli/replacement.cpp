@@ -26,7 +26,8 @@ namespace {
 
 using json::Value;
 
-// Those of a kubeconfig's user, and of the settings of client-go's old auth-provider.
+// Whether the field holds a secret: one of a kubeconfig's user, of the settings of client-go's old
+// auth-provider, or one with the name of a secret.
 bool is_secret_field(std::string_view name) {
   constexpr std::array<std::string_view, 8> kFields = {
       "token",    "password",      "client-key-data", "client-secret",
@@ -35,12 +36,13 @@ bool is_secret_field(std::string_view name) {
          lint::is_name_of_secret(name);
 }
 
-// However short its value is: lint warns of long ones alone.
+// Whether the variable holds a secret, however short its value is. lint warns only of long values.
 bool is_secret_variable(std::string_view name, std::string_view value) {
   return lint::is_name_of_secret(name) || lint::may_be_secret(name, value);
 }
 
-// Secrets of both texts become numbers, in their order.
+// Replaces secrets with numbers, in the order in which they are found. Used for both texts, so that
+// equal secrets have equal numbers.
 class Masks {
  public:
   Value hide(const Value& value) {
@@ -74,7 +76,7 @@ class Masks {
     return hidden;
   }
 
-  // They may be a command's arguments.
+  // The items may be the arguments of a command.
   Value hide_items(const json::Array& items) {
     json::Array hidden;
     std::vector<std::string> texts;
@@ -105,7 +107,7 @@ std::string without_secrets(std::string_view text, Masks& masks) {
   return safe;
 }
 
-// A missing file is empty.
+// The content of the file; empty if it does not exist.
 Result<std::string> read_present(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::string();
@@ -145,7 +147,7 @@ Result<std::string> Replacement::apply(std::string_view text, const std::string&
   const bool is_named = !path_.empty() && path_ != "-";
   const std::string& path = is_named ? path_ : other;
   if (is_diff_ || is_dry_) {
-    // What --diff without -o compares with may be a link.
+    // Without -o, --diff only reads the file, which may be a symbolic link.
     if (is_named) TRY(check_replaceable(path));
     const std::string present = TRY(read_present(path));
     if (is_diff_) return diff_without_secrets(present, text, path);

@@ -14,17 +14,18 @@ class Replacement {
  public:
   void add_to(CommandOptions& options);
 
-  // `other` is the file to compare with if there is no -o: for --diff only. Fails (configuration)
-  // if there is no file to compare with.
+  // Fails (configuration) if --dry-run or --diff is given, and there is no file to compare with.
+  // `other` is the file to compare with if there is no -o: for --diff only.
   Status check(std::string_view other = {}) const;
 
-  // Whether the text is printed instead.
+  // Whether --diff is given; and whether the text is printed instead of written to a file.
   bool is_diff() const { return is_diff_; }
   bool is_printed() const { return (path_.empty() || path_ == "-") && !is_diff_; }
 
   // Replaces the file, unless the change is only shown. Returns the text for people: the
-  // difference, or a line about the change of the file, with `what` ("3 clusters"), if any.
-  // `other`: as above.
+  // difference, or a line about the change of the file, with `what` ("3 clusters") if that is not
+  // empty. `other` is that of check(). Fails (configuration) if the file cannot be read or
+  // replaced.
   Result<std::string> apply(std::string_view text, const std::string& what,
                             const std::string& other = {}) const;
 
@@ -34,8 +35,8 @@ class Replacement {
   bool is_diff_ = false;
 };
 
-// The unified diff of two documents in YAML, in which every secret is a number: equal secrets have
-// equal ones. A text that is no document counts as empty, so that nothing of it is shown.
+// The unified diff of two texts, both written as YAML. A number replaces each secret; equal secrets
+// have equal numbers. A text that cannot be parsed counts as empty, so that nothing of it is shown.
 std::string diff_without_secrets(std::string_view before, std::string_view after,
                                  const std::string& name);
 

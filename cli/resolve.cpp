@@ -21,7 +21,7 @@ struct Resolved {
   const Access& access;
 };
 
-// "'a' is not in the ClusterProfile, 'b' is the first that is": the mapping's order decides.
+// Why this provider is used. Without --provider, the mapping's order decides.
 std::string why(const ProviderMapping& mapping, const Access& access, bool was_asked) {
   if (was_asked) return "--provider asks for it";
   std::vector<std::string> passed;
@@ -41,7 +41,7 @@ class Lines {
     text_.append(name).append(kColumn - name.size(), ' ');
     text_ += printable(value) + "\n";
   }
-  // One line each, the name before the first only.
+  // Adds one line for each value. Only the first has the name.
   void add(std::string_view name, const std::vector<std::string>& values) {
     for (const std::string& value : values) add(&value == &values.front() ? name : "", value);
   }

@@ -13,7 +13,8 @@ class Resolve final : public Command {
 
  private:
   using Receive = std::function<Status(const ClusterProfile&, const Access&)>;
-  // The outcome without its text.
+  // Calls `receive` for each chosen ClusterProfile that can be resolved. Returns the outcome
+  // without its text.
   Result<Outcome> for_each(const ProviderMapping& mapping, const Receive& receive) const;
   Result<Outcome> write_secrets(const ProviderMapping& mapping) const;
   Result<Outcome> write_lines(const ProviderMapping& mapping) const;

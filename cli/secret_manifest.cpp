@@ -32,8 +32,8 @@ std::string indented(std::string_view text, std::size_t spaces) {
   return result;
 }
 
-// What YAML's literal style holds as it is. Some characters beyond ASCII are line breaks to it, and
-// would end the block.
+// Whether YAML's literal style holds the text unchanged. Some characters beyond ASCII are line
+// breaks in YAML, and would end the block.
 bool is_block(std::string_view text) {
   const bool is_safe = std::all_of(text.begin(), text.end(),
                                    [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });

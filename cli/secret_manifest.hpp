@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Secret (core/v1) as a manifest for kubectl apply, to be read by people too.
+// A Secret (core/v1) as a manifest for kubectl apply that people can read too.
 #pragma once
 
 #include <map>
@@ -17,7 +17,8 @@ struct SecretManifest {
   std::map<std::string, std::string> data = {};  // stringData
 };
 
-// YAML; values that end in a newline stand in it line by line.
+// The manifest as YAML. A value of printable ASCII lines, of which the last one ends in a newline,
+// is written as a literal block.
 std::string to_text(const SecretManifest& manifest);
 
 }  // namespace execcred::cli

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::size_t kLongest = 64;
 
-// Letters to insert, remove, replace or exchange (optimal string alignment).
+// The number of letters to insert, remove, replace or exchange with a neighbour (optimal string
+// alignment).
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);

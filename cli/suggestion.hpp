@@ -8,9 +8,10 @@
 
 namespace execcred::cli {
 
-// The shortest of the words that are nearest: one that begins with `typed`, or differs in no more
-// than a third of its letters, an exchange of two neighbours counting once. Empty where none is
-// near.
+// The word that is most similar to `typed`; of several, the shortest. Similar is a word that begins
+// with `typed`, if that has three characters or more, or that differs from it in at most a third of
+// its characters, and at least one. An exchange of two neighbours is one difference. Empty if no
+// word is similar, or if `typed` has fewer than 2 or more than 64 characters.
 std::string nearest_word(std::string_view typed, const std::vector<std::string>& words);
 
 }  // namespace execcred::cli

@@ -103,7 +103,7 @@ Result<gid_t> group_of(const std::string& name) {
   return wrong("--dir-group: there is no group " + in_quotes(name), "write its name or its number");
 }
 
-// Unique to this process.
+// An identity for the Lease that is unique to this process.
 std::string lease_identity() {
   std::array<char, 256> host = {};
   if (gethostname(host.data(), host.size() - 1) != 0) host.front() = '\0';
@@ -125,7 +125,8 @@ class StopAtEnd {
   const StopEvent& stop_;
 };
 
-// Holds the lease during its lifetime, and releases it after all writing.
+// Takes part in the election for the lease until it is destroyed, and then releases the lease. All
+// writing must have ended before.
 class Leader {
  public:
   static Result<std::unique_ptr<Leader>> start(Lease& lease, std::function<void()> on_change) {
@@ -368,10 +369,10 @@ Result<Outcome> Sync::synchronize(sync::Journal& journal) {
                                                       .lease = turn.get()});
   TRY(reconciler.read_mapping());
   const auto wake = [&reconciler] { reconciler.wake(); };
-  // Every thread inherits the signal mask.
+  // This is made before any thread is started, because every thread inherits the signal mask.
   const sync::RunSignals signals(stop, wake, is_loop ? 0 : kSignalled + SIGTERM);
   std::unique_ptr<sync::Listener> listener;
-  // Every return from here on ends the threads of the objects above.
+  // From here on, every return requests `stop`, which ends the threads of the objects above.
   const StopAtEnd end(stop);
   if (!is_loop) {
     Outcome outcome = TRY(run_once(reconciler, *profiles, wake, stop));

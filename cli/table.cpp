@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostWidth = 60;  // of a column; a longer cell sticks out
 
-// Characters, not bytes: continuation bytes of UTF-8 take no room.
+// The width in characters, not bytes: continuation bytes of UTF-8 take no room.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table for people: columns of one width each, with two spaces between them.
+// A table for people. Each column has one width, and two spaces separate the columns.
 #pragma once
 
 #include "paint.hpp"
@@ -11,7 +11,7 @@
 
 namespace execcred::cli {
 
-// Made printable; an empty one becomes "-".
+// A cell of a table. The caller must make the text printable. An empty text is printed as "-".
 struct Cell {
   Cell(std::string content, Style look = Style::plain) : text(std::move(content)), style(look) {}
   Cell(std::string_view content, Style look = Style::plain) : text(content), style(look) {}
@@ -25,9 +25,9 @@ class Table {
  public:
   explicit Table(std::vector<Cell> head) { add(std::move(head)); }
 
-  // As many cells as the head has.
+  // Adds a row, which must have as many cells as the head.
   void add(std::vector<Cell> row);
-  // Lines that are printed unchanged below the last row.
+  // Adds lines that are printed unchanged below the last row.
   void add_lines(std::string_view lines);
 
   std::string text(const Paint& paint = {}) const;

@@ -32,8 +32,8 @@ void add_all(char mark, const Lines& lines, std::vector<Edit>& edits) {
   for (const std::string_view line : lines) edits.push_back({.mark = mark, .line = line});
 }
 
-// E. W. Myers, An O(ND) Difference Algorithm and Its Variations, 1986. The reached point on each
-// diagonal x - y, for each number of edits.
+// E. W. Myers, An O(ND) Difference Algorithm and Its Variations, 1986. Stores the point that is
+// reached on each diagonal x - y, for each number of edits.
 class Myers {
  public:
   Myers(const Lines& before, const Lines& after)
@@ -42,7 +42,7 @@ class Myers {
         n_(static_cast<int>(before.size())),
         m_(static_cast<int>(after.size())) {}
 
-  // False if more edits are needed than the limit.
+  // Returns false if more edits are needed than the limit.
   bool find() {
     std::vector<int> reached(static_cast<std::size_t>(2 * kMostEdits + 3), 0);
     for (int d = 0; d <= kMostEdits; ++d) {
@@ -68,7 +68,7 @@ class Myers {
     int y = m_;
     for (int d = static_cast<int>(trace_.size()) - 1; d > 0; --d) {
       const std::vector<int>& reached = trace_[static_cast<std::size_t>(d - 1)];
-      // Of d - 1 edits: the diagonals -d to d.
+      // `reached` has the diagonals -d to d, after d - 1 edits.
       const auto of = [&reached, d](int k) {
         const int index = k + d;
         return reached[static_cast<std::size_t>(index)];
@@ -130,7 +130,7 @@ std::vector<Edit> edits_between(const Lines& before, const Lines& after) {
   return edits;
 }
 
-// "3,7", or "0,0" of a text without lines.
+// The lines of a hunk: "3,7", or "0,0" of a text without lines.
 std::string range(std::size_t first, std::size_t count) {
   return std::to_string(count == 0 ? first : first + 1) + "," + std::to_string(count);
 }

@@ -7,9 +7,9 @@
 
 namespace execcred::cli {
 
-// With three lines around each change; empty where the texts are equal. If more than a thousand
-// lines differ in one place, that place is shown as completely removed and added, so that the time
-// stays linear.
+// The difference has three lines of context around each change. It is empty if the texts are equal.
+// If more than a thousand lines are removed or added in total, everything from the first to the
+// last difference is shown as removed and added, so that the time stays linear.
 std::string unified_diff(std::string_view before, std::string_view after,
                          std::string_view name_before, std::string_view name_after);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred version: the release, and the known versions of the exec credential API. Without the
-// machine or time of the build.
+// execcred version: the release, and the known versions of the exec credential API. The output does
+// not contain the machine or time of the build.
 #pragma once
 
 #include "command.hpp"

@@ -8,7 +8,7 @@
 
 namespace execcred {
 
-// In the order in which they are listed for people.
+// All plugins, in the order in which they are listed for people.
 std::span<const PluginDefinition> all_plugins();
 
 }  // namespace execcred

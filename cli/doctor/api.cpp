@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kMaxBody = 1024 * 1024;
 constexpr std::size_t kMaxSaid = 80;
 
-// RFC 9110, section 5.6.7, by the parser that the http module uses for Retry-After.
+// The header Date (RFC 9110, section 5.6.7), read by the parser that the http module uses for
+// Retry-After.
 std::optional<TimePoint> date_of(const HttpResponse& response) {
   const auto text = response.header("date");
   if (!text || text->size() > 64) return std::nullopt;

@@ -27,7 +27,8 @@ struct Answer {
   TimePoint received = {};                       // ours
 };
 
-// Requests over one connection, with or without the credential. Each is noted for --debug.
+// Sends requests over one connection, with or without a token. Adds a line for each request to the
+// item, for --debug.
 class Api {
  public:
   Api(Connection& connection, Item& item) : connection_(connection), item_(item) {}
@@ -44,7 +45,7 @@ class Api {
   Item& item_;
 };
 
-// An empty SelfSubjectReview or a SelfSubjectAccessReview of a right that every user has.
+// An empty SelfSubjectReview. The server's reply names the user and the groups of the caller.
 json::Value self_subject_review();
 struct Permission {
   std::string verb = {};
@@ -55,7 +56,8 @@ struct Permission {
 
   std::string text() const;
 };
-// VERB/RESOURCE[.GROUP][/SUBRESOURCE][@NAMESPACE]. Fails (configuration).
+// Parses VERB/RESOURCE[.GROUP][/SUBRESOURCE][@NAMESPACE]. Fails (configuration) if the text has
+// another form.
 Result<Permission> parse_permission(const std::string& text);
 json::Value access_review(const Permission& permission);
 

@@ -20,7 +20,8 @@ constexpr std::chrono::seconds kTolerance(5);
 
 bool is_success(const Answer& answer) { return answer.status == 200 || answer.status == 201; }
 
-// "User "jane" cannot create …"; empty where the message is another one.
+// The name in a message such as `User "jane" cannot create …`; empty if the message has another
+// form.
 std::string user_in(const std::string& message) {
   constexpr std::string_view kUser = "User \"";
   const std::size_t start = message.find(kUser);
@@ -102,13 +103,14 @@ class ServerRun {
  private:
   const SecretString& token() const { return check_.credential.token; }
 
-  // All requests of a step share its time.
+  // All requests of a step share one time limit.
   void start_step() {
     anonymous_connection_.start_step();
     identified_connection_.start_step();
   }
 
-  // Asks with the credential and, if that is accepted, again without it. False without an answer.
+  // Sends the review with the credential. If the server accepts it or answers 403, sends the review
+  // without the credential too. Returns false if there is no reply.
   bool ask() {
     Result<Answer> with = review(identified_, token());
     if (!with) return unanswered(with.error());
@@ -127,7 +129,8 @@ class ServerRun {
   Result<Answer> review(Api& api, const SecretString& token) {
     Result<Answer> answer = is_old_ ? api.post(kAccessReviews, access_review(kProbe), token)
                                     : api.post(kSelfSubjectReviews, self_subject_review(), token);
-    // Before 1.28 there is no such review; the other one shows whether the caller is known at all.
+    // Kubernetes before 1.28 has no such review. The other review shows at least whether the server
+    // knows the caller.
     if (answer && answer->status == kNotFound && !is_old_) {
       is_old_ = true;
       note_time(*answer);
@@ -151,7 +154,7 @@ class ServerRun {
   void note_time(const Answer& answer) {
     if (!answer.date || server_time_) return;
     server_time_ = *answer.date;
-    // A Date has whole seconds: half of one is lost on average.
+    // A Date has whole seconds, so it is half a second early on average.
     constexpr std::chrono::milliseconds kHalf(500);
     skew_ = *answer.date + kHalf - answer.received;
   }
@@ -223,7 +226,8 @@ class ServerRun {
     item_.ok(StepId::authenticate, with_groups(with));
   }
 
-  // A caller that may ask is known: the review is not allowed without a credential.
+  // Judges the replies of a server without SelfSubjectReview. A SelfSubjectAccessReview is not
+  // allowed without a credential, so a caller that may send one is known.
   void judge_old() {
     if (is_success(without_)) {
       item_.fail(StepId::authenticate, cause::kAnonymous,
@@ -232,7 +236,7 @@ class ServerRun {
                  "remove the permission to review access from system:anonymous");
       return;
     }
-    // An overloaded server has not refused the request.
+    // An overloaded server did not refuse the request, so its reply proves nothing.
     if (without_.status == kTooMany || without_.status >= 500) {
       item_.fail(StepId::authenticate,
                  without_.status == kTooMany ? cause::kServerThrottled : cause::kServerError,
@@ -255,7 +259,8 @@ class ServerRun {
     item_.fail(StepId::authenticate, why.cause, answered(with_) + "; " + why.message, why.hint);
   }
 
-  // A credential that the server accepts is no failure, whatever this machine's clock says.
+  // A credential that the server accepts is not a failure, although this machine's clock says so:
+  // the failure becomes a warning.
   void forgive() {
     Step& step = item_.step(StepId::credential);
     if (!check_.facts.is_provisional || step.verdict != Verdict::fail) return;
@@ -264,7 +269,8 @@ class ServerRun {
     step.message += "; the server accepts it anyway";
   }
 
-  // A failure only by this machine's clock is not the reason of the refusal.
+  // If the credential is valid by the server's clock, its times are not why the server refused it:
+  // the failure becomes a warning.
   void refute_times() {
     Step& step = item_.step(StepId::credential);
     if (!check_.facts.is_provisional || step.verdict != Verdict::fail || !server_time_) return;
@@ -310,7 +316,8 @@ class ServerRun {
     }
   }
 
-  // The first is the cause, unless it may pass and another one is permanent.
+  // Adds a refusal to those of the step `authorize`. The cause is that of the first refusal. If
+  // that one may pass, a permanent one replaces it.
   void refuse(std::string_view cause, std::string message, std::string hint = {}) {
     const bool is_worse = is_unavailability(refused_.cause) && !is_unavailability(cause);
     if (refusals_.empty() || is_worse) refused_ = {.cause = cause, .hint = std::move(hint)};
@@ -352,7 +359,7 @@ class ServerRun {
   bool is_old_ = false;  // without SelfSubjectReview
   std::optional<TimePoint> server_time_;
   Duration skew_ = {};  // the server's clock less ours
-  // Of the step `authorize`.
+  // The cause and the hint of the step `authorize`.
   struct Refused {
     std::string_view cause = {};
     std::string hint = {};

@@ -20,13 +20,14 @@ struct ServerCheck {
   const std::vector<Permission>& permissions;
 };
 
-// `anonymous` shows no certificate; `identified` shows the credential's, and is the same connection
-// where it has none. Both were verified.
+// Writes the three steps to `item`. `anonymous` presents no client certificate. `identified`
+// presents the credential's certificate; if the credential has none, it is the same connection as
+// `anonymous`. Both must verify the server's certificate.
 void ask_server(const ServerCheck& check, Connection& anonymous, Connection& identified,
                 Item& item);
 
-// Why a server answered 401, as far as it can be found out. Asks the cluster without the
-// credential.
+// Why a server answered 401, as far as this can be found out. explain_unauthorized() sends only
+// requests without the credential.
 struct Unauthorized {
   std::string_view cause = {};
   std::string message = {};

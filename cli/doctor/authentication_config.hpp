@@ -31,10 +31,10 @@ struct JwtAuthenticator {
 
 class AuthenticationConfig {
  public:
-  // Fails (configuration) where the file cannot be read or is another document.
+  // Fails (configuration) if the file cannot be read or is another document.
   static Result<AuthenticationConfig> load(const std::filesystem::path& path);
 
-  // Null where no authenticator of the file is for this issuer.
+  // nullptr if no authenticator of the file is for this issuer.
   const JwtAuthenticator* find(std::string_view issuer) const;
   std::vector<std::string> issuers() const;
 
@@ -42,7 +42,8 @@ class AuthenticationConfig {
   std::vector<JwtAuthenticator> authenticators_;
 };
 
-// The file's objections to a token; empty if there are none.
+// Why the server would refuse a token by this file. The kind is `none` if the file has no
+// objection.
 struct Mismatch {
   enum class Kind { none, issuer, audience, other };
   Kind kind = Kind::none;
@@ -50,7 +51,8 @@ struct Mismatch {
   std::string hint = {};
 };
 
-// If the file lacks the issuer of a ServiceAccount's token, the cluster's own issuer decides.
+// Compares a token with the file. If the issuer of a ServiceAccount's token is not in the file, the
+// kind is `none`, because the cluster's own issuer decides about such a token.
 Mismatch compare(const AuthenticationConfig& config, const UnverifiedClaims& claims,
                  const json::Value& payload);
 

@@ -99,7 +99,7 @@ class Check {
     facts_.is_unusable = true;
   }
 
-  // The first of them is the cause.
+  // Reports a failure that may be due to this machine's clock. Only the first one is reported.
   void provisional(std::string_view cause, const std::string& message) {
     if (item_.step(StepId::credential).verdict != Verdict::fail) {
       item_.fail(StepId::credential, cause, message,
@@ -133,7 +133,7 @@ class Check {
   }
 
   void check_times(const UnverifiedClaims& claims) {
-    // The token's own end is used, and not an earlier claimed one.
+    // The token's own end is used, and not the expirationTimestamp, which may be earlier.
     if (claims.expires_at) item_.expires = *claims.expires_at;
     if (claims.expires_at && *claims.expires_at <= rules_.now) {
       provisional(cause::kCredentialExpired, "the token ended at " + text_of(*claims.expires_at));
@@ -163,7 +163,7 @@ class Check {
   void take_facts(const std::vector<Certificate>& chain) {
     const X509& leaf = *chain.front().x509;
     ClientCertificate times;
-    // It is valid at its beginning, so only a malformed time can fail.
+    // Only the two times are needed here. The checks below report an expired certificate.
     static_cast<void>(check_validity(leaf, rules_.now, times));
     CertificateFacts certificate{.subject = text_of_name(X509_get_subject_name(&leaf)),
                                  .issuer = text_of_name(X509_get_issuer_name(&leaf)),

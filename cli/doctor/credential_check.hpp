@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of a credential without a request.
+// The checks of a credential that need no request.
 #pragma once
 
 #include "report.hpp"
@@ -27,17 +27,18 @@ struct CredentialFacts {
   std::optional<UnverifiedClaims> claims = std::nullopt;
   json::Value payload = {};  // of a JWT
   std::optional<CertificateFacts> certificate = std::nullopt;
-  // It cannot be sent: the step says why.
+  // The credential cannot be sent. The step `credential` has the reason.
   bool is_unusable = false;
-  // A failure that is dropped if the server accepts the credential.
+  // The credential has failed only by this machine's clock. The failure becomes a warning if the
+  // server accepts the credential, or if the credential is valid by the server's clock.
   bool is_provisional = false;
 };
 
 struct CredentialRules {
   TimePoint now = {};
-  // The credential is that of a kubeconfig, and of no program.
+  // The credential is in a kubeconfig, and not from a program.
   bool is_written = false;
-  // It is in a file beside the kubeconfig, which something may renew.
+  // The credential is in a file that the kubeconfig names, which another program may renew.
   bool is_renewed = false;
   Duration warn_before = {};
 };

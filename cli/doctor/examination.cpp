@@ -32,7 +32,7 @@ Status take_proxy(const Cluster& cluster, const Environment& environment, Route&
     route.proxy = std::move(proxy).value();
     return {};
   }
-  // As in clients, if the cluster names no proxy.
+  // If the cluster names no proxy, that of the environment is used, as in clients.
   const ProxySettings settings = proxy_of(environment);
   if (settings.url.empty() || is_proxy_exception(settings.exceptions, route.server)) return {};
   Result<Proxy> proxy = parse_proxy(settings.url);
@@ -81,7 +81,7 @@ void skip_server(Item& item, std::string_view why) {
   }
 }
 
-// The steps up to TLS; false if one failed, and the others are marked as skipped.
+// Does the steps up to TLS. If one fails, marks the others as skipped, and returns false.
 bool open(Connection& connection, const Route& route, Item& item) {
   struct Stage {
     StepId id;
@@ -128,7 +128,8 @@ void check_ca(const Connection& connection, Duration warn_before, Item& item) {
             "add the new CA to the ClusterProfile before that time");
 }
 
-// The finding of the server's own file, if no answer of the server says more.
+// Compares the token with the server's own file, and reports a mismatch. Does nothing if a reply of
+// the server says more.
 void compare_with_config(const AuthenticationConfig& config, const CredentialFacts& facts,
                          Item& item) {
   const Step& authenticate = item.step(StepId::authenticate);
@@ -166,7 +167,7 @@ Route with_certificate(const Route& route, const Credential& credential) {
   return identified;
 }
 
-// For a cluster without a credential: the clock can be checked anyway.
+// Checks the clock of a cluster for which there is no credential.
 void ask_the_time(Connection& connection, Item& item) {
   const Result<Answer> answer =
       Api(connection, item).post(kSelfSubjectReviews, self_subject_review(), SecretString());

@@ -24,13 +24,14 @@ struct ExaminationOptions {
   Environment environment = {};
 };
 
-// Shared by all threads.
+// One object is shared by all threads.
 class Examination {
  public:
-  // When `stop` becomes readable, each examination ends soon; -1: none.
+  // `stop` is a descriptor. When it becomes readable, each examination ends soon. -1: there is
+  // none. `options` must outlive this object.
   Examination(const ExaminationOptions& options, int stop);
 
-  // Afterwards the target has only its item.
+  // Writes the result to the target's item, and resets the rest of the target.
   void run(Target& target);
 
  private:

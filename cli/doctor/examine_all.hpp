@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examination of many clusters at a time.
+// Examines many clusters in parallel.
 #pragma once
 
 #include "examination.hpp"
@@ -13,7 +13,7 @@
 namespace execcred::doctor {
 
 struct FleetResult {
-  // Those that are done, in the order of the targets.
+  // The items of the clusters whose examination ended, in the order of the targets.
   std::vector<Item> items = {};
   cli::FleetEnd end = {};
 };

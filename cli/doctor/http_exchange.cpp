@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/1.1 (RFC 9112) on a connection whose steps are known one by one.
+// HTTP/1.1 (RFC 9112) over the connection of connection.hpp.
 #include "connection.hpp"
 
 #include <execcred/base/cause.hpp>
@@ -76,7 +76,8 @@ bool closes(const HttpResponse& response) {
 
 }  // namespace
 
-// Before the server is reached, a failure is the proxy's.
+// The error of a connection that was cut. Before the TLS connection to the server is open, it is
+// the proxy's failure.
 Error Connection::cut(std::string message) const {
   Error error = server_error(std::move(message));
   if (!is_open_) error.cause = cause::kProxyFailed;
@@ -118,7 +119,7 @@ Status Connection::write_all(std::string_view text, TimePoint deadline) {
   return {};
 }
 
-// 0 at the end of the connection.
+// Returns 0 at the end of the connection.
 Result<std::size_t> Connection::read_some(char* buffer, std::size_t size, TimePoint deadline) {
   for (;;) {
     short events = POLLIN;
@@ -150,7 +151,8 @@ Result<std::size_t> Connection::read_some(char* buffer, std::size_t size, TimePo
 
 namespace {
 
-// Reads a reply piece by piece from whatever gives its bytes.
+// Reads a reply piece by piece. `more` appends the next bytes to the buffer, and returns false at
+// the end of the connection.
 class ReplyReader {
  public:
   using More = std::function<Result<bool>(std::string&)>;

@@ -28,7 +28,7 @@ using KeyContextOwner = std::unique_ptr<EVP_PKEY_CTX, OpensslFree<EVP_PKEY_CTX_f
 using DigestContextOwner = std::unique_ptr<EVP_MD_CTX, OpensslFree<EVP_MD_CTX_free>>;
 using EcSignatureOwner = std::unique_ptr<ECDSA_SIG, OpensslFree<ECDSA_SIG_free>>;
 
-// RFC 7518, section 3.1, as far as API servers accept them.
+// The supported algorithms (RFC 7518, section 3.1), which API servers accept.
 struct Algorithm {
   std::string_view name;
   const char* digest;
@@ -93,7 +93,8 @@ KeyOwner curve_key(const json::Value& key, const Algorithm& algorithm) {
   return make_key("EC", builder);
 }
 
-// OpenSSL expects DER; RFC 7518 has the two numbers side by side.
+// Converts a signature from the form of RFC 7518, the two numbers side by side, to DER, which
+// OpenSSL expects. nullopt if the signature is malformed.
 std::optional<std::string> der_of_signature(const std::string& raw, std::size_t size) {
   if (raw.size() != 2 * size) return std::nullopt;
   const EcSignatureOwner signature(ECDSA_SIG_new());

@@ -32,7 +32,8 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// The same file as a tree, for parts that its reader ignores: exec sections, and extensions.
+// A kubeconfig. `tree` is the same file, for the parts that Kubeconfig does not contain: exec
+// sections, and extensions.
 struct Document {
   json::Value tree = {};
   Kubeconfig config;
@@ -53,7 +54,7 @@ Result<Document> read(const std::string& path) {
   return document;
 }
 
-// The object FIELD of the entry NAME of a list.
+// The member `field` of the list's entry with this name; nullptr if there is none.
 const json::Value* find_entry(const json::Value& tree, std::string_view list, std::string_view name,
                               std::string_view field) {
   const json::Value* const entries = tree.find(list);
@@ -89,8 +90,8 @@ std::optional<std::string> find_in_path(std::string_view name) {
   return std::nullopt;
 }
 
-// As client-go does: a bare name is looked up in PATH, and a path is one from the kubeconfig's
-// folder (GetAuthInfoFileReferences in clientcmd).
+// Makes the command absolute as client-go does: a name without '/' is looked up in PATH, and
+// another relative path begins in the kubeconfig's folder (GetAuthInfoFileReferences in clientcmd).
 void make_absolute(std::string& command, const fs::path& folder) {
   if (command.starts_with('/') || command.empty()) return;
   if (command.find('/') == std::string::npos) {
@@ -132,7 +133,7 @@ Result<std::string> data_or_file(std::string_view data, const std::string& path,
 
 Result<Credential> written_credential(const KubeconfigUser& user) {
   Credential credential;
-  // client-go rereads the file, and so prefers it to the text.
+  // client-go rereads the token file, and so prefers it to the token in the kubeconfig.
   if (!user.token_file.empty()) {
     const SecretString content = TRY(read_secret_file(user.token_file));
     credential.token = TRY(bearer_token(content));
@@ -163,7 +164,7 @@ Status take_exec(const json::Value& user, const fs::path& folder, Target& target
   return {};
 }
 
-// Fields that current clients do not use.
+// What the user has instead of a credential that current clients use.
 std::string unusable_field(const KubeconfigUser& user) {
   if (!user.auth_provider.empty()) return "an auth-provider, which clients no longer support";
   if (user.has_password) return "a username and password, which servers no longer accept";
@@ -226,7 +227,7 @@ Target target_of_context(const Document& document, const std::string& name) {
   return target;
 }
 
-// "" is the name of no context.
+// The current context. Fails (configuration) if there is none; an empty name counts as none.
 Result<std::string> current_context(const Document& document) {
   const json::Value* const current = document.tree.find("current-context");
   if (current != nullptr && current->string() != nullptr && !current->string()->empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugins' log (--log-file): the newest cause of each cluster.
+// Reads the plugins' log (--log-file): the newest cause for each cluster.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -21,7 +21,8 @@ struct LoggedCluster {
   std::string identity = {};
   TimePoint last_run = {};
   bool is_failing = false;  // in the newest run
-  // Of the newest run that failed; without one there is no cause.
+  // The time of the newest run that failed. If no run failed, this is nullopt and there is no
+  // cause.
   std::optional<TimePoint> last_failure = std::nullopt;
   std::string cause = {};
   std::string error = {};
@@ -30,8 +31,8 @@ struct LoggedCluster {
   std::size_t failures = 0;
 };
 
-// PATH, and before it PATH.1 if it exists. Lines that cannot be read, and lines before `since`, are
-// ignored. The newest failure is first. Fails (configuration) where PATH cannot be read.
+// Reads `path`, and before it PATH.1 if that exists. Lines that cannot be read and lines before
+// `since` are ignored. The newest failure is first. Fails (configuration) if `path` cannot be read.
 Result<std::vector<LoggedCluster>> read_log(const std::filesystem::path& path,
                                             std::optional<TimePoint> since);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output formats of examinations. No text in them contains a foreign control character.
+// The output formats of examinations. No control character of a text from elsewhere is printed.
 #pragma once
 
 #include "report.hpp"
@@ -11,23 +11,25 @@
 
 namespace execcred::doctor {
 
-// A line a step, then the cause and its remedy. `shows_exchange` adds the requests and replies.
+// One line for each step, then the result with its cause and hint. `shows_exchange` adds the
+// requests and replies.
 std::string write_one(const Item& item, bool shows_exchange, const cli::Paint& paint = {});
-// A table, failures first, and the number of each cause.
+// A table with failures first, and write_summary() below it.
 std::string write_table(const std::vector<Item>& items, bool is_wide, const cli::Paint& paint = {});
-// NAMESPACE/NAME, one a line.
+// NAMESPACE/NAME of each item, one line each, failures first.
 std::string write_names(const std::vector<Item>& items);
-// config/schemas/doctor.schema.json
+// JSON as described by config/schemas/doctor.schema.json.
 std::string write_json(const std::vector<Item>& items);
 std::string write_yaml(const std::vector<Item>& items);
-// The text exposition format, for node_exporter's textfile collector.
+// The text exposition format of Prometheus, for node_exporter's textfile collector.
 std::string write_prometheus(const std::vector<Item>& items);
-// One self-contained page.
+// One self-contained HTML page.
 std::string write_html(const std::vector<Item>& items, TimePoint now);
 
-// Failures first, then warnings; among them in the order of the source.
+// The items with failures first, then warnings, then the others, each in the given order.
 std::vector<const Item*> by_result(const std::vector<Item>& items);
-// "3 connect-refused", most frequent first, with the number of each.
+// A line with the number of clusters and of each result. Then one line for each cause with its
+// number, such as "     3  connect-refused", the most frequent first.
 std::string write_summary(const std::vector<Item>& items);
 
 }  // namespace execcred::doctor

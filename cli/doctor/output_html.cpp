@@ -9,11 +9,14 @@
 namespace execcred::doctor {
 namespace {
 
-// The page loads nothing, and its policy forbids it, because its texts come from anywhere. Only the
-// first hundred matching clusters are laid out, until the reader asks for all: a browser takes
-// seconds for ten thousand table rows. Columns of a fixed width need no measuring of each cell, and
-// long messages do not squeeze the names. The messages of a row are in a <noscript>, which a
-// browser with scripts reads as text until the row is shown. Without scripts, all are shown.
+// The page loads nothing. Its policy forbids this, because its texts come from anywhere.
+//
+// Only the first hundred matching clusters are laid out, until the reader asks for all: a browser
+// takes seconds for ten thousand table rows. Columns of a fixed width need no measuring of each
+// cell, and long messages do not make the columns of names narrow.
+//
+// The messages of a row are in a <noscript>. A browser with scripts reads it as text until the row
+// is shown. A browser without scripts shows all rows.
 constexpr std::string_view kHead = R"(<!doctype html>
 <html lang="en">
 <head>
@@ -169,7 +172,7 @@ std::string cell(std::string_view label, std::string_view text) {
   return "<td data-label=\"" + std::string(label) + "\">" + escaped(text) + "</td>";
 }
 
-// The most important part: the steps with problems, and what to do.
+// The steps with problems, and what to do about them.
 std::string details_of(const Item& item) {
   std::string steps;
   std::string hint;

@@ -57,7 +57,7 @@ Value document_of(const std::vector<Item>& items) {
 
 }  // namespace
 
-// One item at a time, so that there is never a tree of all of them.
+// Writes one item after the other, so that there is never a tree of all items in memory.
 std::string write_json(const std::vector<Item>& items) {
   if (items.empty()) return json::to_indented_text(document_of(items));
   std::string text = "{\n  \"items\": [";

@@ -11,7 +11,8 @@
 namespace execcred::doctor {
 namespace {
 
-// Unprintable characters are escaped, and also backslash and quote, which have a meaning here.
+// A label of a metric. Unprintable characters are escaped, and also backslash and quote, which have
+// a meaning in this format.
 std::string label(std::string_view name, std::string_view value) {
   std::string text(name);
   text += "=\"";
@@ -38,7 +39,7 @@ std::string unix_time(TimePoint time) {
   return std::to_string(std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count());
 }
 
-// The sample of one item; empty for none.
+// Returns the labels and the value of one item; an empty text for an item without a sample.
 using Sample = std::function<std::string(const Item&, const std::string& labels)>;
 
 // A series may occur only once: of items with equal labels, the first is used.

@@ -26,7 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Never waits, follows no link, and accepts only a file that no other user can have written.
+// Reads a report. Never waits, follows no link, and accepts only a file that no other user can have
+// written.
 std::optional<std::string> read_report(const std::string& path) {
   constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const FileDescriptor file(open(path.c_str(), kFlags));
@@ -105,7 +106,7 @@ void report_failure(const Ended& ended, const std::string& report_path, Item& it
   item.fail(StepId::run, error, cause::kProgramFailed);
 }
 
-// It could not be started, ran too long, or printed too much.
+// Reports a program that could not be started, ran too long, or printed too much.
 void report_no_end(const ProgramFinding& program, const Error& error, Item& item) {
   if (error.kind == Error::Kind::configuration) {
     if (program.is_foreign) {

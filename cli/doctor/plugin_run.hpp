@@ -26,36 +26,39 @@ struct RunOptions {
 // content.
 class ReportFolder {
  public:
-  // Without a folder (a full disk) plugins do not report.
+  // If the folder cannot be made, for example on a full disk, plugins write no reports.
   ReportFolder();
   ReportFolder(const ReportFolder&) = delete;
   ReportFolder& operator=(const ReportFolder&) = delete;
   ~ReportFolder();
 
-  // A path of its own for each run; empty without a folder.
+  // A separate path for each run; empty if there is no folder.
   std::string path_of(std::size_t run) const;
 
  private:
   std::string path_;
 };
 
-// The report of an execcred plugin about a failure; nullopt if there is none, or another user could
-// have written the file. The file is removed.
+// Reads and removes the report of an execcred plugin about a failure. nullopt if there is none, if
+// it is malformed, or if another user could have written it.
 std::optional<Error> take_report(const std::string& path);
 
-// Writes the result to the step `run`; nullopt where it failed.
+// Runs the program, and writes the result to the step `run`. nullopt if there is no credential. If
+// the program cannot be started because of its format, the step `program` fails instead, and `run`
+// is skipped.
 std::optional<Credential> run_plugin(const Access& access, const Environment& environment,
                                      const ProgramFinding& program, const RunOptions& options,
                                      const std::string& report_path, Item& item);
 
-// Examines programs and runs them, for many threads at once.
+// Examines programs and runs them. Thread-safe.
 class PluginRunner {
  public:
-  // The environment is the one in which programs are asked for their version.
+  // `environment` is for the runs that ask plugins for their version. It must outlive this object.
   PluginRunner(const Environment& environment, RunOptions options)
       : options_(options), programs_(environment, options.limit, options.stop) {}
 
-  // Writes the steps `program` and `run`; nullopt where one failed. The access has a command.
+  // Writes the steps `program` and `run`. nullopt if one of them failed. access.exec.command must
+  // not be empty.
   std::optional<Credential> run(const Access& access, const Environment& environment, Item& item);
 
  private:

@@ -61,7 +61,8 @@ void resolve(const Mapping& mapping, const ClusterProfile& profile, const Mapped
     item.ok(StepId::mapping,
             "provider " + in_quotes(provider.name) + " runs " + in_quotes(provider.exec.command));
   }
-  // The cluster is examined even if the mapping's entry is wrong.
+  // The step `profile` is checked even if the mapping's entry is wrong. Unsafe policies do not
+  // count for this check.
   ProviderMapping alone;
   alone.providers.push_back(provider);
   if (!safe) alone.providers.front().arguments_policy = ArgumentsPolicy::ignore;

@@ -64,7 +64,8 @@ ProgramFinding not_executable(const std::string& path, const std::string& why) {
   return failed(cause::kProgramNotExecutable, in_quotes(path) + " " + why);
 }
 
-// The beginning of the file: nullopt where it may be run, but not read.
+// The beginning of the file. nullopt if it cannot be read: a program may be executable without
+// being readable.
 std::optional<std::string> head_of(const std::string& path) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!file) return std::nullopt;
@@ -138,7 +139,7 @@ ProgramFinding look_at_script(const std::string& path, std::string_view head) {
                 "install it, or use a program that needs none");
 }
 
-// Formats of other systems.
+// Whether the file begins like a program of another operating system.
 bool is_of_another_system(std::string_view head) {
   constexpr std::array<std::string_view, 5> kMarks = {"MZ", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe",
                                                       "\xfe\xed\xfa\xcf", "\xca\xfe\xba\xbe"};
@@ -162,8 +163,8 @@ ProgramFinding look_at_content(const std::string& path) {
   return finding;
 }
 
-// Whether users other than root and this one can replace the program: by its file, or a folder of
-// its path.
+// The path that its group or others may write, so that they could replace the program: the file, or
+// a folder of its path that is not sticky. Empty if there is none.
 std::string writable_by_others(const std::string& path) {
   constexpr mode_t kOthers = S_IWGRP | S_IWOTH;
   struct stat status = {};
@@ -246,7 +247,7 @@ ProgramFinding Programs::ask_version(const std::string& path, ProgramFinding fin
       return finding;
     }
   }
-  // Its problem is found when it runs.
+  // The reason is found when the plugin runs.
   finding.verdict = Verdict::warn;
   finding.message += "; it does not answer --version as execcred's plugins do";
   finding.hint = "is it a plugin of execcred's, whose name it has?";

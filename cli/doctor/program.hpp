@@ -22,15 +22,16 @@ struct ProgramFinding {
   std::string_view cause = {};
   std::string message = {};
   std::string hint = {};
-  // Starting it must fail, unless the kernel has an interpreter for it.
+  // The file is not a program for this machine. Starting it fails, unless the kernel has an
+  // interpreter for it.
   bool is_foreign = false;
 };
 
-// Of an absolute path, without running it.
+// Examines the program at an absolute path, without running it.
 ProgramFinding look_at_program(const std::string& path);
 
 // Examines each program once, for any number of clusters, and asks execcred's plugins for their
-// version. Thread-safe.
+// version. Thread-safe. `environment` must outlive this object.
 class Programs {
  public:
   Programs(const Environment& environment, Duration limit, int stop)
@@ -53,8 +54,8 @@ class Programs {
   std::map<std::string, std::unique_ptr<Entry>, std::less<>> entries_;
 };
 
-// "execcred-token-file" of "/plugins/execcred-token-file"; and whether that is an execcred plugin's
-// name.
+// The last part of a path: "execcred-token-file" for "/plugins/execcred-token-file"; and whether
+// that is the name of an execcred plugin.
 std::string_view file_name(std::string_view path);
 bool is_ours(std::string_view path);
 

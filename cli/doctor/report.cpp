@@ -54,7 +54,7 @@ void Item::set(StepId id, Verdict verdict, std::string_view cause, std::string_v
                std::string_view hint) {
   Step& step = this->step(id);
   if (step.verdict > verdict) return;
-  // A warning is only about a step that is otherwise ok.
+  // The message of a warning is added to that of a step that was ok until then.
   const bool adds = step.verdict == Verdict::ok && verdict == Verdict::warn;
   const std::string before = adds && !step.message.empty() ? step.message + "; " : std::string();
   step = {.verdict = verdict,

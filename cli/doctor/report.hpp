@@ -65,26 +65,27 @@ class Item {
   Step& step(StepId id) { return steps_[static_cast<std::size_t>(id)]; }
   const Step& step(StepId id) const { return steps_[static_cast<std::size_t>(id)]; }
 
-  // The texts may come from anywhere: secrets in them are replaced, and they are cut. A worse
-  // verdict replaces a better one.
+  // Set the result of a step, unless the step has a worse verdict. The texts may come from
+  // anywhere: secrets in them are replaced, and long texts are cut.
   void ok(StepId id, std::string_view message);
   void skip(StepId id, std::string_view why);
   void warn(StepId id, std::string_view cause, std::string_view message,
             std::string_view hint = {});
   void fail(StepId id, std::string_view cause, std::string_view message,
             std::string_view hint = {});
-  // With the error's own cause; `cause` is for one that has none.
+  // Uses the error's own cause, or `cause` if it has none.
   void fail(StepId id, const Error& error, std::string_view cause);
 
-  // Secrets that no text of the report may show.
+  // Adds a secret that later texts of the report must not show.
   void keep_secret(const SecretString& secret);
   std::string shown(std::string_view text) const;
 
-  // The worst of the steps; ok where none was done.
+  // The worst verdict of the steps; ok if all were skipped.
   Verdict verdict() const;
-  // Of the first step that failed, else of the first warning that has one; empty without.
+  // The cause of the first failed step that has one; if no step failed, that of the first warning
+  // that has one. Empty if there is none.
   std::string_view cause() const;
-  // The step that the cause is of; null without.
+  // The step that cause() is from; nullptr if there is none.
   const Step* cause_step() const;
 
  private:
@@ -95,10 +96,10 @@ class Item {
   SecretTexts secrets_ = {};
 };
 
-// Trying again later may help, so the exit code is 3.
+// Whether trying again later may help, so that the exit code is 3.
 bool is_unavailability(std::string_view cause);
 
-// 1 where an item fails for a reason that does not pass, else 3 where one is unavailable, else 0.
+// 1 if an item fails for a permanent reason, else 3 if an item fails, else 0.
 int exit_code_of(const std::vector<Item>& items);
 
 // "2026-07-01T12:00:00Z"

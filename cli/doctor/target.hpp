@@ -16,34 +16,36 @@
 namespace execcred::doctor {
 
 struct Target {
-  // Its names, and findings before the run.
+  // The cluster's names, and the findings that are known before the examination.
   Item item = {};
-  // The program to run, and how the cluster is reached; nullopt if the item has the reason why it
-  // is unknown.
+  // The program to run, and the cluster. nullopt if they are not known; the item then has the
+  // reason.
   std::optional<Access> access = std::nullopt;
-  // A kubeconfig's token or certificate: nothing runs.
+  // A token or certificate of the kubeconfig. No program is run for it.
   std::optional<Credential> written = std::nullopt;
-  // It is in a file that the kubeconfig names, which may be renewed; a credential in the kubeconfig
-  // itself is not.
+  // `written` is in a file that the kubeconfig names, which another program may renew. A credential
+  // in the kubeconfig itself is not renewed.
   bool is_renewed = false;
 };
 
-// The mapping with every fault of its entries; only those of a chosen entry are reported.
+// A mapping with all problems of its entries. Only the problems of an entry that is used are
+// reported.
 struct Mapping {
   ProviderMapping providers = {};
   std::vector<Error> problems = {};
 
-  // Fails (configuration) where it cannot be read, or is no mapping at all.
+  // Fails (configuration) if the file cannot be read or is not a mapping.
   static Result<Mapping> load(const std::string& path);
-  // The first fault of the entry; null where it has none.
+  // The first problem of the entry; nullptr if it has none.
   const Error* problem_of(const MappedProvider& provider) const;
   const MappedProvider* find(std::string_view name) const;
 };
 
-// `provider` is the name that must be used, or empty: the mapping's first that the profile has.
+// `provider` is the name of the provider to use. If it is empty, the mapping's first provider that
+// the ClusterProfile lists is used.
 Target target_of(const Mapping& mapping, const ClusterProfile& profile,
                  const std::string& provider);
-// A ClusterProfile with a name that cannot be read.
+// The target for a ClusterProfile whose name is known, but which cannot be read because of `error`.
 Target target_of(const ProfileName& name, const Error& error);
 
 struct KubeconfigQuery {
@@ -52,7 +54,7 @@ struct KubeconfigQuery {
   bool all_contexts = false;
 };
 
-// Fails (configuration) where the kubeconfig cannot be read, or lacks the context.
+// Fails (configuration) if the kubeconfig cannot be read or does not have the context.
 Result<std::vector<Target>> targets_of_kubeconfig(const KubeconfigQuery& query);
 
 }  // namespace execcred::doctor

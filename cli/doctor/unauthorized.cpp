@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 401 gives no reason, so facts from other sources are compared. Without a certain reason the
-// cause is "unauthorized-other", with the reasons that were excluded: a wrong cause is worse than
-// none.
+// A 401 gives no reason, so facts from other sources are compared. If the reason is not certain,
+// the cause is "unauthorized-other", and the message has the reasons that were excluded: a wrong
+// cause is worse than none.
 #include "authenticate.hpp"
 #include "json_web_keys.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr int kOk = 200;
 constexpr int kNotFound = 404;
 
-// What a ServiceAccount's token is bound to (the claim kubernetes.io).
+// An object to which a ServiceAccount's token is bound (the claim kubernetes.io).
 struct BoundObject {
   std::string what = {};  // "ServiceAccount 'ns/name'"
   std::string path = {};
@@ -101,7 +101,8 @@ class Explanation {
     return {.cause = cause::kUnauthorizedOther, .message = message, .hint = hint};
   }
 
-  // By the server's clock; a credential that has ended by both clocks was found before.
+  // Whether the times of the credential are the reason: by the server's clock, or by this machine's
+  // if the server's is not known.
   bool by_time(std::optional<TimePoint> begin, std::optional<TimePoint> end,
                const std::string& what) {
     const TimePoint ours = SystemClock().now();
@@ -152,7 +153,8 @@ class Explanation {
     return false;
   }
 
-  // The cluster's own issuer: only its public part, because the token is not accepted.
+  // Compares the token with the cluster's own issuer. Only its public part can be read, because the
+  // token is not accepted.
   bool by_cluster() {
     const UnverifiedClaims& claims = *check_.facts.claims;
     if (check_.config != nullptr && check_.config->find(claims.issuer) != nullptr) return false;
@@ -190,7 +192,8 @@ class Explanation {
     return by_objects();
   }
 
-  // Deleted, or another one of the same name: only if anonymous callers may read it.
+  // Whether an object to which the token is bound was deleted, or replaced by another one of the
+  // same name. This is known only if anonymous callers may read the object.
   bool by_objects() {
     for (const BoundObject& object : bound_objects(check_.facts.payload)) {
       const Result<Answer> answer = anonymous_.get(object.path, SecretString());

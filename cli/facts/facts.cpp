@@ -21,7 +21,7 @@ json::Value list_of(const Texts& texts) {
   return json::Value(std::move(list));
 }
 
-// An object without empty members.
+// Makes an object in which empty texts, empty lists and false flags are left out.
 class Facts {
  public:
   template <class Text>
@@ -135,7 +135,7 @@ json::Value facts_of_examples(const Examples& examples) {
   return json::Value(std::move(list));
 }
 
-// The options that all plugins share, or those with a cache.
+// The options that all plugins have, and those that all plugins with a cache have.
 class SharedOptions {
  public:
   SharedOptions() {

@@ -7,8 +7,9 @@
 //    "execcred": {"name", "summary",
 //                 "commands": [{"name", "summary", "operands", "options", "examples"}...]}}
 //
-// "shared" has the options of several plugins, which are among those of each plugin too, marked
-// "shared". A member of an option that is false, empty or absent is left out.
+// "shared" has the options that several plugins have. They are also among the options of each of
+// these plugins, marked with "isShared". A member of an option that is false, empty or absent is
+// left out.
 #pragma once
 
 #include "command_line.hpp"

@@ -55,7 +55,7 @@ void check_proxy(const Scope& scope, const ObjectReader& cluster) {
   }
 }
 
-// The outermost element of DER: a SEQUENCE that ends where the bytes do.
+// Whether the bytes are one DER element, a SEQUENCE, without bytes after it.
 bool is_der_sequence(std::string_view der) {
   const auto byte = [&der](std::size_t i) {
     return static_cast<std::size_t>(static_cast<unsigned char>(der[i]));
@@ -123,8 +123,8 @@ void check_flags(const Scope& scope, const ObjectReader& cluster) {
   if (!name) scope.add(Severity::error, name.error(), cluster.path(), "write a host's name");
 }
 
-// sigs.k8s.io/cluster-inventory-api copies server, CA data and proxy into the client's
-// configuration, and nothing else.
+// sigs.k8s.io/cluster-inventory-api copies only server, CA data and proxy into the client's
+// configuration.
 void check_dropped_fields(const Scope& scope, const ObjectReader& cluster) {
   constexpr std::string_view kDropped = "is dropped by upstream's Go library: its clients ";
   const auto warn = [&](std::string_view field, std::string_view effect, std::string_view hint) {

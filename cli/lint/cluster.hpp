@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kubeconfig v1 Cluster, in the two documents that hold it.
+// Checks a kubeconfig v1 Cluster, which ClusterProfiles and kubeconfigs contain.
 #pragma once
 
 #include "findings.hpp"
@@ -9,17 +9,18 @@
 namespace execcred::lint {
 
 enum class ClusterOf {
-  // Written by the one who offers the cluster. Nothing in it may name a file of the reader.
+  // Written by the side that offers the cluster. Nothing in it may name a file of the reader.
   cluster_profile,
-  // Written by the one who uses it.
+  // Written by the user of the cluster.
   kubeconfig,
-  // The same, without execcred's plugins: the extension belongs to other programs.
+  // The same, in a kubeconfig that runs none of execcred's plugins: the exec extension belongs to
+  // other programs.
   kubeconfig_of_others,
 };
 
 void check_cluster(const Scope& scope, const json::ObjectReader& cluster, ClusterOf owner);
 
-// The extensions: the one that becomes spec.cluster.config, and those that add arguments and
+// Checks the extensions: the one that becomes spec.cluster.config, and those that add arguments and
 // variables to the program's.
 void check_extensions(const Scope& scope, const json::ObjectReader& cluster, ClusterOf owner);
 

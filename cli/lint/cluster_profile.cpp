@@ -26,7 +26,8 @@ constexpr std::string_view kFormat =
     "the format is ClusterProfile of multicluster.x-k8s.io/v1alpha1 or v1alpha2; the author of the "
     "object must correct it";
 
-// The items of a ClusterProfileList may have none; then it is `version`.
+// The version of the document's apiVersion. The items of a ClusterProfileList may have no
+// apiVersion; then the version is `version_of_list`.
 ProfileVersion check_version(const Scope& scope, const ObjectReader& document, ProfileOf source,
                              ProfileVersion version_of_list) {
   const Result<std::optional<std::string>> text = document.optional_string("apiVersion");
@@ -42,7 +43,8 @@ ProfileVersion check_version(const Scope& scope, const ObjectReader& document, P
   return version_of_list;
 }
 
-// The name for findings; empty if it is malformed.
+// NAMESPACE/NAME, or the name alone; empty if the name is missing or one of the two is not a
+// string.
 std::string check_names(const Scope& scope, const ObjectReader& document) {
   const Result<ObjectReader> metadata = document.required_object("metadata");
   if (!metadata) {
@@ -71,7 +73,7 @@ std::string check_names(const Scope& scope, const ObjectReader& document) {
 
 void check_unique(const Scope& scope, const std::string& full_name) {
   if (full_name.empty()) return;
-  // No name has such a character.
+  // No valid name contains a newline.
   const std::string key = scope.group() + '\n' + full_name;
   const auto [known, is_new] = scope.run().places_of_profiles.emplace(key, scope.place());
   if (is_new) return;
@@ -81,8 +83,8 @@ void check_unique(const Scope& scope, const std::string& full_name) {
               "keep one; commands refuse to choose");
 }
 
-// Two ClusterProfiles of one cluster are not wrong by themselves, but a client that uses both has
-// the cluster twice.
+// Warns of two ClusterProfiles of one cluster. Each of them is valid, but a client that uses both
+// has the cluster twice.
 void check_member(const Scope& scope, const ObjectReader& document, const std::string& full_name) {
   const json::Value* metadata = document.find("metadata");
   const json::Value* labels = metadata == nullptr ? nullptr : metadata->find("labels");
@@ -114,7 +116,8 @@ void check_length(const Scope& scope, const ObjectReader& object, std::string_vi
               kFormat);
 }
 
-// The limits of the CRD. A URL is limited in every version.
+// Checks the CRD's limits for the lengths of names. The length of a URL is limited in every
+// version.
 void check_v1alpha2_cluster(const Scope& scope, const ObjectReader& cluster) {
   constexpr std::size_t kName = 253;
   check_length(scope, cluster, "tls-server-name", kName);
@@ -144,7 +147,7 @@ void check_provider(const Scope& scope, const ObjectReader& entry, ProfileVersio
   }
 }
 
-// Gives how many there are, and adds their names.
+// Returns the number of entries, and adds their names to `all_names`.
 std::size_t check_providers(const Scope& scope, const ObjectReader& status, std::string_view field,
                             ProfileVersion version, std::set<std::string>& all_names) {
   const json::Value* value = status.find(field);
@@ -232,7 +235,7 @@ void check_cluster_profile(const Scope& outer, const ObjectReader& document, Pro
   const bool has_error =
       std::any_of(findings.begin() + static_cast<std::ptrdiff_t>(found), findings.end(),
                   [](const Finding& finding) { return finding.severity == Severity::error; });
-  // Other reasons for which the commands would refuse it.
+  // Another reason for which the commands would refuse the document.
   const Result<ClusterProfile> profile = parse_cluster_profile(document.value(), version);
   if (!profile && !has_error) scope.add(Severity::error, profile.error(), {}, kFormat);
   check_no_secrets(scope.as(rule::kSecret), document.value(), "", Severity::error);

@@ -45,7 +45,8 @@ Kind kind_of(const Value& document) {
   return has_folded(document, "providers") ? Kind::mapping : Kind::unknown;
 }
 
-// A Kubernetes object of another kind, and not a misspelled one; or a JSON Schema.
+// Whether the document belongs to other programs: a JSON Schema, or a Kubernetes object that does
+// not look like a misspelled ClusterProfile, kubeconfig or Configuration of Kueue.
 bool is_of_others(const Value& document) {
   if (document.object() == nullptr) return false;
   if (json::text_or_empty(document, "$schema").find("//json-schema.org/") != std::string::npos)
@@ -74,7 +75,7 @@ void report_unknown(const Scope& scope, const Value& document) {
 
 void check_document(const Scope& scope, const Value& document, std::string_view text);
 
-// Items of a ClusterProfileList carry no kind of their own.
+// The items of a ClusterProfileList have no kind.
 void check_list(const Scope& outer, const ObjectReader& list) {
   const Scope scope = outer.as(rule::kList);
   const bool are_profiles = json::text_or_empty(list.value(), "kind") == "ClusterProfileList";
@@ -109,7 +110,8 @@ void check_list(const Scope& outer, const ObjectReader& list) {
 
 bool is_known(const Value& document) { return kind_of(document) != Kind::unknown; }
 
-// Each value is a file of its own; those that are something else belong to other programs.
+// Checks each value of the ConfigMap as a separate file. Values without a known document belong to
+// other programs.
 void check_config_map(const Scope& scope, const ObjectReader& config_map) {
   constexpr std::size_t kDeepest = 4;  // each level parses the levels below it again
   if (scope.texts() == kDeepest) {
@@ -136,7 +138,7 @@ void check_config_map(const Scope& scope, const ObjectReader& config_map) {
   if (!has_known) report_unknown(scope, config_map.value());
 }
 
-// `text` is the document's own.
+// `text` is the text of this document alone.
 void check_document(const Scope& scope, const Value& document, std::string_view text) {
   const Result<ObjectReader> reader = ObjectReader::open(document, "");
   switch (kind_of(document)) {
@@ -166,7 +168,8 @@ bool is_binary(std::string_view text) {
   return false;
 }
 
-// Of "… at line 3, column 7", with perhaps ", counted from line 20".
+// The position in a message such as "… at line 3, column 7", perhaps with ", counted from line 20"
+// after it. nullopt if the message has none.
 std::optional<Place> place_in(std::string_view message) {
   const auto number_behind = [message](std::string_view words) {
     std::size_t number = 0;
@@ -183,7 +186,7 @@ std::optional<Place> place_in(std::string_view message) {
   return Place{.line = first == 0 ? line : first + line - 1, .column = column};
 }
 
-// Gives how many documents there are.
+// Checks all documents of the text. Returns their number.
 std::size_t check_documents(const Scope& scope, std::string_view text);
 
 }  // namespace
@@ -191,7 +194,7 @@ std::size_t check_documents(const Scope& scope, std::string_view text);
 void check_text(const Scope& scope, std::string_view text) {
   const Mark before = mark_of(scope.run());
   const std::size_t documents = check_documents(scope.as(rule::kSyntax), text);
-  // Values inside a field get the field's position.
+  // Findings in a text inside a field get the position of the field.
   if (scope.texts() == 0) place_findings(scope, text, documents, before);
 }
 
@@ -217,7 +220,7 @@ std::size_t check_documents(const Scope& scope, std::string_view text) {
       check_document(scope.inside("document" + step(i)), *document, json::to_text(*document));
     } else {
       scope.add(Severity::error, document.error(), {}, kHint);
-      // Inside of a field, the lines are not the file's.
+      // In a text inside a field, the lines are not those of the file.
       if (scope.texts() == 0) {
         scope.run().findings.back().place = place_in(document.error().message);
       }

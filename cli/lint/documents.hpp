@@ -11,15 +11,15 @@
 
 namespace execcred::lint {
 
-// A whole file's text: one document or many. A text that is empty, binary or malformed is an error,
-// because its intended kind is unknown.
+// Checks the whole text of a file, which has one document or several. A text that is empty, binary
+// or malformed is an error, because its intended kind is unknown.
 void check_text(const Scope& scope, std::string_view text);
 
-// Whether the text is a mapping, and nothing else.
+// Whether the text is one document, and that is a mapping.
 bool is_mapping(std::string_view text);
 
-// A document, or an item of a ClusterProfileList, whose items may lack an apiVersion: they have the
-// list's.
+// Whether a ClusterProfile is a document, or an item of a ClusterProfileList. Such an item may have
+// no apiVersion; it then has that of the list, `version`.
 enum class ProfileOf { document, list };
 void check_cluster_profile(const Scope& outer, const json::ObjectReader& document, ProfileOf source,
                            ProfileVersion version = ProfileVersion::v1alpha1);

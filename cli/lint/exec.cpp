@@ -42,7 +42,7 @@ void check_relative_command(const Scope& scope, const std::string& command, cons
   }
 }
 
-// All options that read spec.cluster, which the client sends only on request.
+// All options that need spec.cluster, which the client sends only on request.
 Texts needs_of_cluster(const ExecConfig& exec, const DeclaredOptions& options) {
   Texts needs;
   if (options.provider() != nullptr) {
@@ -72,8 +72,8 @@ void check_cluster_info(const Scope& scope, const ExecConfig& exec, const Declar
               "set provideClusterInfo: true");
 }
 
-// The writer of a ClusterProfile chooses the server, and could use a bearer token that is valid
-// elsewhere too.
+// Why the plugin's tokens are valid at more than one server; empty if they are not. The writer of a
+// ClusterProfile chooses the server, which could use such a token at another server.
 std::string_view reach_of_tokens(const ExecConfig& exec, const DeclaredOptions& options) {
   if (options.provider() == nullptr) return {};
   return options.provider()->reach(GivenInExec(exec, options));
@@ -129,7 +129,7 @@ void check_boundary(const Scope& scope, const ExecConfig& exec, const std::strin
   }
 }
 
-// The placeholders of a name, expanded for a cluster with every field.
+// Expands the placeholders of templates for an example cluster, and checks that paths are absolute.
 void check_templates(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
                      const std::string& path) {
   ExecInfo info;
@@ -137,7 +137,7 @@ void check_templates(const Scope& scope, const ExecConfig& exec, const DeclaredO
   for (const Given& given : given_in(exec, options, path)) {
     const Option* const option = options.set().find(given.name);
     if (option == nullptr) continue;
-    // For a placeholder that is left, the plugin's own refusal is reported.
+    // If an unexpanded placeholder is left, the plugin's own refusal is reported instead.
     if (option->is_template && !has_unexpanded_template(given.value)) {
       const Result<std::string> expanded = expand_template(given.value, "cluster", info);
       if (!expanded) {
@@ -153,7 +153,8 @@ void check_templates(const Scope& scope, const ExecConfig& exec, const DeclaredO
   }
 }
 
-// The program runs with the plugin's rights, and every user of the machine sees its arguments.
+// Checks a command that the plugin runs. The command has the plugin's rights, and every user of the
+// machine sees its arguments.
 void check_command(const Scope& scope, const std::string& text, const std::string& place) {
   const Result<json::Value> parsed = json::parse(text);
   if (!parsed || parsed->array() == nullptr) return;
@@ -214,8 +215,8 @@ void check_plugin_of_ours(const Scope& scope, const ExecConfig& exec,
     check_servers(scope.as(rule::kAllowServer), exec, options, path);
 }
 
-// The program that Argo CD would run, for a cluster with every field. Only a mapping file may be
-// Argo CD's.
+// The program as Argo CD would run it, with the placeholders replaced for an example cluster.
+// Reports the placeholders. Only a mapping file may be Argo CD's.
 ExecConfig as_argocd_runs(const Scope& scope, ExecConfig exec, const DeclaredOptions& options,
                           const std::string& path) {
   for (std::size_t i = 0; i < exec.args.size(); ++i) {

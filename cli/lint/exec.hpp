@@ -30,10 +30,11 @@ void check_exec(const Scope& scope, const ExecConfig& exec, const std::string& p
 // Parses exec, reports parse errors, and checks the rest.
 ExecConfig inspect_exec(const Scope& outer, const json::ObjectReader& exec, Consumer consumer);
 
-// Members that are not among `fields`, spelled just so. `is_strict`: the reader refuses them.
+// Reports the members of `object` that are not among `fields` in exactly this spelling. They are
+// errors if `is_strict`, because readers refuse the document; otherwise they are warnings.
 void check_fields(const Scope& scope, const json::ObjectReader& object,
                   const std::vector<std::string_view>& fields, bool is_strict);
-// The same for execConfig and its objects.
+// The same for execConfig and the entries of its env.
 void check_exec_fields(const Scope& scope, const json::ObjectReader& exec, bool is_strict);
 
 }  // namespace execcred::lint

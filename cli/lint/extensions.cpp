@@ -14,7 +14,7 @@ namespace {
 using json::ObjectReader;
 using json::Value;
 
-// The names of KEP-5339 and of its first releases end alike.
+// The names of KEP-5339 and those of its first releases have the same ends.
 constexpr std::string_view kArguments = "/exec/additional-args";
 constexpr std::string_view kVariables = "/exec/additional-envs";
 
@@ -25,9 +25,9 @@ constexpr std::string_view kInstead =
     "move the settings to the extension client.authentication.k8s.io/exec, which every plugin "
     "reads, and let the mapping allow them (an audience with --allow-audience)";
 
-// KEP-5339 makes both extensions an array, and the CRD stores only objects. The library that goes
-// with it (sigs.k8s.io/cluster-inventory-api 0.1.2) decodes the arguments as an array, and the
-// variables as an object, which the KEP does not know.
+// In KEP-5339 both extensions are an array, and the CRD stores only objects. The library that
+// belongs to the KEP (sigs.k8s.io/cluster-inventory-api 0.1.2) decodes the arguments as an array,
+// and the variables as an object, which the KEP does not define.
 struct Unstored {
   std::string_view array;
   std::string_view object;
@@ -108,7 +108,7 @@ void check_exec_extension(const Scope& scope, const Value& value, const std::str
     scope.warning(path, "is " + std::string(value.kind()) + std::string(kObjectOnly),
                   R"(write an object: {"clusterName": "..."})");
   }
-  // A ClusterProfile's is judged with the mapping.
+  // The extension of a ClusterProfile is checked later, together with the mapping.
   if (owner == ClusterOf::kubeconfig) check_shared_config(scope, value, path);
 }
 

@@ -23,7 +23,7 @@ void report_unreadable(const Scope& scope, const Error& error) {
       .error({}, error.message, error.hint.empty() ? "name a file that can be read" : error.hint);
 }
 
-// Commands refuse a mapping that others could have written.
+// Warns of a mapping that others could have written: commands refuse it.
 void check_ownership(const Scope& scope, const fs::path& file) {
   const Result<std::string> read = read_file(file, kMaxInventory);
   if (read) return;
@@ -39,7 +39,7 @@ void check_file(const Scope& scope) {
   if (scope.limits().looks_at_programs && is_mapping(*text)) check_ownership(scope, scope.file());
 }
 
-// Gives how many files were looked at, there and in the folders inside.
+// Checks the manifests of the folder and of the folders inside. Returns the number of files.
 std::size_t check_folder(Run& run, const std::string& folder) {
   std::size_t count = 0;
   bool was_whole = true;

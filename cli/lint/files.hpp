@@ -8,9 +8,9 @@
 
 namespace execcred::lint {
 
-// A file, the manifests of a folder (.yaml, .yml, .json; also in the folders inside, each of which
-// is a group of its own), or standard input ("-"). A file that cannot be read is a finding. Returns
-// the number of checked files.
+// Checks a file, the manifests of a folder (.yaml, .yml, .json; also in the folders inside, each of
+// which is a group of its own), or standard input ("-"). A file that cannot be read is a finding.
+// Returns the number of checked files.
 std::size_t check_operand(Run& run, const std::string& operand);
 
 }  // namespace execcred::lint

@@ -31,7 +31,7 @@ enum class Severity {
   info,  // no problem, but useful for the reader
 };
 
-// From 1; columns are characters.
+// Lines and columns are counted from 1. A column is a character, not a byte.
 struct Place {
   std::size_t line = 1;
   std::size_t column = 1;
@@ -47,17 +47,17 @@ struct Finding {
   std::string hint = {};  // what to do
 };
 
-// What the checks may read beside the documents.
+// What the checks may read besides the documents, and what they check.
 struct Limits {
   bool looks_at_programs = true;
-  // Where the programs of /plugins are on this machine; empty: in /plugins.
+  // The directory on this machine that stands for /plugins; empty: /plugins itself.
   std::filesystem::path plugin_directory = {};
   bool may_be_empty = false;  // a folder without manifests, a hub without ClusterProfiles
   // The ClusterProfiles to check; unset: all.
   std::function<bool(const ProfileName&)> chooses = {};
 };
 
-// A program of a mapping for a provider's name.
+// The program that a mapping has for a provider.
 struct MappedPlugin {
   std::string file = {};
   std::string place = {};
@@ -90,15 +90,17 @@ struct ProfileInput {
 struct Run {
   Limits limits = {};
   std::vector<Finding> findings = {};
-  // A group and "namespace/name", to its file.
+  // From the group and "namespace/name" of a ClusterProfile to its place.
   std::map<std::string, std::string> places_of_profiles = {};
-  // A group and a value of the label inventory-member-id, to the first ClusterProfile that has it.
+  // From the group and the value of the label inventory-member-id to the first ClusterProfile that
+  // has it.
   std::map<std::string, std::string> members = {};
   std::size_t passed_over = 0;  // documents of other kinds
   std::size_t unread = 0;       // files that cannot be read
-  // A file, and the places of the fields that a finding may be about once all files are read.
+  // From a file to the places of its fields, by path. Findings about them may come after all files
+  // were read.
   std::map<std::string, std::map<std::string, Place>> places = {};
-  // By group and name of the provider.
+  // By the group of the mapping and the name of the provider.
   std::map<std::pair<std::string, std::string>, std::vector<MappedPlugin>> mapped = {};
   std::vector<ProfileInput> inputs = {};
   std::vector<ProfileProviders> providers = {};
@@ -107,15 +109,15 @@ struct Run {
 // The file, and perhaps the document in it, to which findings belong.
 class Scope {
  public:
-  // `group`: its subfolder. Documents that belong together (one hub's ClusterProfiles, and their
-  // mapping) are in one group.
+  // `group` is the subfolder of the file, below the folder that was named. Documents that belong
+  // together (the ClusterProfiles of one hub, and their mapping) are in one group.
   Scope(Run& run, std::string file, std::string group = {})
       : run_(&run), file_(std::move(file)), group_(std::move(group)) {}
-  // Paths of fields get the prefix, "items[3]".
+  // A scope in which the paths of fields begin with `prefix`, such as "items[3]".
   Scope inside(std::string_view prefix) const;
-  // Findings get this rule.
+  // A scope whose findings have this rule.
   Scope as(const Rule& rule) const;
-  // The same for a field whose value is a file of its own.
+  // The same as inside(), for a field whose value is the text of a file.
   Scope inside_text(std::string_view prefix) const;
 
   void error(std::string_view path, std::string_view message, std::string_view hint) const;
@@ -123,7 +125,8 @@ class Scope {
   void info(std::string_view path, std::string_view message, std::string_view hint) const;
   void add(Severity severity, std::string_view path, std::string_view message,
            std::string_view hint) const;
-  // An error of an ObjectReader at `base`, whose message begins with the field's path.
+  // Adds an error of an ObjectReader at the path `base`. If the error's message begins with the
+  // path of a field, that is the path of the finding.
   void add(Severity severity, const Error& error, std::string_view base = {},
            std::string_view hint = {}) const;
 
@@ -131,11 +134,11 @@ class Scope {
   const Limits& limits() const { return run_->limits; }
   const std::string& file() const { return file_; }
   const std::string& group() const { return group_; }
-  // The number of nested files that are values of fields.
+  // The number of texts inside fields that contain this scope: 0 for the file itself.
   std::size_t texts() const { return texts_; }
   // "FILE: items[3]"
   std::string place() const;
-  // With the prefix: "items[3].metadata.name".
+  // The path with the prefix: "items[3].metadata.name".
   std::string path_of(std::string_view path) const;
 
  private:
@@ -149,17 +152,17 @@ class Scope {
 
 // "a" and "b" give "a.b"; "b" alone, if "a" is empty; "a[0]" for "[0]".
 std::string join_path(std::string_view path, std::string_view field);
-// The step to an element, "[0]", or to a member: "name", or ["a name with other characters"], of
-// which a long one is cut: every value below it has the step in its path.
+// The part of a path for an element, "[0]", or for a member: name, or ["a name with other
+// characters"]. A long name is cut, because the path of every value inside contains it.
 std::string step(std::size_t index);
 std::string step(std::string_view member);
 
 std::size_t count(const std::vector<Finding>& findings, Severity severity);
 
-// By file, otherwise in the order in which they were found.
+// Sorts by file. The findings of one file stay in the order in which they were found.
 void sort_by_file(std::vector<Finding>& findings);
 
-// The number of checked objects.
+// The numbers of checked files and objects.
 struct Looked {
   std::size_t files = 0;
   std::size_t objects = 0;  // of the hub
@@ -173,7 +176,7 @@ std::string to_text(const std::vector<Finding>& findings, const Looked& looked,
 // The same as a table.
 std::string to_table(const std::vector<Finding>& findings, const Looked& looked,
                      const cli::Paint& paint);
-// The files that have findings, one a line.
+// The files that have findings, one line each. The findings must be sorted by file.
 std::string to_names(const std::vector<Finding>& findings);
 // {"items": [{file, line, column, path, severity, rule, message, hint}], "errors": N, "warnings":
 // N, "passedOver": N}

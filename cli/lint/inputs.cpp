@@ -24,7 +24,8 @@ struct Problem {
   Error error = {};
 };
 
-// choices.cpp checks these, together with what depends on the plugin's environment.
+// Whether choices.cpp checks the field. It checks those that also depend on the plugin's
+// environment.
 bool is_judged_elsewhere(const DeclaredOptions& options, std::string_view field) {
   if (options.provider() == nullptr) return false;
   const std::vector<std::string_view> fields = options.provider()->judged_fields();
@@ -40,7 +41,8 @@ bool may_hold_secret(const json::Member& member) {
          (list != nullptr && std::any_of(list->begin(), list->end(), may_be));
 }
 
-// Problems of the whole config, and of each field if they can be separated.
+// The problems of the config; empty if the plugin accepts it as a whole. They are those of single
+// fields, if there are any, or else the problem of the whole.
 std::vector<Problem> problems_of_config(DeclaredOptions& options, const Settings& settings,
                                         const ProfileInput& input) {
   const json::Object* const fields = input.config.object();
@@ -54,7 +56,7 @@ std::vector<Problem> problems_of_config(DeclaredOptions& options, const Settings
     if (read) continue;
     Problem problem{.path = join_path(input.config_path, step(member.name)),
                     .error = placed(read.error(), input.config_path)};
-    // Messages quote the beginning of a refused value.
+    // The message quotes the beginning of the refused value.
     if (may_hold_secret(member)) problem.error.message = "has a value that is refused";
     problems.push_back(std::move(problem));
   }
@@ -79,7 +81,7 @@ std::vector<Problem> problems_of(const ProfileInput& input, const ExecConfig& ex
     variables.push_back(variable.name + "=" + variable.value);
   }
   Settings settings(options.set());
-  // Its problem is reported there, and affects the rest.
+  // A problem of the mapping's entry is reported there, and makes this check impossible.
   if (!options.read(exec.args, Environment(std::move(variables)), settings)) return {};
   std::vector<Problem> problems = problems_of_config(options, settings, input);
   if (!appends || input.arguments.empty()) return problems;
@@ -108,7 +110,7 @@ void report(Run& run, const ProfileInput& input, const std::vector<Problem>& pro
   }
 }
 
-// A list of strings, or {"args": [...]}; other forms are reported elsewhere.
+// The arguments in a list of strings, or in {"args": [...]}. Other forms are reported elsewhere.
 std::vector<std::string> arguments_of(const json::Value& value) {
   const json::Value* list = value.object() == nullptr ? &value : value.find("args");
   std::vector<std::string> arguments;
@@ -119,7 +121,7 @@ std::vector<std::string> arguments_of(const json::Value& value) {
   return arguments;
 }
 
-// A field that would set an option.
+// Whether the field would set an option.
 bool is_read(const DeclaredOptions& options, const json::Member& member) {
   const bool is_empty = member.value.string() != nullptr && member.value.string()->empty();
   if (member.value.is_null() || is_empty) return false;
@@ -130,7 +132,7 @@ bool is_read(const DeclaredOptions& options, const json::Member& member) {
                      });
 }
 
-// A field comes to the plugin with the cluster's information, or not at all.
+// Reports fields that the plugin never gets: it gets them only with the cluster's information.
 void check_arrival(Run& run, const ProfileInput& input,
                    const std::vector<const MappedPlugin*>& plugins) {
   const bool arrives = std::any_of(plugins.begin(), plugins.end(), [](const MappedPlugin* plugin) {

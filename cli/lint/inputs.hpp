@@ -12,17 +12,19 @@
 
 namespace execcred::lint {
 
-// The extensions of the cluster of a ClusterProfile's provider.
+// Records the extensions in the cluster of a ClusterProfile's provider, for check_inputs().
 void note_input(const Scope& scope, const std::string& provider, const json::ObjectReader& cluster);
 
-// Those that the mappings of the group have for the provider, else the mappings that were named.
+// The programs for the provider in the mappings of the group. If these have none, those in the
+// mappings that were named.
 std::vector<const MappedPlugin*> plugins_for(const Run& run, const std::string& group,
                                              const std::string& provider);
 
-// The program as it runs for that ClusterProfile, if Argo CD runs it.
+// The program as Argo CD would run it for that ClusterProfile, with its placeholders replaced.
 ExecConfig exec_for(const MappedPlugin& plugin, const ProfileInput& input);
 
-// If no mapping names the plugin, only values that all plugins refuse are reported.
+// Called after all documents were checked. If no mapping has the provider, only values that every
+// plugin refuses are reported.
 void check_inputs(Run& run);
 
 }  // namespace execcred::lint

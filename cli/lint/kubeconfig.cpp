@@ -22,7 +22,7 @@ using json::ObjectReader;
 
 constexpr std::string_view kFormat = "the format is that of a kubeconfig, Config of v1";
 
-// The names that contexts refer to, with a property for their check.
+// The names that contexts refer to, each with a property that the check of a context needs.
 struct Names {
   std::map<std::string, bool> clusters = {};  // true: reached by plain http
   std::map<std::string, bool> users = {};     // true: has an exec plugin
@@ -31,7 +31,7 @@ struct Names {
 
 using CheckEntry = std::function<void(const ObjectReader& object, const std::string& name)>;
 
-// Each {name, FIELD} of a list; `check` gets the object of FIELD.
+// Checks each {name, FIELD} of a list. `check` gets the object of FIELD, and the name.
 void for_each_named(const Scope& scope, const ObjectReader& document, std::string_view list,
                     std::string_view field, const CheckEntry& check) {
   const json::Value* value = document.find(list);
@@ -97,7 +97,8 @@ void check_user(const Scope& scope, const ObjectReader& user) {
   }
 }
 
-// The name that a context gives, if it is one of `known`.
+// Checks that the name in a context is one of `known`. Returns the property of that name; nullopt
+// if there is none.
 std::optional<bool> check_reference(const Scope& scope, const ObjectReader& context,
                                     std::string_view field,
                                     const std::map<std::string, bool>& known) {

@@ -13,7 +13,7 @@ namespace {
 
 using json::ObjectReader;
 
-// Both policies are judged, although check_policies stops at the first.
+// Checks both policies, because check_policies() stops at the first problem.
 void check_policies_of(const Scope& scope, const MappedProvider& provider) {
   MappedProvider arguments = provider;
   arguments.variables_policy = VariablesPolicy::ignore;
@@ -31,7 +31,8 @@ void check_policies_of(const Scope& scope, const MappedProvider& provider) {
   }
 }
 
-// As they stand in the document, where the inspection has read them in any spelling.
+// Checks the spelling of the fields in the document. The inspection has read them regardless of
+// case.
 void check_spelling(const Scope& scope, const ObjectReader& document) {
   check_fields(scope, document, {"providers", "$schema"}, false);
   const json::Value* providers = document.find("providers");

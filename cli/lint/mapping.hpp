@@ -11,10 +11,11 @@
 
 namespace execcred::lint {
 
-// `text` is the whole document, because keys that differ only in case are visible only in the text.
+// Checks a mapping file. `text` is the whole document, because keys that differ only in case are
+// visible only in the text.
 void check_mapping(const Scope& scope, std::string_view text);
 
-// multiKueue.clusterProfile.accessProviders of a Configuration (config.kueue.x-k8s.io).
+// Checks multiKueue.clusterProfile.accessProviders of a Configuration (config.kueue.x-k8s.io).
 void check_kueue(const Scope& scope, const json::ObjectReader& configuration);
 
 }  // namespace execcred::lint

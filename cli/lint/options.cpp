@@ -17,7 +17,7 @@ using Texts = std::vector<std::string>;
 
 constexpr std::string_view kVariablePrefix = "EXECCRED_";
 
-// As in the plugins' parser: a value may start with one dash, never with two.
+// As in the plugins' parser, the value of a known option may start with one dash, but not with two.
 bool may_be_value(std::string_view argument, bool is_known_option) {
   if (!is_known_option) return !argument.starts_with('-');
   return !argument.starts_with("--") && argument != "-" + std::string(kBoundaryFlag);
@@ -27,7 +27,8 @@ std::string hint_of(const Error& error, const DeclaredOptions& options) {
   return error.hint.empty() ? "see " + options.page() : error.hint;
 }
 
-// Messages quote a refused value. For a secret in a wrong place, the option is enough.
+// The error's message, which quotes the refused value. If that may be a secret, only the option is
+// named.
 std::string message_of(const Error& error, std::string_view name, std::string_view value) {
   if (!may_be_secret(name, value)) return error.message;
   return "--" + std::string(name) + " has a value that is refused";
@@ -38,7 +39,8 @@ void check_argument(const Scope& scope, const DeclaredOptions& options, Settings
                     const std::string& path) {
   Status read = settings.read_arguments(texts);
   if (read) {
-    // On its own, because an option that was stored once is not read again.
+    // The value is read in settings of its own, because an option that was stored once is not read
+    // again.
     Settings alone(options.set());
     read = alone.read_arguments(texts);
     if (read) read = alone.store();
@@ -91,7 +93,7 @@ void check_variable(const Scope& scope, const EnvironmentVariable& variable,
               hint_of(read.error(), options));
 }
 
-// The option that this variable of others sets.
+// The option that this variable of other programs sets; nullptr if there is none.
 const Option* option_of(const OptionSet& options, std::string_view variable) {
   for (const Option& option : options.all()) {
     const auto& names = option.variables;
@@ -100,7 +102,8 @@ const Option* option_of(const OptionSet& options, std::string_view variable) {
   return nullptr;
 }
 
-// Other programs' variables, as far as the plugin reads them with its other options.
+// Reports other programs' variables that the plugin would refuse, if it reads them with its other
+// options. Returns whether there are none.
 bool are_variables_good(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
                         const std::string& path) {
   bool are_good = true;
@@ -120,7 +123,8 @@ bool are_variables_good(const Scope& scope, const ExecConfig& exec, const Declar
   return are_good;
 }
 
-// Problems of single options were reported before, and stop this check.
+// Checks all options together. Problems of single options were reported before, and stop this
+// check.
 void check_together(const Scope& scope, const ExecConfig& exec, const std::string& path) {
   DeclaredOptions options(program_name(exec.command));
   if (!options.is_complete()) return;
@@ -210,7 +214,7 @@ bool is_given(const ExecConfig& exec, const DeclaredOptions& options, std::strin
   return !values_of(exec, options, name).empty();
 }
 
-// Of a duplicate name the last one is used.
+// The last of several variables with the same name is used.
 std::string GivenInExec::variable(std::string_view name) const {
   std::string value;
   for (const EnvironmentVariable& variable : exec_.env) {

@@ -17,7 +17,7 @@ using cli::DeclaredOptions;
 using cli::is_plugin_of_ours;
 using cli::program_name;
 
-// An option with its value, which may be the next argument; or an operand, without a name.
+// An option with its value, which may be the next argument. An operand has no name.
 struct Argument {
   std::size_t index = 0;
   std::size_t count = 1;
@@ -25,12 +25,12 @@ struct Argument {
   std::string value = {};  // an operand's text too
 };
 
-// `options` distinguishes switches from options whose value is the next argument. For unknown
-// options, or if it is null, an argument that does not start with '-' is read as a value.
+// `options` distinguishes switches from options whose value is the next argument. For an unknown
+// option, or if `options` is nullptr, the next argument is the value unless it starts with '-'.
 std::vector<Argument> split_arguments(const std::vector<std::string>& args,
                                       const OptionSet* options);
 
-// The values that args and EXECCRED_* variables of the object at `path` set.
+// The values that args and the EXECCRED_* variables of the exec object at `path` set.
 struct Given {
   std::string name;  // the option's, without dashes
   std::string value;
@@ -44,7 +44,7 @@ std::vector<std::string> values_of(const ExecConfig& exec, const DeclaredOptions
                                    std::string_view name);
 bool is_given(const ExecConfig& exec, const DeclaredOptions& options, std::string_view name);
 
-// The same for a plugin's own checks. Both must outlive it.
+// Passes these values to a plugin's own checks. `exec` and `options` must outlive it.
 class GivenInExec final : public GivenOptions {
  public:
   GivenInExec(const ExecConfig& exec, const DeclaredOptions& options)
@@ -59,14 +59,15 @@ class GivenInExec final : public GivenOptions {
   const DeclaredOptions& options_;
 };
 
-// args and env that the plugin would refuse; `path` is that of exec.
+// Reports args and env that the plugin would refuse. `path` is the path of exec.
 void check_settings(const Scope& scope, const ExecConfig& exec, const DeclaredOptions& options,
                     const std::string& path);
 
-// An error of a plugin, which names spec.cluster.config, with the document's `path` instead.
+// An error of a plugin whose message begins with spec.cluster.config: `path`, the place in the
+// document, replaces these words.
 Error placed(Error error, const std::string& path);
 
-// spec.cluster.config, found at `path`: fields that every plugin refuses there.
+// Reports the fields of spec.cluster.config, found at `path`, that every plugin refuses.
 void check_shared_config(const Scope& scope, const json::Value& config, const std::string& path);
 
 }  // namespace execcred::lint

@@ -12,7 +12,7 @@
 namespace execcred::lint {
 namespace {
 
-// The path around it; of the document itself, empty.
+// The path of the value that contains this one; empty for the document itself.
 std::string_view path_around(std::string_view path) {
   const bool is_quoted = path.ends_with("\"]");
   const std::size_t cut = is_quoted             ? path.rfind("[\"")
@@ -23,11 +23,11 @@ std::string_view path_around(std::string_view path) {
 
 class Wanted {
  public:
-  // The path, and those around it.
+  // Adds the path, and those of the values that contain it.
   void add(std::string_view path) {
     while (paths_.emplace(path).second && !path.empty()) path = path_around(path);
   }
-  // Also all that is inside it.
+  // Adds also all paths inside it.
   void add_whole(const std::string& path) {
     if (path.empty()) return;
     add(path);
@@ -41,7 +41,7 @@ class Wanted {
   std::set<std::string, std::less<>> whole_;
 };
 
-// Follows the path of one value after the other.
+// Follows the paths of all values of a text, and stores the positions of the wanted ones.
 class PathWalk {
  public:
   PathWalk(const Wanted& wanted, bool is_one_document, std::map<std::string, Place>& places)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file that a command names: whether it exists, can be run, and only its owner can change it.
+// Checks the file that a command names: whether it exists, can be run, and can be changed only by
+// its owner.
 #pragma once
 
 #include "findings.hpp"
@@ -9,7 +10,7 @@
 
 namespace execcred::lint {
 
-// `command` is an absolute path; `path` that of its field.
+// `command` is an absolute path. `path` is the path of its field.
 void check_program(const Scope& scope, const std::string& command, std::string_view path);
 
 // The path that users other than the owner may write: the file, or a folder above it; empty if

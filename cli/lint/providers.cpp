@@ -10,7 +10,7 @@
 namespace execcred::lint {
 namespace {
 
-// What the mappings of a group have together.
+// The names that all mappings of a group have together.
 struct Mapped {
   std::set<std::string> names = {};
   std::set<std::string> folded_names = {};

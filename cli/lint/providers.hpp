@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the mappings of a run have a program for the access providers of its ClusterProfiles: the
-// commonest reason why a controller cannot reach a cluster.
+// Checks whether the mappings of a run have a program for the access providers of its
+// ClusterProfiles. A missing one is the most common reason why a controller cannot reach a cluster.
 #pragma once
 
 #include "findings.hpp"
@@ -10,11 +10,12 @@
 
 namespace execcred::lint {
 
-// The names of a ClusterProfile's providers; `path` is where it has them.
+// Records the names of a ClusterProfile's providers. `path` is the path of their list.
 void note_providers(const Scope& scope, const std::string& path, std::set<std::string> names);
 
-// Called after all documents. It is an error if no mapping of the group, and no named mapping, has
-// a provider of the ClusterProfile. Without a mapping nothing is reported.
+// Called after all documents were checked. It is an error if neither a mapping of the group nor a
+// mapping that was named has a provider of the ClusterProfile. Without a mapping nothing is
+// reported.
 void check_providers_are_mapped(Run& run);
 
 }  // namespace execcred::lint

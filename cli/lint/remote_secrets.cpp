@@ -15,7 +15,7 @@ void RemoteSecrets::report(Run& run) const {
   for (const auto& [cluster, places] : places_) {
     std::map<std::string_view, const Place*> first_of;  // each namespace
     for (const Place& second : places) {
-      // A duplicate in its own namespace, if there is one, because that is worse.
+      // Reports the duplicate in the same namespace, if there is one, because that is worse.
       const auto [own, is_first] = first_of.emplace(second.name_space, &second);
       if (&second != &places.front()) {
         report(run, cluster, is_first ? places.front() : *own->second, second);

@@ -16,8 +16,8 @@ class RemoteSecrets {
  public:
   void add(const StoredSecret& secret);
 
-  // Clusters that are in two Secrets: an error within a namespace, which one istiod reads, and a
-  // warning across namespaces.
+  // Reports clusters that are in two Secrets. It is an error if both Secrets are in one namespace,
+  // which one istiod reads, and a warning if they are in different namespaces.
   void report(Run& run) const;
 
  private:

@@ -34,7 +34,8 @@ Value number(std::size_t count) { return Value(json::Number{std::to_string(count
 
 Value text_object(std::string_view text) { return Value(Object{{"text", Value(text)}}); }
 
-// A relative path is in the repository, an absolute one on this machine.
+// The URI of a relative path is relative, to the repository; that of an absolute path is for this
+// machine.
 std::string uri_of(const std::string& file) {
   std::string uri = file.starts_with('/') ? "file://" : "";
   std::string_view separator;

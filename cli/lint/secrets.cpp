@@ -20,14 +20,15 @@ constexpr std::string_view kRemedy =
 
 bool is_token_character(char c) { return is_alphanumeric(c) || c == '-' || c == '_'; }
 
-// The longest run of characters at the front that `is_part` takes.
+// The longest part at the front whose characters all satisfy `is_part`.
 template <class Predicate>
 std::string_view run_of(std::string_view text, Predicate is_part) {
   return text.substr(0, static_cast<std::size_t>(
                             std::find_if_not(text.begin(), text.end(), is_part) - text.begin()));
 }
 
-// Reads only up to the payload: the rest may be the next token's header.
+// Whether the text begins with a JSON Web Token. Reads only header and payload: the rest may be the
+// next token's header.
 bool is_jwt(std::string_view text) {
   const std::string_view header = run_of(text, is_token_character);
   if (!text.substr(header.size()).starts_with('.')) return false;
@@ -86,7 +87,7 @@ bool has_url_password(std::string_view text) {
   return false;
 }
 
-// Long enough, and not like the words of a sentence.
+// Whether the text is long enough for a token, and does not look like the words of a sentence.
 bool may_be_token(std::string_view text) {
   constexpr std::size_t kShortest = 12;
   if (text.size() < kShortest) return false;
@@ -97,7 +98,7 @@ bool may_be_token(std::string_view text) {
                        std::any_of(text.begin() + 1, text.end(), is_lower));
 }
 
-// Of an Authorization header.
+// Whether the text contains a bearer token, as in an Authorization header.
 bool has_bearer_token(std::string_view text) {
   constexpr std::string_view kScheme = "Bearer ";
   for (std::size_t at = text.find(kScheme); at != std::string_view::npos;
@@ -114,15 +115,17 @@ std::string_view find_secret(std::string_view text, int levels_of_base64);
 
 bool is_base64_digit(char c) { return is_alphanumeric(c) || c == '+' || c == '/'; }
 
-// In a run of digits. A prefix may begin at each of four offsets in a group; all prefixes at one
-// offset are found in the decoded text of the first.
+// Finds a secret in PEM in a run of base64 digits. The PEM may begin at each of four offsets in a
+// group of digits. One decoding for each offset is enough: the text from the first match on
+// contains the later matches at the same offset.
 std::string_view secret_in_pem_base64(std::string_view digits, int levels) {
   constexpr std::string_view kPem = "LS0tLS1CRUdJTi";  // -----BEGIN
   std::array<bool, 4> is_decoded = {};
   for (std::size_t at = digits.find(kPem); at != std::string_view::npos;
        at = digits.find(kPem, at + 1)) {
     if (std::exchange(is_decoded[at % 4], true)) continue;
-    // Whole groups of four, so that what follows cannot hide it.
+    // Only whole groups of four digits are decoded, because incomplete ones at the end would be an
+    // error.
     const std::string_view groups = digits.substr(at, (digits.size() - at) / 4 * 4);
     const std::optional<std::string> decoded = decode_base64(groups);
     if (!decoded) continue;
@@ -159,14 +162,16 @@ std::string_view find_secret(std::string_view text, int levels_of_base64) {
   return secret_in_base64(text, levels_of_base64);
 }
 
-// "clientKeyData", "client-key-data" and "CLIENT_KEY_DATA" are one name.
+// The name in lower case and without punctuation: "clientKeyData", "client-key-data" and
+// "CLIENT_KEY_DATA" are one name.
 std::string plain_name(std::string_view name) {
   std::string plain = ascii_lower(name);
   std::erase_if(plain, [](char c) { return !is_alphanumeric(c); });
   return plain;
 }
 
-// A file's name or a placeholder is no secret, nor is one of a few words.
+// Whether a value may be the secret that its name promises: not a file's name, a placeholder, a
+// short word, or one of a few known words.
 bool is_long_word(std::string_view value) {
   constexpr std::size_t kShortest = 8;
   return value.size() >= kShortest && value.find('/') != 0 && !value.starts_with("./") &&
@@ -175,7 +180,7 @@ bool is_long_word(std::string_view value) {
          value != "id_token";
 }
 
-// Variables that contain the secret itself in any form: an AWS secret may begin with a slash.
+// Whether the variable contains a secret in any form: an AWS secret may begin with a slash.
 bool is_variable_of_secret(std::string_view name) {
   constexpr std::array<std::string_view, 6> kVariables = {
       "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN",
@@ -183,7 +188,7 @@ bool is_variable_of_secret(std::string_view name) {
   return std::find(kVariables.begin(), kVariables.end(), name) != kVariables.end();
 }
 
-// As Google's credentials files spell them.
+// Whether this is the name of a secret in Google's credentials files.
 bool is_credential_member(std::string_view name) {
   constexpr std::array<std::string_view, 3> kMembers = {"private_key", "refresh_token",
                                                         "client_secret"};
@@ -204,7 +209,7 @@ bool is_name_of_secret(std::string_view name) {
                      [&plain](std::string_view end) { return plain.ends_with(end); });
 }
 
-// Passwords may be short.
+// Whether this is the name of a password, which may be short.
 bool is_name_of_password(std::string_view name) {
   constexpr std::array<std::string_view, 4> kEnds = {"password", "passwd", "passphrase", "pwd"};
   const std::string plain = plain_name(name);
@@ -244,7 +249,7 @@ void check_items(const Scope& scope, const json::Array& items, const std::string
     check_no_secrets(scope, items[i], join_path(path, step(i)), severity);
     texts.push_back(items[i].string() == nullptr ? std::string() : *items[i].string());
   }
-  // They may be a command's.
+  // The items may be the arguments of a command.
   for (const Argument& argument : split_arguments(texts, nullptr)) {
     if (argument.name.empty()) continue;
     const std::size_t last = argument.index + argument.count - 1;
@@ -252,7 +257,7 @@ void check_items(const Scope& scope, const json::Array& items, const std::string
   }
 }
 
-// {name: ..., value: ...}, as variables and properties are written.
+// Checks an object {name: ..., value: ...}, as variables and properties are written.
 void check_named_value(const Scope& scope, const json::Value& object, const std::string& path,
                        Severity severity) {
   const json::Value* const name = object.find("name");

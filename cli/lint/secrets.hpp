@@ -2,8 +2,9 @@
 // Secrets in wrong places: in a ClusterProfile, which many users may read, and in a program's
 // arguments and variables, which other processes may read.
 //
-// Found only by their form: private keys, JSON Web Tokens, tokens with a known prefix, URLs with a
-// password; each also in base64. A finding never shows the secret.
+// They are found by their form (private keys, JSON Web Tokens, bearer tokens, tokens with a known
+// prefix, URLs with a password; each also in base64), or by the name of their field, option or
+// variable. A finding never shows the secret.
 #pragma once
 
 #include "findings.hpp"
@@ -15,25 +16,28 @@
 
 namespace execcred::lint {
 
-// "a private key", "a JSON Web Token", …; empty where there is none.
+// The kind of secret that the text contains: "a private key", "a JSON Web Token", …; empty if none
+// is found.
 std::string_view secret_in(std::string_view text);
 
-// Whether a field, option or variable of this name holds a secret itself, not its place.
+// Whether a field, option or variable of this name holds a secret, and not the path of one.
 bool is_name_of_secret(std::string_view name);
 
-// By its form or its name. For "NAME=VALUE", the form of headers and parameters in options, that
-// name is used too.
+// Whether the value may be a secret, by its form or by `name`. If the value is "NAME=VALUE", the
+// form of headers and parameters in options, NAME is checked too.
 bool may_be_secret(std::string_view name, std::string_view value);
 
-// A value that is a secret only by its name: a warning.
+// Warns of a value that is a secret only by its name.
 void check_named_secret(const Scope& scope, const std::string& path, std::string_view name,
                         std::string_view value);
 
-// Every string in the value and its members. A secret by its member's name only is a warning.
+// Checks every string in the value and its members. A finding has this severity if the secret is
+// found by its form, or if it is a member of Google's credentials files. A secret that is found
+// only by another name is a warning.
 void check_no_secrets(const Scope& scope, const json::Value& value, const std::string& path,
                       Severity severity);
 
-// args and env of the object at `path`: warnings.
+// Checks args and env of the object at `path`. The findings are warnings.
 void check_no_secrets(const Scope& scope, const ExecConfig& exec, const std::string& path);
 
 }  // namespace execcred::lint

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kLogging = "logging; execcred's plugins have --debug";
 
-// What Go's k8s.io/klog adds to programs.
+// The flags that Go's k8s.io/klog adds to programs.
 constexpr std::array kLoggingFlags = std::to_array<Rule>({
     drop("v", kLogging).as_short('v'),
     drop("vmodule", kLogging),
@@ -29,7 +29,7 @@ constexpr std::array kLoggingFlags = std::to_array<Rule>({
     drop("skip-log-headers", kLogging).as_toggle(),
 });
 
-// Go programs accept '_' for '-'.
+// Go programs accept '_' instead of '-' in the name of a flag.
 bool is_same_name(std::string_view one, std::string_view other) {
   const auto plain = [](char c) { return c == '_' ? '-' : c; };
   return std::equal(one.begin(), one.end(), other.begin(), other.end(),
@@ -79,7 +79,7 @@ class Reader {
     if (dashes == 1)
       rule = find(flags_, [letter](const Rule& r) { return r.short_name == letter; });
     if (rule != nullptr) return take_value(*rule, argument, 2, equals == 2 ? 3 : 2);
-    // Of -xVALUE only the letter may be shown.
+    // Only the letter of -xVALUE may be shown.
     read_.unread.push_back(
         {printable(argument.substr(0, dashes == 1 ? 2 : equals)), "it is not known"});
     const bool has_value = equals < argument.size();

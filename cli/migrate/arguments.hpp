@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer's arguments, read by its table as its own parser would: --x=v, --x v, -x v, -xv, and
-// Go's -long v.
+// Reads the arguments of a peer (a plugin of another project) by its table of flags, as the peer's
+// own parser would: --x=v, --x v, -x v, -xv, and Go's -long v.
 #pragma once
 
 #include "rule.hpp"
@@ -18,8 +18,8 @@ struct Given {
   std::string value;  // "true" or "false" for a toggle
 };
 
-// An argument that the table does not know. The subject is only a flag's name, because the rest may
-// be a secret. An argument that is no flag may be a secret too, and is named by its position.
+// An argument that is not in the table. `subject` is only the name of a flag, because the rest may
+// be a secret. An argument that is not a flag may be a secret too, so `subject` is its position.
 struct Unread {
   std::string subject;
   std::string why;
@@ -30,7 +30,7 @@ struct Arguments {
   std::vector<Unread> unread = {};
 };
 
-// `subcommand` is skipped.
+// The words of `subcommand` are skipped.
 Arguments read_arguments(const std::vector<std::string>& arguments, std::span<const Rule> flags,
                          const Words& subcommand);
 

@@ -81,7 +81,7 @@ void check_cluster(Migration& migration) {
   migration.refuse("the cluster", "neither flags nor env name it");
 }
 
-// Without a role the peer ignores it, and execcred-aws refuses it.
+// Without a role, the peer ignores the flag, and execcred-aws refuses the option.
 void keep_with_role(Migration& migration, const std::string& name) {
   if (!migration.has("--role-arn")) return migration.drop_flag(name, "no role is assumed");
   const std::string value = migration.flag(name);
@@ -103,7 +103,7 @@ void finish_authenticator(Migration& migration) {
   }
 }
 
-// The name is part of the identity that aws-auth and access entries may match.
+// The session name is part of the identity that aws-auth and access entries may match.
 void finish_command_line(Migration& migration) {
   check_cluster(migration);
   if (!migration.has("--role-arn")) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AKS: Azure's kubelogin and argocd-k8s-auth, which is built on it. There, the environment
-// overrides the flags; here a flag overrides the environment, so an overridden flag is not carried
-// over.
+// AKS: Azure's kubelogin and argocd-k8s-auth, which is built on it. In both, the environment
+// overrides the flags. In execcred-azure a flag overrides the environment, so an overridden flag is
+// not carried over.
 #include "peers.hpp"
 
 #include <execcred/base/text.hpp>
@@ -17,7 +17,7 @@ constexpr std::string_view kLogin = "only for interactive logins";
 constexpr std::string_view kOwnCache = "execcred-azure keeps a cache of its own (--cache-dir)";
 constexpr std::string_view kManaged = "a managed identity does not use it";
 constexpr std::string_view kNoProof = "execcred-azure gives bearer tokens only";
-// Azure Kubernetes Service's own application, the same in every tenant.
+// The application ID of Azure Kubernetes Service, which is the same in every tenant.
 constexpr std::string_view kAksServer = "6dae42f8-4368-4678-94ff-3960e28e3630";
 
 constexpr std::array kFlags = std::to_array<Rule>({
@@ -73,8 +73,9 @@ constexpr std::array kVariables = std::to_array<Rule>({
 
 using Names = std::vector<std::string_view>;
 
-// One setting: `variables` override the flag, and the first that is set overrides the others. A
-// variable that execcred-azure reads too stays a variable. True if only the flag sets it.
+// Carries over one setting: `variables` override the flag, and the first that is set overrides the
+// others. A variable that execcred-azure reads too stays a variable. Returns whether only the flag
+// sets it.
 bool carry(Migration& migration, std::string_view name, const Names& variables) {
   const std::string option = "--" + std::string(name);
   std::string_view winner;
@@ -99,7 +100,7 @@ bool carry(Migration& migration, std::string_view name, const Names& variables) 
   return !value.empty();
 }
 
-// The variables that kubelogin reads with the flags that switch them; the others are dropped.
+// The variables that kubelogin reads. Two flags decide which; the other variables are dropped.
 Names choose(Migration& migration, const Names& variables, const Names& terraform) {
   const bool is_off = migration.is_on("disable-environment-override");
   const bool is_terraform = migration.is_on("use-azurerm-env-vars");
@@ -173,7 +174,7 @@ void carry_workload(Migration& migration) {
   }
 }
 
-// There, a client ID overrides a resource ID.
+// In kubelogin a client ID overrides a resource ID.
 void carry_resource_id(Migration& migration, bool has_client_id) {
   constexpr std::string_view kOption = "--identity-resource-id";
   const std::string id = migration.flag("identity-resource-id");

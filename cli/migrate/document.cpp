@@ -47,7 +47,7 @@ Result<Document> read_kind(Document document, const std::string& text) {
   if (!document.is_json) {
     return wrong("the mapping file is YAML", "what reads mapping files takes JSON only");
   }
-  // Two keys that its readers would store in one field are duplicates.
+  // Two keys that the readers of a mapping would store in one field are duplicates.
   document.keys = Keys::ignore_case;
   document.value = TRY(json::parse(text, {.bytes = kMaxInventory, .keys = document.keys}));
   return document;

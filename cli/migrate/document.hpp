@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kubeconfig or a mapping file, with the users of known peers rewritten. A user is rewritten
+// Rewrites the users of known peers in a kubeconfig or a mapping file. A user is rewritten
 // completely or not at all; the rest stays unchanged.
 #pragma once
 
@@ -19,15 +19,15 @@ struct Finding {
 };
 
 struct Rewritten {
-  // JSON if it was JSON, or else YAML; the unchanged text if nothing was rewritten.
+  // JSON if the input was JSON, or else YAML; the unchanged input if nothing was rewritten.
   std::string text;
   std::vector<Finding> findings;  // in the order of the document
   bool has_lost_comments = false;
 };
 
-// `plugin_dir` is the absolute path of our plugins' folder. With a context of a kubeconfig, its
-// user alone. Fails (configuration) for a text that is neither a kubeconfig nor a mapping file, and
-// for a context that is not there.
+// `plugin_dir` is the absolute path of the folder of execcred's plugins. If `context` is not empty,
+// only the user of that context of the kubeconfig is rewritten. Fails (configuration) if the text
+// is neither a kubeconfig nor a mapping file, or if it does not have the context.
 Result<Rewritten> rewrite(const std::string& text, const std::string& plugin_dir,
                           const std::string& context = {});
 

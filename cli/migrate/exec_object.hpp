@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// users[].user.exec of a kubeconfig, or execConfig of a mapping: read, and changed in place, so
-// that other members stay.
+// users[].user.exec of a kubeconfig, or execConfig of a mapping. It is changed in place, so that
+// other members stay.
 #pragma once
 
 #include "migration.hpp"
@@ -13,10 +13,10 @@
 
 namespace execcred::migrate {
 
-// By the name as the document's readers match it: in a mapping, in any case. nullptr where there is
-// none, it is null, or `object` is no object.
+// The member of this name, found as the document's readers find it: in a mapping, regardless of
+// case. nullptr if there is none, if it is null, or if `object` is not an object.
 json::Value* find_member(json::Value& object, std::string_view name, json::Keys keys);
-// Empty where it is no string.
+// The same for a text: empty if there is no such member, or if it is not a string.
 std::string text_member(json::Value& object, std::string_view name, json::Keys keys);
 
 struct ExecReading {
@@ -26,10 +26,10 @@ struct ExecReading {
 
 ExecReading read_exec(json::Value& object, json::Keys keys);
 
-// "/plugins" and "execcred-aws" to "/plugins/execcred-aws".
+// "/plugins/execcred-aws" for "/plugins" and "execcred-aws".
 std::string plugin_path(const std::string& plugin_dir, std::string_view plugin);
 
-// Writes the result of the migration, and reports to it an apiVersion that had to change.
+// Writes the result of the migration. Adds a note to `migration` if the apiVersion had to change.
 void write_exec(json::Value& object, json::Keys keys, Migration& migration,
                 const std::string& plugin_dir);
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kOtherCa = "a custom CA, for which execcred's plugin has no option";
 
-// For every plugin, after the peer's own table.
+// The rules for every plugin, which are used after the peer's own table.
 constexpr std::array kCommonVariables = std::to_array<Rule>({
     keep("HTTPS_PROXY"),
     keep("https_proxy"),
@@ -48,7 +48,8 @@ const Rule* find_rule(std::span<const Rule> rules, std::string_view name) {
   return nullptr;
 }
 
-// For people: URLs may contain a password, and a parameter of a token request may be a secret.
+// The value as it is shown to people. A URL may contain a password, and a parameter of a token
+// request may be a secret.
 std::string shown(std::string_view option, std::string_view value) {
   if (option == "--param") return printable(value.substr(0, value.find('='))) + "=…";
   if (value.find('@') != std::string_view::npos && value.find("://") != std::string_view::npos) {
@@ -84,7 +85,8 @@ Migration::Migration(const Peer& peer, Invocation invocation)
   if (is_complete_) check_result();
 }
 
-// By the plugin's own rules, which may refuse what the tables above accept.
+// Checks the new arguments by the plugin's own rules, which may refuse what the tables above
+// accept.
 void Migration::check_result() {
   cli::DeclaredOptions options(peer_->plugin);
   if (!options.is_complete()) return;

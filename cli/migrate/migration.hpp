@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The migration of one user from a peer's plugin to execcred's: the old and the new command, and
-// every change with its reason. Only the values of variables may be secret, and are never shown.
+// every change with its reason. The value of a variable may be a secret. It is shown only if the
+// variable becomes an option.
 #pragma once
 
 #include "arguments.hpp"
@@ -19,7 +20,8 @@ struct Invocation {
   std::string command = {};
   std::vector<std::string> args = {};
   std::vector<EnvironmentVariable> env = {};
-  // A mapping whose ClusterProfiles append arguments: missing options may come from there.
+  // The object is in a mapping whose ClusterProfiles append arguments: missing options may come
+  // from there.
   bool has_profile_arguments = false;
 };
 
@@ -39,30 +41,31 @@ class Migration {
   const std::vector<std::string>& args() const { return args_; }
   const std::vector<EnvironmentVariable>& env() const { return env_; }
   const std::vector<Change>& changes() const { return changes_; }
-  // No refusal: the user may be rewritten.
+  // Whether nothing was refused, so that the user may be rewritten.
   bool is_complete() const { return is_complete_; }
 
-  // The values for an `ask` rule: the last one, all of them (the parts of a list), or whether a
-  // toggle is on. Empty if none was given.
+  // The values of a flag, for an `ask` rule: the last one, all of them (a list is split into its
+  // parts), or whether a toggle is on. Empty or false if the flag was not given.
   std::string flag(std::string_view name) const;
   std::vector<std::string> flags(std::string_view name) const;
   bool is_on(std::string_view name) const;
-  // The last value of a variable in the user's env, whatever its rule.
+  // The last value of a variable in the user's env, also of one without a rule. Empty if it is not
+  // set.
   std::string variable(std::string_view name) const;
   // Whether execcred's option ("--cluster-id") is among the new arguments.
   bool has(std::string_view option) const;
 
-  // `subject` is the flag or variable as it was typed; `option` is ours.
+  // `subject` is the flag or variable as it was typed. `option` is execcred's option.
   void keep(std::string_view subject, std::string_view option, std::string_view value);
   void keep_variable(std::string_view name);
   void add(std::string_view option, std::string_view value, std::string_view why);
   void drop(std::string_view subject, std::string_view why);
-  // Only if the flag or variable was given.
+  // The same, only if the flag or variable was given.
   void drop_flag(std::string_view name, std::string_view why);
   void drop_variable(std::string_view name, std::string_view why);
   void refuse(std::string_view subject, std::string_view why);
   void note(std::string_view text);
-  // For the only argument that must be last.
+  // Adds --from-profile, which must be the last argument.
   void add_boundary();
 
  private:

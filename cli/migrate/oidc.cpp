@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// int128's kubelogin (kubectl oidc-login). Of its grants only client-credentials needs no person.
+// int128's kubelogin (kubectl oidc-login). Of its grants, only client-credentials works without a
+// person.
 #include "peers.hpp"
 
 #include <execcred/base/text.hpp>
@@ -103,7 +104,7 @@ void carry_ca(Migration& migration) {
   }
 }
 
-// Some of them are options of ours.
+// Some of the parameters are options of execcred-oidc-federation. The others become --param.
 void carry_parameters(Migration& migration) {
   constexpr std::string_view kFlag = "--oidc-auth-request-extra-params";
   for (const std::string& parameter : migration.flags("oidc-auth-request-extra-params")) {

@@ -20,7 +20,7 @@ bool runs(const Peer& peer, const Invocation& invocation) {
   if (std::find(peer.programs.begin(), peer.programs.end(), program) == peer.programs.end()) {
     return false;
   }
-  // In their order; flags may stand between them.
+  // The words must be in this order, with any flags between them.
   auto word = peer.subcommand.begin();
   for (const std::string& argument : invocation.args) {
     if (word != peer.subcommand.end() && argument == *word) ++word;
@@ -34,7 +34,7 @@ bool runs(const Peer& peer, const Invocation& invocation) {
 const std::vector<Peer>& all_peers() {
   static const std::vector<Peer> kPeers = [] {
     std::vector<Peer> all;
-    // oidc before azure: both have a kubelogin, and oidc's is known by its flags.
+    // oidc comes before azure: both have a kubelogin, and that of oidc is recognised by its flags.
     for (std::vector<Peer> (*const family)() :
          {aws_peers, oidc_peers, azure_peers, google_peers, pinniped_peers, secret_peers,
           spiffe_peers, token_file_peers}) {

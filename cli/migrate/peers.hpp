@@ -23,8 +23,8 @@ std::vector<Peer> token_file_peers();
 
 const std::vector<Peer>& all_peers();
 
-// The peer that runs, by the name of its program and its subcommand; nullptr for any other command,
-// including execcred's.
+// The peer that the command runs, by the name of its program and its subcommand. nullptr for any
+// other command, including execcred's.
 const Peer* find_peer(const Invocation& invocation);
 
 }  // namespace execcred::migrate

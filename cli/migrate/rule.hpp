@@ -25,7 +25,8 @@ struct Rule {
 
   std::string_view name;  // a flag without dashes; a variable, where a final * stands for any rest
   Action action = Action::ask;
-  // keep: our option, as "--cluster-id"; for a variable, empty where ours has the same name.
+  // Of `keep`: execcred's option, such as "--cluster-id"; for a variable, empty if execcred's
+  // plugin reads the same variable. Of `drop` and `refuse`: the reason.
   std::string_view text = {};
   char short_name = 0;
   Shape shape = Shape::value;

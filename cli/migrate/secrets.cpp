@@ -8,7 +8,7 @@
 namespace execcred::migrate {
 namespace {
 
-// Credentials that the peers gave and execcred-static-secret refuses.
+// Notes about credentials that the peers gave and execcred-static-secret refuses.
 constexpr std::string_view kOtherNamespace =
     "a namespace that a ClusterProfile names must be the own one, or --allow-namespace=NS added";
 constexpr std::string_view kOtherServer =

@@ -14,10 +14,11 @@ namespace {
 
 using json::Value;
 
-// Each run gets them as arguments, and reads them all.
+// Limited, because each run of the plugin gets all patterns as arguments, and reads them all.
 constexpr std::size_t kMaxServers = 100;
 
-// The elements of a kubeconfig's list: their names, and the member that holds the rest.
+// Passes the elements of a kubeconfig's list to `receive`: the name, and the member `kind`, which
+// holds the rest.
 template <class Receive>
 void for_each(const Value& kubeconfig, std::string_view list, std::string_view kind,
               Receive receive) {
@@ -29,7 +30,7 @@ void for_each(const Value& kubeconfig, std::string_view list, std::string_view k
   }
 }
 
-// The pattern that matches this URL and no other; empty where there is none.
+// The pattern that matches this URL and no other; empty if no pattern does.
 std::string pattern_of(const std::string& text, UrlPattern::Use use) {
   const Result<Url> url = parse_url(text);
   if (!url || url->path.ends_with("/*")) return {};

@@ -24,12 +24,14 @@ using json::Value;
 constexpr std::array<std::string_view, 5> kFormats = {"kubeconfig", "cluster-api", "argocd",
                                                       "istio", "token"};
 
-// Istio's control plane makes a new client at each change of a remote Secret.
+// The shortest lifetime for the format istio, because Istio's control plane makes a new client at
+// each change of a remote Secret.
 constexpr std::chrono::hours kIstioLifetime(12);
-// A plugin claims less than the issuer grants, and the answer takes some time.
+// How much shorter a lifetime may be: a plugin claims less than the issuer grants, and its answer
+// takes some time.
 constexpr std::chrono::minutes kTolerance(2);
 
-// Argo CD would go there as its own service account.
+// For this server Argo CD uses its own service account.
 constexpr std::string_view kArgocdItself = "https://kubernetes.default.svc";
 
 Error unusable(std::string message, std::string hint) {
@@ -85,7 +87,7 @@ SecretString kubeconfig_text(const Issue& issue, Value cluster, Value user) {
   return secret;
 }
 
-// Without the extension for plugins.
+// The cluster of a kubeconfig, without the extension for plugins.
 Value kubeconfig_cluster(const Issue& issue) {
   Value object((Object()));
   const Value exec_cluster = to_json(issue.access.cluster);

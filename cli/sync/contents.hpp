@@ -29,15 +29,15 @@ struct Issue {
   std::string cluster() const { return name_space + "/" + name; }
 };
 
-// token, or tls.crt and tls.key; ca.crt, server, expiration; and a kubeconfig that names the files
-// beside it.
+// The files of a cluster's folder: token, or tls.crt and tls.key; ca.crt, server, expiration; and a
+// kubeconfig that names the files beside it.
 Contents folder_contents(const Issue& issue);
 
 // Formats of Secrets, as --to-secret names them.
 enum class SecretFormat { kubeconfig, cluster_api, argocd, istio, token };
 
 std::string_view name_of(SecretFormat format);
-// Fails (configuration).
+// Fails (configuration) if no format has this name.
 Result<SecretFormat> parse_secret_format(std::string_view name);
 
 struct SecretForm {
@@ -47,8 +47,9 @@ struct SecretForm {
   Contents data = {};
 };
 
-// Fails (configuration) if the format's readers could not use it: Istio a credential that ends
-// soon, Argo CD its own cluster, Cluster API a name that is no label value.
+// Fails (configuration) if the format's readers could not use the Secret: for Istio, a credential
+// with a short lifetime or a name that cannot be a key; for Argo CD, its own cluster; for Cluster
+// API, a name that cannot be the value of a label.
 Result<SecretForm> secret_form(SecretFormat format, const Issue& issue);
 
 // The digest of all inputs that determine a cluster's credential and its files: if it differs, the

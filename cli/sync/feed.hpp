@@ -21,7 +21,7 @@
 
 namespace execcred::sync {
 
-// A ClusterProfile without a namespace is of this one, as for kubectl.
+// The namespace of a ClusterProfile that has none, as in kubectl.
 inline constexpr const char* kDefaultNamespace = "default";
 
 struct ListedProfile {
@@ -31,25 +31,27 @@ struct ListedProfile {
   Result<ClusterProfile> profile;
 };
 
-// The result of a scan of the inventory, beside the ClusterProfiles.
+// The result of reading the inventory, besides the ClusterProfiles.
 struct Picture {
   // The receiver got all ClusterProfiles, and not only those that changed.
   bool is_all = false;
-  // Nothing is known: there was no complete list yet.
+  // The ClusterProfiles are known. If false, there was no complete list yet, or it could not be
+  // read.
   bool is_known = false;
-  // Every document was read and is a ClusterProfile, so a missing one has been deleted.
+  // The list is complete and up to date, and every ClusterProfile in it could be read. So a
+  // ClusterProfile that is not listed has been deleted.
   bool is_whole = false;
   std::size_t count = 0;  // of ClusterProfiles that could be read
   // Why the inventory could not be read.
   std::optional<Error> failure = std::nullopt;
-  // Of documents without a name that could not be read.
+  // The errors of documents that could not be read and have no usable name.
   std::vector<Error> problems = {};
 };
 
 struct FeedReceiver {
-  // One that is new or may have changed.
+  // Gets a ClusterProfile that is new or may have changed.
   std::function<void(const ListedProfile&)> take = {};
-  // One that is gone; only if the picture is not of all.
+  // Gets the "NAMESPACE/NAME" of a ClusterProfile that is gone. Not called if `is_all`.
   std::function<void(const std::string& cluster)> drop = {};
 };
 
@@ -63,17 +65,19 @@ class ProfileFeed {
   // Reports what has changed since the last call: everything at the first one, and with `is_anew`.
   virtual Picture read(bool is_anew, const FeedReceiver& receiver) = 0;
 
-  // Calls `on_change` from another thread when something may have changed, until `stop`.
+  // Calls `on_change`, also from another thread, when something may have changed, until `stop` is
+  // requested. `stop` must outlive the feed.
   virtual Status watch(std::function<void()> on_change, const StopEvent& stop) = 0;
 
   // Whether changes are noticed at once.
   virtual bool is_up() const = 0;
 };
 
-// Of -f; the folders are watched, and the mapping's too.
+// The feed of -f. The folders of the files are watched, and that of the mapping too. `source` must
+// outlive the feed.
 std::unique_ptr<ProfileFeed> file_feed(const cli::ProfileSource& source, std::string mapping);
 
-// Of --from-hub. Nothing is known before watch().
+// The feed of --from-hub. Nothing is known before watch() is called.
 std::unique_ptr<ProfileFeed> hub_feed(HubClient client, const WatchQuery& query);
 
 }  // namespace execcred::sync

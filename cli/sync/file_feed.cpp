@@ -25,7 +25,8 @@ using SteadyClock = std::chrono::steady_clock;
 // latest.
 constexpr std::chrono::milliseconds kQuiet(100);
 constexpr std::chrono::seconds kRestless(2);
-// Some file systems report no changes.
+// How long files are used without a reported change. Some file systems report no changes; the
+// second duration is for folders that cannot be watched.
 constexpr std::chrono::minutes kAnyway(5);
 constexpr std::chrono::seconds kAnywayBlind(10);
 
@@ -55,7 +56,8 @@ class FileFeed final : public ProfileFeed {
   std::thread watcher_;
 };
 
-// A name that no object can have is not used.
+// Whether an object can have this name. A ClusterProfile that cannot be read is listed only under
+// such a name.
 bool can_be_named(const ProfileName& name) {
   return is_dns1123_subdomain(name.name) &&
          (name.name_space.empty() || is_dns1123_subdomain(name.name_space));
@@ -63,7 +65,8 @@ bool can_be_named(const ProfileName& name) {
 
 Picture FileFeed::read(bool is_anew, const FeedReceiver& receiver) {
   const bool has_news = has_news_.exchange(false) || is_anew;
-  // What could not be read may be readable now, which is no change of its folder.
+  // The last reading was not complete: what could not be read may be readable now, and that is not
+  // a change of its folder.
   if (!has_news && last_.is_whole) {
     last_.is_all = false;
     return last_;
@@ -98,8 +101,8 @@ void FileFeed::look_at(const fs::path& folder) {
   if (inotify_add_watch(changes_.get(), folder.c_str(), kEvents) < 0) is_blind_ = true;
 }
 
-// The folders of the files, because a file is replaced under its name; each folder inside, because
-// a folder does not report what happens in those.
+// Watches the folders of the files, because a file may be replaced by another one of its name; and
+// each folder inside a folder, because a folder does not report what happens in the folders inside.
 void FileFeed::look_at_folders() {
   is_blind_ = !changes_;
   if (!changes_) return;
@@ -164,7 +167,7 @@ void FileFeed::run(const std::function<void()>& on_change, const StopEvent& stop
 Status FileFeed::watch(std::function<void()> on_change, const StopEvent& stop) {
   changes_.reset(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   look_at_folders();
-  // What changed before is seen by the first look.
+  // The first look finds what changed before the watch began.
   has_news_ = true;
   on_change();
   watcher_ = std::thread([this, action = std::move(on_change), &stop] { run(action, stop); });

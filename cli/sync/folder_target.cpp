@@ -38,7 +38,7 @@ constexpr std::string_view kTemporary = ".execcred-sync.";
 constexpr const char* kData = "..data";
 constexpr std::string_view kDataLinks = "..data/";
 constexpr std::size_t kMaxMarker = 16UL * 1024;
-// A conflict with another run that writes in the same namespace's folder.
+// How long to wait for another run that holds the lock of the namespace's folder.
 constexpr Duration kPatience = std::chrono::seconds(5);
 
 bool is_for_lack_of_room(int number) {
@@ -93,7 +93,7 @@ bool is_generation(std::string_view name) {
          name.find('/') == std::string_view::npos;
 }
 
-// What random_name() makes for a time.
+// Whether random_name() made this name for a temporary file or folder.
 bool is_temporary(std::string_view name) {
   if (!name.starts_with(kTemporary)) return false;
   name.remove_prefix(kTemporary.size());
@@ -119,7 +119,7 @@ Result<std::vector<std::string>> list_entries(int directory) {
   return names;
 }
 
-// For a scan that is repeated anyway: no entries if they cannot be listed.
+// The same, but without entries if they cannot be listed: for work that is repeated anyway.
 std::vector<std::string> entries_of(int directory) {
   Result<std::vector<std::string>> names = list_entries(directory);
   return names ? std::move(*names) : std::vector<std::string>();
@@ -137,7 +137,7 @@ std::optional<std::string> link_text(int directory, const std::string& name) {
   return std::string(text.data(), static_cast<std::size_t>(size));
 }
 
-// Of a file that only this user can have written; nullopt otherwise.
+// The content of a regular file of this user; nullopt for any other file.
 std::optional<SecretString> read_own_file(int directory, const std::string& name,
                                           std::size_t max_bytes) {
   constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -158,14 +158,15 @@ std::optional<Mark> marker_of(int folder) {
   return mark ? std::optional(*mark) : std::nullopt;
 }
 
-// The folder of the newest generation; none where ..data leads elsewhere.
+// Opens the folder of the newest generation. The descriptor is empty if ..data is not a link to a
+// generation.
 FileDescriptor open_data(int folder) {
   const std::optional<std::string> generation = link_text(folder, kData);
   if (!generation || !is_generation(*generation)) return {};
   return open_folder(folder, *generation);
 }
 
-// Whether what ..data names can be read by the names beside it.
+// Whether each file of the newest generation has its link beside ..data.
 bool is_whole(int folder) {
   const FileDescriptor data = open_data(folder);
   if (!data) return false;
@@ -186,7 +187,8 @@ bool holds(int folder, const Contents& contents) {
   });
 }
 
-// The lock of a namespace's folder; the kernel releases it when its holder ends for any reason.
+// Takes the lock of a namespace's folder, which the kernel releases when its holder ends for any
+// reason. Fails (unavailable) if another process does not release it in time.
 Status lock(int folder) {
   constexpr Duration kPause = std::chrono::milliseconds(20);
   const auto end = std::chrono::steady_clock::now() + kPatience;
@@ -203,8 +205,9 @@ Status lock(int folder) {
   return {};
 }
 
-// Its content is on the disk before a name refers to it. Names need no fsync: file systems keep
-// their order, and after a power failure a name may refer to the previous generation.
+// Writes a new file. Its content is on the disk before a name refers to it. Names need no fsync:
+// file systems keep their order, and after a power failure a name may refer to the previous
+// generation.
 Status write_file(int folder, const std::string& name, std::string_view content, mode_t mode,
                   const std::optional<gid_t>& group, const std::string& shown_name) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -223,7 +226,7 @@ Status write_file(int folder, const std::string& name, std::string_view content,
   return {};
 }
 
-// A link replaces whatever has its name.
+// Makes a link, which replaces a file or link of the same name.
 Status put_link(int folder, const std::string& to, const std::string& name) {
   const std::string temporary = random_name(kTemporary);
   if (symlinkat(to.c_str(), folder, temporary.c_str()) != 0) return failed("link " + name, errno);
@@ -242,7 +245,7 @@ Status put_marker(int folder, const Mark& mark) {
   return written ? Status(failed("write the marker", why)) : written;
 }
 
-// Never follows a link.
+// Removes a file, or a folder with its content. Never follows a link.
 void remove_tree(int parent, const std::string& name) {
   const FileDescriptor folder = open_folder(parent, name);
   if (!folder) {
@@ -267,8 +270,8 @@ void tidy(int folder, const Contents& contents, const std::set<std::string>& gen
   }
 }
 
-// Leftovers of a killed run in a folder: temporary names, and generations to which ..data never
-// referred, or not for a long time. The newest one before that of ..data may have readers.
+// Removes the leftovers of killed runs in a folder: temporary names, and generations except that of
+// ..data and the newest one before it, which may still have readers.
 void remove_left_over(int folder) {
   const std::string current = link_text(folder, kData).value_or("");
   const std::vector<std::string> names = entries_of(folder);
@@ -283,7 +286,7 @@ void remove_left_over(int folder) {
   }
 }
 
-// glibc and musl differ in whether they have a function for it.
+// A system call, because not every C library has a function for it.
 int rename_without_replacing(int folder, const std::string& from, const std::string& to) {
   return static_cast<int>(
       syscall(SYS_renameat2, folder, from.c_str(), folder, to.c_str(), RENAME_NOREPLACE));
@@ -342,7 +345,7 @@ Result<FileDescriptor> FolderTarget::open_root() const {
                .cause = cause::kTargetUnavailable};
 }
 
-// Of a new file or folder, whatever the umask is.
+// Sets the group and mode of a new folder, independently of the umask.
 Status FolderTarget::adopt(int descriptor, mode_t mode) const {
   const bool is_given =
       !settings_.group || fchown(descriptor, static_cast<uid_t>(-1), *settings_.group) == 0;
@@ -363,7 +366,7 @@ bool FolderTarget::is_gone(const Held& held) const {
   const fs::path marker = settings_.root / held.name_space / held.name / kMarker;
   struct stat status = {};
   if (lstat(marker.c_str(), &status) == 0 || errno != ENOENT) return false;
-  // Not if the whole folder is missing: it may be unmounted.
+  // If the whole folder is missing, it may be unmounted, and its content is not gone.
   return open_root().has_value();
 }
 
@@ -486,7 +489,7 @@ Result<Wrote> FolderTarget::remove(const Held& held, const MayWrite& may_write) 
   const std::optional<Mark> there = marker_of(folder.get());
   if (!there || !there->is_of(mark)) return Wrote::unchanged;
   if (!may_write()) return Wrote::not_now;
-  // It is renamed first, so that it disappears as a whole.
+  // The folder is renamed first, so that it disappears as a whole.
   const std::string temporary = random_name(kTemporary);
   if (rename_without_replacing(parent.get(), mark.name, temporary) != 0) {
     return failed("remove a folder", errno);
@@ -516,7 +519,7 @@ Result<std::vector<Held>> FolderTarget::scan() {
                            mark->name_space == name_space && mark->name == name;
       if (!is_ours) continue;
       if (settings_.removes_left_overs) remove_left_over(folder.get());
-      // A folder that cannot be read is due.
+      // A folder that lacks a link of a file is due.
       if (!is_whole(folder.get())) mark->digest.clear();
       held.push_back(TRY(place_of(*mark)));
     }

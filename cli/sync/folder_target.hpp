@@ -31,7 +31,8 @@ struct FolderSettings {
 
 class FolderTarget final : public Store, public Target {
  public:
-  // Fails (configuration): the folder is not there, or others than root and this user may write it.
+  // Fails (configuration) if the folder cannot be opened, if it belongs to another user than root
+  // and this one, or if its group or others may write it.
   static Result<std::unique_ptr<FolderTarget>> open(FolderSettings settings);
 
   Store& store() override { return *this; }
@@ -58,7 +59,8 @@ class FolderTarget final : public Store, public Target {
   Status adopt(int descriptor, mode_t mode) const;
 
   FolderSettings settings_;
-  // The file system: credentials for a memory file system must not be written to the disk below it.
+  // The file system of the folder at the start. If it is a memory file system that was unmounted,
+  // credentials must not be written to the disk below it.
   dev_t device_;
 };
 

@@ -49,7 +49,8 @@ ListedProfile parse(const WatchedObject& object) {
 }
 
 Picture HubFeed::read(bool is_anew, const FeedReceiver& receiver) {
-  // First: what it says of all objects is true of those that are taken after it.
+  // The state is read first: what it says about all objects is true of the changes that are taken
+  // after it.
   const WatchState state = watch_.state();
   if (!state.is_complete) return {.failure = state.error};
   Objects news;
@@ -73,7 +74,7 @@ Picture HubFeed::read(bool is_anew, const FeedReceiver& receiver) {
   if (is_anew) {
     for (const auto& [key, object] : objects_) receiver.take(parse(*object));
   }
-  // What is out of date is not whole: more may be there, or less.
+  // An outdated list is not whole: there may be more ClusterProfiles, or fewer.
   return {.is_known = true,
           .is_whole = state.is_in_sync && problems_ == 0,
           .count = objects_.size() - problems_,

@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::sys_seconds;
 
-// Of claimed_expiration().
+// The margin of claimed_expiration().
 constexpr std::chrono::seconds kClaimMargin(30);
 
 sys_seconds now_in_seconds() {
@@ -113,9 +113,9 @@ class Work {
     }
   }
 
-  // From the second run on, the plugin's cache must give a new credential at the renewal. An
-  // execcred plugin claims less than the lifetime of its credential (claimed_expiration), which
-  // matters for this.
+  // The environment of the plugin. From the second run on, the plugin's cache must give a new
+  // credential at the renewal. The end that an execcred plugin claims is before that of its
+  // credential (claimed_expiration), so this difference is added.
   Environment environment() const {
     std::vector<std::string> entries = tools_.environment.entries();
     const TimePoint now = SystemClock().now();
@@ -146,7 +146,7 @@ class Work {
       credential = tools_.runner.run(access, environment(), item);
       result_.plugin_time = std::chrono::steady_clock::now() - start;
     }
-    // An interruption at the end is no failure.
+    // A plugin that was interrupted at the end of the run has not failed.
     if (!credential && tools_.is_stopped()) {
       result_.is_interrupted = true;
       return std::nullopt;
@@ -173,7 +173,8 @@ class Work {
     return std::nullopt;
   }
 
-  // If another place is missing or was refused, the places that are not due stay unchanged.
+  // Whether the place has a credential that is not due. It stays unchanged if the plugin runs
+  // because another place is missing or was refused.
   bool is_good(const Held& place) const {
     if (job_.renewal <= SystemClock().now()) return false;
     return std::any_of(job_.held.begin(), job_.held.end(), [&](const Held& held) {
@@ -241,7 +242,7 @@ class Work {
                       .issued = mark.issued,
                       .expires = mark.expires};
     for (Target* const target : tools_.targets) write(*target, mark, issue);
-    // Leftovers of other targets.
+    // Ended credentials at places that are no longer targets are marked too.
     mark_ended();
     wipe(credential->client_certificate);
   }

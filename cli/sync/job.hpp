@@ -19,7 +19,7 @@
 
 namespace execcred::sync {
 
-// Why a cluster has no new credential, or a target none of it.
+// Why a cluster has no new credential, or why the credential was not written to a target.
 struct Failure {
   std::string_view cause = {};
   std::string message = {};
@@ -28,8 +28,8 @@ struct Failure {
   bool is_unavailability = false;
 };
 
-// A ClusterProfile with one of these causes must not have a credential: what was written is
-// removed.
+// Whether this cause means that the ClusterProfile must not have a credential, so that what was
+// written is removed.
 bool is_by_rule(std::string_view cause);
 
 struct Job {
@@ -46,18 +46,18 @@ struct Job {
       {};  // of renew; null where `problem` says why there is none
   std::optional<Failure> problem = {};
   std::vector<Held> held = {};
-  // Of the existing credential.
+  // The lifetime of the existing credential.
   std::optional<Lifetime> lifetime = {};
   TimePoint renewal = {};  // of it; a place that has it is not written before
   bool may_remove = false;
-  // Of its places: those of another ClusterProfile too.
+  // Those of its places that another ClusterProfile has too.
   std::vector<std::string> clashes = {};
 };
 
 struct JobResult {
   std::vector<Held> held = {};
   std::vector<Failure> failures = {};
-  // The plugin's credential.
+  // The lifetime of the credential that the plugin gave.
   std::optional<Lifetime> lifetime = {};
   std::optional<Duration> plugin_time = {};
   bool is_same_credential = false;
@@ -71,7 +71,8 @@ struct JobTools {
   const Environment& environment;
   Journal& journal;
   MayWrite may_write = {};
-  // From here on a renewal must not start a plugin.
+  // Whether the end of the run was requested. A plugin that fails after that was interrupted, which
+  // is not a failure.
   std::function<bool()> is_stopped = {};
 };
 

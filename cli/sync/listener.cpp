@@ -129,7 +129,7 @@ class Listener::Server {
     event_base_loopbreak(static_cast<event_base*>(base));
   }
 
-  // No exception may go through libevent.
+  // No exception may leave this function, because libevent is C.
   static void on_request(evhttp_request* request, void* server) noexcept {
     static_cast<Server*>(server)->answer(request);
   }

@@ -17,16 +17,17 @@ class Listener {
  public:
   using GetFigures = std::function<Figures()>;
 
-  // `address` is [ADDRESS]:PORT; without an address it is 127.0.0.1. Serves from a thread of its
-  // own, until `stop`. Fails (configuration): no such address, or the port is in use.
+  // `address` is [ADDRESS]:PORT; without an address it is 127.0.0.1. Serves from its own thread
+  // until `stop` is requested; `stop` must outlive the listener. Fails with configuration (the
+  // address is malformed, or cannot be listened on) or unavailable (the server cannot be set up).
   static Result<std::unique_ptr<Listener>> open(const std::string& address, GetFigures figures,
                                                 const StopEvent& stop);
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
-  // `stop` must be requested.
+  // Waits for the thread, so `stop` must have been requested.
   ~Listener();
 
-  // "127.0.0.1:8080", with the port that a 0 became.
+  // "127.0.0.1:8080", with the real port if port 0 was requested.
   const std::string& address() const { return address_; }
 
  private:

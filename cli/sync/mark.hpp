@@ -41,20 +41,22 @@ struct Mark {
   bool is_expired = false;                               // it says so
 
   std::string cluster() const { return name_space + "/" + name; }
-  // Whether it belongs to this ClusterProfile and instance. The uids are compared if both have one.
+  // Whether both marks have the same ClusterProfile, by its name, and the same instance; and
+  // whether the uids are equal, or one of them is not known.
   bool is_of(const Mark& other) const;
   bool is_same_object(const Mark& other) const;
 };
 
-// nullopt for an object without this mark. A time that cannot be read is the epoch: such a
-// credential is due.
+// nullopt for an object without this mark. A time of issue that cannot be read is the epoch, so
+// that the credential is due. An end that cannot be read counts as none.
 std::optional<Mark> mark_of(const Texts& labels, const Texts& annotations);
-// They replace those of an earlier mark; `annotations` keeps those of other programs.
+// Writes the mark's labels and annotations, which replace those of an earlier mark. Those of other
+// programs stay.
 void write_mark(const Mark& mark, Texts& labels, Texts& annotations);
 
-// The file in a cluster's folder.
+// The content of the marker file in a cluster's folder.
 std::string marker_text(const Mark& mark);
-// Fails (configuration) if it is no marker.
+// Fails (configuration) if the text is not a marker.
 Result<Mark> parse_marker(std::string_view text);
 
 }  // namespace execcred::sync

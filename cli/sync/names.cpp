@@ -16,7 +16,7 @@ Error wrong(std::string message, std::string hint) {
 
 constexpr const char* kPlaceholders = "it knows {name}, {namespace} and {format}";
 
-// The text with each {NAME} replaced by what `value_of` gives for it.
+// The pattern, in which value_of(NAME) replaces each {NAME}.
 template <class ValueOf>
 std::string replaced(std::string_view pattern, const ValueOf& value_of) {
   std::string text;

@@ -13,18 +13,19 @@
 
 namespace execcred::sync {
 
-// --secret-name: {name}, {namespace} and {format} stand for the ClusterProfile's, and the format's.
-// The names for the formats cluster-api and istio are fixed by their readers.
+// The value of --secret-name. The name and namespace of the ClusterProfile and the name of the
+// format replace {name}, {namespace} and {format}. The names for the formats cluster-api and istio
+// are fixed by their readers.
 class SecretNames {
  public:
   static constexpr std::string_view kDefault = "{name}-{format}";
 
-  // Fails (configuration) for another placeholder, and if two of the formats would have the same
-  // name.
+  // Fails (configuration) if the pattern has another placeholder or cannot give the name of a
+  // Secret, and if two of the formats would have the same name.
   static Result<SecretNames> parse(const std::optional<std::string>& pattern,
                                    const std::vector<SecretFormat>& formats);
 
-  // Fails (configuration) for what cannot be a Secret's name.
+  // Fails (configuration) if the result cannot be the name of a Secret.
   Result<std::string> name_of(SecretFormat format, const std::string& name_space,
                               const std::string& name) const;
 

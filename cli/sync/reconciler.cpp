@@ -17,15 +17,15 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr TimePoint kNever = TimePoint::max();
-// How often written targets are scanned.
+// How often to check whether written targets were deleted, and whether the inventory has changed.
 constexpr std::chrono::seconds kSweep(15);
-// A watch may lag behind the last write.
+// How long a written target is not checked, because a watch may lag behind the last write.
 constexpr std::chrono::seconds kSettled(10);
 constexpr std::chrono::milliseconds kLongestWait(1000);
 constexpr std::chrono::milliseconds kPacedWait(100);
 constexpr std::chrono::seconds kScanPause(5);
 constexpr std::chrono::minutes kClockStep(1);
-// A smaller step of the clock delays nothing by more than a failure does.
+// A smaller step of the clock does not delay a renewal by more than a failure does.
 constexpr std::chrono::minutes kClockLeap(5);
 // A renewal may be delayed until a ninth of the credential's lifetime is left: a longer delay keeps
 // bursts smaller, and a tenth must be left when it is written.
@@ -34,7 +34,8 @@ constexpr std::size_t kMaxMapping = 1024UL * 1024;
 
 TimePoint now() { return SystemClock().now(); }
 
-// It changes where the clock is set, or the machine was asleep.
+// The time of the system clock less that of the steady clock. It changes when the clock is set, or
+// when the machine was asleep.
 Duration clock_ahead() { return now().time_since_epoch() - SteadyClock::now().time_since_epoch(); }
 
 }  // namespace
@@ -64,7 +65,7 @@ struct Reconciler::Cluster {
   TimePoint due = kNever;
   SteadyClock::time_point written = {};
 
-  // The earliest of its places.
+  // The lifetime that ends first, of the credentials at its places.
   std::optional<Lifetime> lifetime() const {
     std::optional<Lifetime> earliest;
     for (const Held& one : held) {
@@ -77,7 +78,8 @@ struct Reconciler::Cluster {
     }
     return earliest;
   }
-  // Of all held credentials that are not marked as ended yet.
+  // The first end of all held credentials that are not marked as ended yet; kNever if there is
+  // none.
   TimePoint first_end() const {
     TimePoint first = kNever;
     for (const Held& one : held) {
@@ -93,7 +95,7 @@ struct Reconciler::Cluster {
                        [&](const Held& place) { return place.place == name; });
   }
 
-  // Drops earlier results, also the one of a running job.
+  // Discards the results of earlier jobs, and also that of a running or waiting one.
   void ask_anew() {
     next_ask.reset();
     failures = 0;
@@ -129,7 +131,7 @@ Reconciler::Cluster& Reconciler::cluster_of(const std::string& name_space,
   return *cluster;
 }
 
-// After each change of its mark, which they carry.
+// Finds the places of the cluster. Called after each change of its mark, which the places contain.
 void Reconciler::find_places(Cluster& cluster) const {
   cluster.places.clear();
   cluster.lacks_place = false;
@@ -168,7 +170,7 @@ Status Reconciler::scan() {
   return {};
 }
 
-// Two ClusterProfiles with the same place exclude each other.
+// Registers the cluster's places. Two ClusterProfiles with the same place exclude each other.
 void Reconciler::claim(Cluster& cluster) {
   for (const Held& place : cluster.places) {
     std::set<std::string>& claimants = claims_[place.place];
@@ -364,7 +366,7 @@ const char* Reconciler::due_reason(const Cluster& cluster) const {
 
 TimePoint Reconciler::due_time(const Cluster& cluster) const {
   const std::optional<Lifetime> lifetime = cluster.lifetime();
-  // A credential that cannot be renewed is at least marked.
+  // The time of the first end: a credential that cannot be renewed is at least marked as ended.
   const TimePoint mark = cluster.first_end();
   if (cluster.presence == Presence::unknown) return cluster.next_ask.value_or(mark);
   if (cluster.presence == Presence::gone) {
@@ -378,7 +380,7 @@ TimePoint Reconciler::due_time(const Cluster& cluster) const {
 }
 
 TimePoint Reconciler::renewal_time(const Lifetime& lifetime, const Cluster& cluster) const {
-  // The clock was set back: nothing is known of when the credential ends.
+  // The clock was set back, so that the end of the credential is not certain.
   if (lifetime.issued > now() + kClockStep) return TimePoint::min();
   return renewal_of(lifetime, settings_.renewal, cluster.key);
 }
@@ -624,7 +626,8 @@ void Reconciler::sweep() {
   set_pace();
 }
 
-// Pauses count from a time that may be years away after a change of the clock.
+// Schedules all clusters again after a change of the clock: a pause ends at a time that may then be
+// years away.
 void Reconciler::follow_clock() {
   const Duration ahead = clock_ahead();
   const Duration step = ahead - std::exchange(clock_ahead_, ahead);
@@ -658,7 +661,8 @@ void Reconciler::wait() {
   is_woken_ = false;
 }
 
-// Scans what other processes wrote before this one writes.
+// Scans what other processes wrote, before this one writes. Fails as scan() does, for a permanent
+// reason and without a lease.
 Status Reconciler::lead() {
   {
     std::unique_lock lock(mutex_);
@@ -666,7 +670,7 @@ Status Reconciler::lead() {
   }
   Status scanned = scan();
   is_scanned_ = scanned.has_value();
-  // What was found is to be compared with the inventory.
+  // The targets that were found are compared with the inventory.
   if (scanned) wake();
   if (scanned) return {};
   if (scanned.error().kind != Error::Kind::unavailable && parts_.lease == nullptr) return scanned;
@@ -701,7 +705,8 @@ void Reconciler::report_watches() {
   }
   const auto time = SteadyClock::now();
   if (error) watch_failed_ = time;
-  // A watch that fails over and over is up in between.
+  // A watch that fails repeatedly works in between, so a failure is reported again only after a
+  // time without failures.
   if (time - watch_failed_ > kSweep) watch_failure_.clear();
   const bool is_new = error && error->cause != watch_failure_;
   if (is_new) watch_failure_ = error->cause;
@@ -757,7 +762,7 @@ Figures Reconciler::figures() const {
   for (const auto& [key, cluster] : clusters_) {
     if (!cluster->is_listed()) continue;
     ++figures.clusters;
-    // Its knowledge from before another process's renewals is out of date.
+    // What this process knew before another process renewed the credentials is out of date.
     if (figures_.is_waiting) continue;
     const std::optional<Lifetime> lifetime = cluster->lifetime();
     if (!lifetime) continue;

@@ -54,7 +54,8 @@ struct Figures {
   std::vector<ClusterFigures> credentials = {};
   std::uint64_t renewals = 0;
   std::map<std::string, std::uint64_t, std::less<>> failures = {};  // by cause
-  // Of plugins' runs: how many took at most this long, in the order of kPluginSeconds.
+  // The upper bounds of the buckets of a histogram, in seconds. plugin_runs_within has the number
+  // of plugin runs that took at most this long, in the same order.
   static constexpr std::array<double, 8> kPluginSeconds = {0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10};
   std::array<std::uint64_t, kPluginSeconds.size()> plugin_runs_within = {};
   std::uint64_t plugin_runs = 0;
@@ -66,7 +67,8 @@ struct Figures {
   bool is_ready() const { return is_round_done || is_waiting; }
 };
 
-// Of two exit codes: a permanent failure takes precedence over one that may pass.
+// The worse of two exit codes: one for a permanent failure takes precedence over one for a failure
+// that may pass (3).
 int worse_exit_code(int code, int other);
 
 class Reconciler {
@@ -85,12 +87,12 @@ class Reconciler {
   Reconciler& operator=(const Reconciler&) = delete;
   ~Reconciler();
 
-  // Fails (configuration) where the mapping cannot be read.
+  // Reads the mapping. Fails (configuration) if it cannot be used.
   Status read_mapping();
   // Scans existing targets. Fails as Store::scan() does.
   Status scan();
-  // Reads the inventory. Returns its part of the exit code of a run with --once: 0, or the reason
-  // why it cannot be used.
+  // Reads the mapping, if it has changed, and the inventory. Returns the part of the exit code of a
+  // run with --once that the inventory causes: 0, or that of its problems.
   int look();
 
   // Does everything that is due once, and returns the exit code. Ends early when `stop` is
@@ -100,7 +102,7 @@ class Reconciler {
   std::string plan() const;
 
   // Runs until `stop` is requested. Fails if existing targets cannot be scanned for a permanent
-  // reason.
+  // reason and there is no lease.
   Status run();
 
   // Callable by any thread: something may have changed.
@@ -115,10 +117,11 @@ class Reconciler {
   struct Cluster;
   using Clusters = std::map<std::string, std::unique_ptr<Cluster>, std::less<>>;
 
-  // Whether the mapping has changed since the last scan; one that cannot be read is not used.
+  // Whether the mapping has changed since it was last read. A changed one that cannot be used is
+  // reported, and the previous one stays in use.
   bool has_new_mapping();
   int report(const Picture& picture, bool is_empty);
-  // What is in none of the inventory's documents: marks it gone.
+  // Marks the clusters that are in none of the inventory's documents as gone.
   void mark_gone();
   Cluster& cluster_of(const std::string& name_space, const std::string& name);
   void take(const ListedProfile& listed);
@@ -131,7 +134,7 @@ class Reconciler {
   TimePoint due_time(const Cluster& cluster) const;
   TimePoint renewal_time(const Lifetime& lifetime, const Cluster& cluster) const;
   const char* due_reason(const Cluster& cluster) const;
-  // Its places that another ClusterProfile has too.
+  // The places of the cluster that another ClusterProfile has too.
   std::vector<std::string> clashes_of(const Cluster& cluster) const;
   Job job_of(Cluster& cluster) const;
   void finish(Cluster& cluster, const Job& job, JobResult result);
@@ -146,7 +149,7 @@ class Reconciler {
   void dispatch(bool is_paced);
   void follow_clock();
   void sweep();
-  // Once for each change, not for each attempt.
+  // Reports the state of the lease once for each change, and not for each attempt.
   void report_lease(bool is_leading);
   void report_watches();
   Status lead();

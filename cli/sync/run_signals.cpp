@@ -14,7 +14,7 @@
 namespace execcred::sync {
 namespace {
 
-// An orchestrator that asked to end is waiting.
+// How long a run may take to end: the orchestrator that sent the signal is waiting.
 constexpr int kPatience = 4500;  // ms
 
 // Whether `descriptor` can be read from within `limit` ms; -1: no limit.

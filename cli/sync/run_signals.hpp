@@ -14,14 +14,16 @@ namespace execcred::sync {
 
 class RunSignals {
  public:
-  // Called before any other thread is started: they inherit the signal mask. `on_stop` is called by
-  // another thread. `exit_code` is that of a run which is ended by force.
+  // To be made before any other thread is started, because threads inherit the signal mask. When a
+  // signal arrives, `stop` is requested, and another thread calls `on_stop`. `exit_code` is the
+  // exit code of a process that is terminated because the run does not end in time. `stop` must
+  // outlive this object.
   RunSignals(const StopEvent& stop, std::function<void()> on_stop, int exit_code);
   RunSignals(const RunSignals&) = delete;
   RunSignals& operator=(const RunSignals&) = delete;
   ~RunSignals();
 
-  // 0: none.
+  // The signal that arrived; 0: none.
   int received() const { return received_; }
 
  private:

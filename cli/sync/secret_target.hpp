@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Secrets of the hub, one for each ClusterProfile and format.
 //
-// A Secret is created whole by POST. Later it is replaced with the metadata that others wrote, and
-// only if it is still the object that was read. A Secret without this instance's labels, or of
-// another ClusterProfile, is never changed.
+// A Secret is created whole by POST. Later it is replaced by PUT, with the metadata that others
+// wrote, and only if it is still the object that was read. A Secret without this instance's labels,
+// or of another ClusterProfile, is never changed.
 //
-// The reply to a write is the object that was read last. So the next write needs no GET: the hub
-// refuses it if somebody else has written the Secret since, and then it is read.
+// The reply to a write is kept as the object that was read last, so the next write needs no GET. If
+// another writer has changed the Secret since, the hub refuses the write, and the Secret is read
+// again.
 #pragma once
 
 #include "names.hpp"
@@ -52,11 +53,11 @@ class HubClients {
 
 struct SecretSettings {
   std::string instance = {};
-  // Empty: that of each ClusterProfile.
+  // The namespace of the Secrets; empty for that of each ClusterProfile.
   std::string name_space = {};
   // The namespace to scan; empty for all namespaces.
   std::string scanned = {};
-  // Of one request with its attempts.
+  // The time limit of one request with its attempts.
   Duration timeout = std::chrono::seconds(30);
 };
 
@@ -65,7 +66,8 @@ class SecretStore final : public Store {
   SecretStore(SecretSettings settings, HubClients& clients);
   ~SecretStore() override;
 
-  // From here on is_gone() knows; until `stop`.
+  // Watches the Secrets until `stop` is requested, so that is_gone() knows which ones are deleted.
+  // `stop` must outlive the store.
   Status watch(HubClient client, const StopEvent& stop);
 
   Result<std::vector<Held>> scan() override;
@@ -80,7 +82,7 @@ class SecretStore final : public Store {
  private:
   class Seen;
 
-  // Whether the watch has it in this resourceVersion.
+  // Whether the watch has the Secret in this resourceVersion.
   bool is_at(const Held& held, const std::string& version) const;
 
   SecretSettings settings_;

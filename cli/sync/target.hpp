@@ -15,7 +15,7 @@
 
 namespace execcred::sync {
 
-// Causes why a target was not written, beside those of doctor.
+// The causes of a target that was not written, in addition to those of doctor.
 namespace cause {
 inline constexpr std::string_view kTargetForeign = "target-foreign";
 inline constexpr std::string_view kTargetClash = "target-clash";
@@ -26,7 +26,7 @@ inline constexpr std::string_view kTargetUnusable = "target-unusable";
 
 class Store;
 
-// One thing that was written: a folder or a Secret.
+// A place where a credential is written: a folder or a Secret.
 struct Held {
   Store* store = nullptr;
   std::string place = {};       // "Secret fleet/spoke-1-token", "'/run/clusters/fleet/spoke-1'"
@@ -59,17 +59,18 @@ class Store {
   // Whether the target is known to be deleted. Never waits.
   virtual bool is_gone(const Held& held) const = 0;
 
-  // Whether what others do to it is seen as it happens; if not, perhaps why.
+  // Whether changes by other programs are seen as they happen. If not, `error` may have the reason.
   struct Watching {
     bool is_up = true;
     std::optional<Error> error = std::nullopt;
   };
   virtual Watching watching() const { return {}; }
 
-  // Marks that the credential has ended without a new one. Does nothing if a file contains the end.
+  // Marks the target: its credential has ended, and there is no new one. Does nothing in a store in
+  // which a file contains the end.
   virtual Result<Wrote> mark_expired(const Held& held, const MayWrite& may_write) = 0;
 
-  // Removes the target. A missing one is no failure.
+  // Removes the target. A missing target is not a failure.
   virtual Result<Wrote> remove(const Held& held, const MayWrite& may_write) = 0;
 };
 
@@ -87,8 +88,9 @@ class Target {
   // same. Fails (configuration) if the name is invalid.
   virtual Result<Held> place_of(const Mark& mark) = 0;
 
-  // Writes it completely. Fails with the cause kTargetForeign (no_credential) if the name is used
-  // by an object that is not of the mark's ClusterProfile and instance, which is not changed.
+  // Writes the credential completely. Fails with the cause kTargetForeign (no_credential) if an
+  // object of that name does not belong to the mark's ClusterProfile and instance. That object is
+  // not changed.
   virtual Result<Wrote> write(const Held& held, const Issue& issue, const MayWrite& may_write) = 0;
 };
 

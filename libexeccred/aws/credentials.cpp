@@ -26,7 +26,7 @@ Error rejected(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
-// The id is part of a header and of a scope, between slashes.
+// The id is part of a header and, between slashes, of a scope.
 bool is_key_id(std::string_view text) {
   return !text.empty() && text.size() <= kMaxKeyId &&
          std::all_of(text.begin(), text.end(),
@@ -122,7 +122,8 @@ Result<TimePoint> parse_aws_expiration(const json::Value& value) {
   }
   const json::Number* const number = value.number();
   if (number == nullptr) return rejected("a time is " + std::string(value.kind()));
-  // A TimePoint holds no later time; an end after a century makes no difference.
+  // A later time may not fit into a TimePoint. An end after more than a century makes no
+  // difference.
   constexpr double kLast = 9'000'000'000;
   const double exact = std::strtod(number->text.c_str(), nullptr);
   if (!(exact > 0)) return rejected("a time is before 1970");

@@ -22,23 +22,24 @@ struct AwsCredentials {
   std::optional<TimePoint> expires_at = std::nullopt;  // of a session, where it is known
 };
 
-// Fails (no_credential): a part is missing, or has a byte that a request cannot hold.
+// Fails (no_credential) if a part is missing, too long, or has a byte that a request cannot
+// contain.
 Status check_aws_credentials(const AwsCredentials& credentials);
 
-// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN (or its older name
-// AWS_SECURITY_TOKEN) and AWS_CREDENTIAL_EXPIRATION; nullopt without the first. Fails
-// (configuration) where the second is missing, or one is malformed.
+// Reads AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN (or its older name
+// AWS_SECURITY_TOKEN) and AWS_CREDENTIAL_EXPIRATION. Returns nullopt if the first is not set. Fails
+// (configuration) if the second is missing, or if one is malformed.
 Result<std::optional<AwsCredentials>> aws_credentials_of_environment(
     const Environment& environment);
 
-// The members AccessKeyId, SecretAccessKey and Expiration of an object, and its session token,
-// which metadata servers call "Token" and all others "SessionToken". Unknown members are ignored.
-// Fails (no_credential), without showing a value.
+// Reads the members AccessKeyId, SecretAccessKey and Expiration of an object, and its session
+// token. Metadata servers call that member "Token", and all others "SessionToken". Unknown members
+// are ignored. Fails (no_credential), and shows no secret.
 Result<AwsCredentials> aws_credentials_of_json(const json::Value& object,
                                                std::string_view token_member);
 
-// A text of RFC 3339, or seconds since 1970, perhaps with a fraction or an exponent. Fails
-// (no_credential).
+// Reads an RFC 3339 time, or a number of seconds since 1970, perhaps with a fraction or an
+// exponent. Fails (no_credential).
 Result<TimePoint> parse_aws_expiration(const json::Value& value);
 
 // A JSON object that aws_credentials_of_json(…, "SessionToken") reads.

@@ -26,7 +26,7 @@ Error rejected(std::string message, std::string hint = {}) {
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// The name of a role, by IAM's rules; it becomes part of a path.
+// Whether the text is the name of a role by IAM's rules. The name becomes part of a path.
 bool is_role_name(std::string_view text) {
   constexpr std::size_t kMaxName = 64;
   constexpr std::string_view kMore = "+=,.@-_";
@@ -58,7 +58,7 @@ Result<AwsCredentials> credentials_of(const json::Value& document) {
         "check the instance's profile and its role");
   }
   AwsCredentials credentials = TRY(aws_credentials_of_json(document, "Token"));
-  // A role's key is of use with its session token alone.
+  // The access key of a role works only with its session token.
   if (credentials.session_token.empty()) return rejected("its credentials lack a session token");
   return credentials;
 }

@@ -2,8 +2,9 @@
 // The instance metadata service of EC2, version 2: each read sends a session token that a PUT
 // returned. Version 1 is not used, because a forged request (SSRF) could read it.
 //
-// Plain http to a link-local address, never through a proxy. Each request ends after a second:
-// without an answer, this is no instance, or the hop limit of the token's packets is too low.
+// The requests use plain http to a link-local address, never a proxy. Each attempt ends after a
+// second. Without an answer, this machine is not an instance, or the hop limit of the token's
+// packets is too low.
 #pragma once
 
 #include <execcred/aws/credentials.hpp>
@@ -22,18 +23,18 @@ struct AwsMetadataUrls {
   std::chrono::seconds token_lifetime = std::chrono::hours(6);
 };
 
-// AWS_EC2_METADATA_DISABLED=true, in any case.
+// Whether AWS_EC2_METADATA_DISABLED is "true", in upper or lower case.
 bool is_aws_metadata_disabled(const Environment& environment);
 
 class AwsMetadata {
  public:
-  // All must outlive it.
+  // `urls` and `call` must outlive the object.
   AwsMetadata(const AwsMetadataUrls& urls, CallContext& call) : urls_(urls), call_(call) {}
 
   // The credentials of the instance's role. Fails with no_credential if it has no role or the reply
   // is invalid, and with unavailable if there is no answer.
   Result<AwsCredentials> credentials();
-  // The region of the instance's availability zone.
+  // The region of the instance's availability zone. Fails in the same way.
   Result<std::string> region();
 
  private:

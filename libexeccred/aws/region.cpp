@@ -12,7 +12,7 @@ constexpr std::size_t kMaxRegion = 32;
 
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 
-// The size of the region at the front; 0 where there is none.
+// The size of the region at the front; 0 if there is none.
 std::size_t region_size(std::string_view text) {
   const auto letters_from = [text](std::size_t begin) {
     std::size_t end = begin;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// AWS Signature Version 4: a request that proves its sender, by headers or in its URL.
+// AWS Signature Version 4: signs a request by headers or in its URL, which proves its sender.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 //
-// It needs no libcrypto (sha256.hpp), and makes no request.
+// The code does not need libcrypto (digest.hpp), and makes no request.
 #pragma once
 
 #include <execcred/aws/credentials.hpp>
@@ -39,15 +39,15 @@ struct AwsScope {
 // form-encoded.
 Result<AwsRequest> aws_request(std::string_view method, std::string_view text);
 
-// The headers to be sent with the request: X-Amz-Date, Authorization, and X-Amz-Security-Token
-// for a session. What is sent must be what was signed.
+// Returns the headers to be sent with the request: X-Amz-Date, Authorization, and
+// X-Amz-Security-Token for a session. The request must be sent exactly as it was signed.
 std::vector<HttpHeader> sign_aws_request(const AwsRequest& request,
                                          const AwsCredentials& credentials, const AwsScope& scope,
                                          TimePoint now);
 
-// The presigned https URL. Its holder can send it, with the request's headers, for `lifetime`
-// (which the receiver may shorten). The query is sorted, the signature is last. It contains a
-// session's token.
+// Returns the presigned https URL. Whoever has it can send the request, with the request's headers,
+// for `lifetime` (which the receiver may shorten). The query is sorted, and the signature is last.
+// The URL contains the token of a session.
 SecretString presign_aws_request(const AwsRequest& request, const AwsCredentials& credentials,
                                  const AwsScope& scope, TimePoint now,
                                  std::chrono::seconds lifetime);

@@ -7,12 +7,12 @@
 
 namespace execcred {
 
-// Whether the program has an out-of-memory handler (end_without_memory). If not, a library keeps
-// its own allocator: a controller decides about its memory itself.
+// Whether the program has an out-of-memory handler (end_without_memory). Without one, a library
+// keeps its own allocator, because a controller manages its memory itself.
 bool has_memory_handler();
 
-// As malloc, realloc, calloc and strdup of the C library, and freed by free(). A failure calls the
-// handler, which ends the program.
+// Like malloc, realloc, calloc and strdup of the C library; free() releases the memory. If an
+// allocation fails, the handler is called, which ends the program.
 void* allocate_or_end(std::size_t size);
 void* reallocate_or_end(void* memory, std::size_t size);
 void* allocate_zeros_or_end(std::size_t count, std::size_t size);

@@ -36,34 +36,36 @@ struct RunNotes {
   std::optional<bool> is_cached = std::nullopt;  // the provider was not asked
 };
 
-// Whether a credential comes from a cache or from a provider.
+// Records in `notes` whose credential was delivered, and whether it came from a cache or from the
+// provider. Does nothing if `notes` is null.
 inline void note_delivery(RunNotes* notes, const std::string& identity, bool is_cached) {
   if (notes == nullptr) return;
   if (!identity.empty()) notes->identity = identity;
-  // Of several, all must be.
+  // If a run delivers several credentials, is_cached is true only if all came from a cache.
   notes->is_cached = notes->is_cached.value_or(true) && is_cached;
 }
 
 struct CallContext {
   const Clock& clock = system_clock();
   const Environment& environment = empty_environment();
-  // Each step, for --debug. Callers give no secret.
+  // Receives each step, for --debug. Callers must not pass a secret.
   std::function<void(std::string_view)> debug = [](std::string_view) {};
-  // When all must have ended.
+  // The time before which the call must end, with all its retries.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  // False: the caller repeats the call later, so a request is sent once.
+  // If false, each request is sent only once, because the caller repeats the call later.
   bool may_retry = true;
-  // False: if the call fails, there is still a valid credential, so it must not wait.
+  // If false, the caller still has a valid credential, so the call must not wait.
   bool is_needed = true;
 
-  // Information for the caller about the call; set where a request is sent.
+  // Results for the caller, beside the returned value. The code that sends a request sets them.
 
-  // A failing server's Retry-After.
+  // The Retry-After of the last failing reply that had one.
   std::optional<Duration> retry_after = std::nullopt;
-  // The call sent something that a server accepts only once: if it fails, this run makes no other
-  // call.
+  // True if the call sent something that a server accepts only once. If the call fails then, this
+  // run makes no other call.
   bool is_spent = false;
-  // Of the last reply; 0 where the last request got none.
+  // The HTTP status of the last reply; 0 if the last request got no reply; nullopt before the first
+  // request.
   std::optional<int> last_status = std::nullopt;
   RunNotes* notes = nullptr;  // null: they are not needed
 };

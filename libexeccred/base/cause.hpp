@@ -15,7 +15,7 @@ namespace execcred {
 
 namespace cause {
 
-// The documents about the cluster, and their consumers.
+// The ClusterProfile and the mapping.
 inline constexpr std::string_view kProfileInvalid = "profile-invalid";
 inline constexpr std::string_view kProfileUnhealthy = "profile-unhealthy";
 inline constexpr std::string_view kNoProvider = "no-provider";
@@ -23,7 +23,7 @@ inline constexpr std::string_view kProviderUnknown = "provider-unknown";
 inline constexpr std::string_view kMappingInvalid = "mapping-invalid";
 inline constexpr std::string_view kMappingUnsafe = "mapping-unsafe";
 
-// The program that gives the credential.
+// The program that returns the credential.
 inline constexpr std::string_view kProgramMissing = "program-missing";
 inline constexpr std::string_view kProgramNotExecutable = "program-not-executable";
 inline constexpr std::string_view kProgramWrongArchitecture = "program-wrong-architecture";
@@ -43,7 +43,7 @@ inline constexpr std::string_view kSourceExpired = "source-expired";
 inline constexpr std::string_view kSourceUnavailable = "source-unavailable";
 inline constexpr std::string_view kSourceRefused = "source-refused";
 
-// The credential that was given.
+// The credential that the program returned.
 inline constexpr std::string_view kCredentialExpired = "credential-expired";
 inline constexpr std::string_view kCredentialNotYetValid = "credential-not-yet-valid";
 inline constexpr std::string_view kCredentialWrongAudience = "credential-wrong-audience";
@@ -52,7 +52,7 @@ inline constexpr std::string_view kCredentialKeyMismatch = "credential-key-misma
 inline constexpr std::string_view kCertificateExpired = "certificate-expired";
 inline constexpr std::string_view kCredentialExpiresSoon = "credential-expires-soon";
 
-// The way to the server.
+// The connection to the server.
 inline constexpr std::string_view kNameUnknown = "name-unknown";
 inline constexpr std::string_view kConnectRefused = "connect-refused";
 inline constexpr std::string_view kConnectTimeout = "connect-timeout";
@@ -68,7 +68,7 @@ inline constexpr std::string_view kTlsInsecure = "tls-insecure";
 inline constexpr std::string_view kTlsFailed = "tls-failed";
 inline constexpr std::string_view kCaExpiresSoon = "ca-expires-soon";
 
-// What the server says.
+// The server's replies.
 inline constexpr std::string_view kNotAKubernetesApi = "not-a-kubernetes-api";
 inline constexpr std::string_view kClockSkew = "clock-skew";
 inline constexpr std::string_view kUnauthorizedUnknownIssuer = "unauthorized-unknown-issuer";

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of day, made once and passed on, so that tests choose it.
+// The clock. One object is made and passed on, so that tests can choose the time.
 #pragma once
 
 #include <chrono>
 
 namespace execcred {
 
-// UTC, nanoseconds since 1970: good from 1678 to 2262.
+// Nanoseconds since 1970 in UTC. The range is from 1678 to 2262.
 using TimePoint = std::chrono::sys_time<std::chrono::nanoseconds>;
 
 class Clock {

@@ -10,7 +10,7 @@
 namespace execcred {
 namespace {
 
-// Section 4.2.2: of the cube roots of the first 64 primes.
+// FIPS 180-4, section 4.2.2: derived from the cube roots of the first 64 primes.
 constexpr std::array<std::uint32_t, 64> kConstants = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -26,7 +26,7 @@ std::uint32_t read_word(const std::uint8_t* bytes) {
          std::uint32_t{bytes[2]} << 8U | std::uint32_t{bytes[3]};
 }
 
-// The functions of section 4.1.2 go by the standard's names.
+// The functions of section 4.1.2, with the standard's names.
 std::uint32_t ch(std::uint32_t x, std::uint32_t y, std::uint32_t z) { return (x & y) ^ (~x & z); }
 std::uint32_t maj(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
   return (x & y) ^ (x & z) ^ (y & z);
@@ -91,7 +91,7 @@ Sha256& Sha256::add(std::string_view piece) {
   return *this;
 }
 
-// Section 5.1.1: a one bit, zeros, and the size in bits.
+// Section 5.1.1: the padding is a one bit, zeros, and the size in bits.
 Sha256Digest Sha256::finish() {
   constexpr std::size_t kSizeAt = kBlockSize - sizeof size_;
   const std::uint64_t bits = size_ * 8;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 (FIPS 180-4), for names of things and for signatures.
+// SHA-256 (FIPS 180-4), for cache keys and for signatures.
 //
-// Own code because of the start-up time: a cached run must not initialise libcrypto, which takes
-// longer than the rest of the run.
+// execcred has its own implementation because of the start-up time: a cached run must not
+// initialise libcrypto, which takes longer than the rest of the run.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace execcred {
 
 using Sha256Digest = std::array<std::uint8_t, 32>;
 
-// The digest of a message that comes in pieces. Its buffer is overwritten at the end.
+// The digest of a message that comes in pieces. The destructor overwrites the buffers.
 class Sha256 {
  public:
   Sha256() = default;
@@ -25,7 +25,7 @@ class Sha256 {
   ~Sha256();
 
   Sha256& add(std::string_view piece);
-  // Nothing may be added after it.
+  // No piece may be added after this call.
   Sha256Digest finish();
 
  private:
@@ -42,17 +42,17 @@ class Sha256 {
 
 Sha256Digest sha256(std::string_view text);
 
-// RFC 2104, with SHA-256. The caller overwrites a digest that is used as a key.
+// HMAC (RFC 2104) with SHA-256. The caller must overwrite a digest that is used as a key.
 Sha256Digest hmac_sha256(std::string_view key, std::string_view message);
 
-// In lower case.
+// Hexadecimal digits in lower case.
 std::string to_hex(const Sha256Digest& digest);
 
 // Represents a secret in a cache key: 32 hexadecimal digits of SHA-256 over `what`, a NUL and the
 // secret. It differs for two secrets, and for two uses of one secret. It reveals nothing about a
 // secret that cannot be guessed.
 std::string fingerprint(std::string_view what, std::string_view secret);
-// Of several, each with a NUL behind it.
+// The same for several secrets: each is followed by a NUL.
 std::string fingerprint(std::string_view what, const std::vector<std::string>& secrets);
 
 }  // namespace execcred

@@ -25,7 +25,7 @@ constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
                                          {"m", 60'000'000'000},
                                          {"h", 3'600'000'000'000}}};
 
-// The longest plus one; a negative duration of this size exists.
+// The first number of nanoseconds that a positive duration cannot hold. A negative one can hold it.
 constexpr std::uint64_t kTooLong = std::uint64_t{1} << 63U;
 
 Error malformed(std::string_view text) {
@@ -34,7 +34,7 @@ Error malformed(std::string_view text) {
                .hint = "write it like 90s, 5m or 1h30m"};
 }
 
-// The digits at the front of `rest`; false where their number is more than kTooLong.
+// Removes the digits at the front of `rest`. Returns false if their number exceeds kTooLong.
 bool take_whole(std::string_view& rest, std::uint64_t& value) {
   for (; !rest.empty() && is_digit(rest.front()); rest.remove_prefix(1)) {
     if (value > kTooLong / 10) return false;
@@ -49,7 +49,7 @@ struct Fraction {
   double scale = 1;
 };
 
-// Digits beyond what 63 bits hold add nothing.
+// Removes the digits of a fraction. Those that do not fit into 63 bits are ignored.
 Fraction take_fraction(std::string_view& rest) {
   Fraction fraction;
   bool is_full = false;
@@ -75,8 +75,9 @@ std::uint64_t take_unit(std::string_view& rest) {
   return 0;
 }
 
-// One "1.5h" at the front of `rest`; false where there is none or it does not fit. The arithmetic
-// is Go's, step by step, so that a fraction is rounded alike.
+// Removes one term, such as "1.5h", from the front of `rest`. Returns false if there is none, or if
+// it does not fit. The arithmetic is Go's, step by step, so that fractions are rounded in the same
+// way.
 bool take_term(std::string_view& rest, std::uint64_t& nanoseconds) {
   std::uint64_t whole = 0;
   const std::size_t size = rest.size();

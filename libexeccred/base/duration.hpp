@@ -13,10 +13,11 @@ namespace execcred {
 
 using Duration = std::chrono::nanoseconds;
 
-// Fails (configuration) where Go does, overflow of 64-bit nanoseconds (about 292 years) included.
+// Fails (configuration) where time.ParseDuration does, also if the duration does not fit into
+// 64-bit nanoseconds (about 292 years).
 Result<Duration> parse_duration(std::string_view text);
 
-// The time limit of a run: above 0, at most 60 s.
+// Parses the time limit of a run. Fails (configuration) if it is not above 0 and at most 60 s.
 Result<Duration> parse_timeout(std::string_view text);
 
 // The shortest form a person would type: "8s", "10m", "1h30m", "1.5s".

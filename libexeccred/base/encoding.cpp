@@ -30,7 +30,8 @@ constexpr DecodeTable decode_table(std::string_view alphabet) {
 constexpr DecodeTable kStandardTable = decode_table(kStandard);
 constexpr DecodeTable kUrlTable = decode_table(kUrl);
 
-// Digits without padding; false for a foreign byte, a lone last digit, or stray bits.
+// Decodes digits without padding. Returns false for a byte outside the alphabet, for a single digit
+// in the last group, and for bits after the last byte that are not zero.
 bool decode_digits(std::string_view digits, const DecodeTable& table, std::string& bytes) {
   bytes.resize(digits.size() * 6 / 8);
   std::size_t size = 0;
@@ -82,7 +83,8 @@ constexpr std::string_view kUnreservedMarks = "-._~";
 constexpr std::string_view kLowerHex = "0123456789abcdef";
 constexpr std::string_view kUpperHex = "0123456789ABCDEF";
 
-// With `space` for a space, unless it is 0.
+// Percent-encodes each character except the unreserved ones and those of `kept`. A space becomes
+// `space`, unless that is 0.
 SecretString encoded(std::string_view text, std::string_view kept, char space) {
   SecretString out;
   char* const begin = out.reserve(3 * text.size());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The environment variables a run may read, taken once at the start.
 //
-// After take(), the process's own environment is empty: no library that initialises later can
-// be steered by a variable (OPENSSL_CONF, SSLKEYLOGFILE, …), and no child inherits one unasked.
+// After take(), the process's own environment is empty: no variable (OPENSSL_CONF, SSLKEYLOGFILE,
+// …) can influence a library that initialises later, and no child inherits one unasked.
 #pragma once
 
 #include <optional>
@@ -26,18 +26,18 @@ class Environment {
   // An empty variable counts as unset. If a name occurs twice, the last one is used: a client
   // appends KUBERNETES_EXEC_INFO and exec.env to its own environment.
   std::optional<std::string_view> get(std::string_view name) const;
-  // `prefix` holds no "=".
+  // Whether a variable's name starts with `prefix`, which must not contain "=".
   bool has_names_with(std::string_view prefix) const;
 
-  // As NAME=VALUE, in the order in which they came.
+  // The entries in the form NAME=VALUE, in their original order.
   const std::vector<std::string>& entries() const { return entries_; }
 
  private:
   std::vector<std::string> entries_;
 };
 
-// The entries that are used, without earlier ones of the same name: getenv in another program would
-// find the first.
+// The last entry of each name, in their original order. Earlier entries of the same name are left
+// out, because getenv in another program would find the first one.
 std::vector<std::string> last_of_each_name(const std::vector<std::string>& entries);
 
 }  // namespace execcred

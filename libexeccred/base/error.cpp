@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kMaxText = 4095;
 constexpr std::size_t kMaxLine = 1500;  // so the first line and the hint always fit
 
-// At most kMaxLine bytes with the newline, cut between characters and escapes.
+// A line of at most kMaxLine bytes, the newline included. A longer text is cut between two
+// characters or escapes.
 std::string make_line(std::string_view lead, std::string_view text) {
   constexpr std::string_view kCut = "...\n";
   std::string line = printable(std::string(lead).append(text));

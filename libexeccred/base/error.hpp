@@ -38,7 +38,7 @@ int exit_code(Error::Kind kind);
 // no credential.
 Error::Kind kind_of_exit_code(int code);
 
-// What the system calls an errno value: "No such file or directory".
+// The system's text for an errno value, such as "No such file or directory".
 std::string system_message(int error_number);
 
 // Whether the errno value of a call on a socket is about the network or the other side. False for a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies of the kind application/x-www-form-urlencoded, as OAuth 2.0 has them (RFC 6749,
-// appendix B).
+// Bodies of the type application/x-www-form-urlencoded, as OAuth 2.0 uses them (RFC 6749, appendix
+// B).
 #pragma once
 
 #include <execcred/base/secret.hpp>
@@ -11,7 +11,7 @@
 
 namespace execcred {
 
-// A name may come several times (resource, audience); fields keep their order.
+// A name may occur several times (resource, audience). Fields keep their order.
 class Form {
  public:
   struct Field {

@@ -17,7 +17,7 @@ constexpr std::string_view kDashes = "-----";
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::size_t kLine = 64;
 
-// The part of its line before `at`.
+// The part before `at` of the line that contains it.
 std::string_view line_before(std::string_view text, std::size_t at) {
   const std::size_t newline = text.substr(0, at).rfind('\n');
   const std::size_t start = newline == std::string_view::npos ? 0 : newline + 1;
@@ -84,7 +84,7 @@ Result<std::string> decode_strictly(std::string_view body) {
   lines.pop_back();  // the body ends where the END line begins
   for (const std::string_view raw : lines) {
     const std::string_view line = trim(raw);
-    // For OpenSSL it ends a header, and only the text behind it is the certificate.
+    // OpenSSL takes an empty line for the end of a header, and reads only the text after it.
     if (line.empty()) return not_strict("holds a certificate with an empty line in it");
     digits.append(line);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PEM (RFC 7468) as text, without decoding certificates or keys. One scanner and two readers that
-// use it: a strict one for text that other programs will read unchanged, and a tolerant one for
-// text that is written again.
+// PEM (RFC 7468) as text, without decoding certificates or keys. There are one scanner and two
+// readers that use it: a strict one for text that other programs will read unchanged, and a
+// tolerant one for text that is written again.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -14,7 +14,7 @@
 
 namespace execcred {
 
-// A block in its place. The views are into the text that was scanned.
+// A block and its place. The views refer to the text that was scanned.
 struct PemPart {
   enum class Problem {
     none,
@@ -31,14 +31,14 @@ struct PemPart {
   bool is_indented = false;  // there is white space before BEGIN in its line
 };
 
-// Takes the next part off `rest`; nullopt where no BEGIN is left. After a problem, it goes on at
-// the line below BEGIN.
+// Removes the next part from the front of `rest`, and returns it; nullopt if no BEGIN is left.
+// After a problem, `rest` begins at the line after BEGIN.
 std::optional<PemPart> next_pem_part(std::string_view& rest);
 
-// The DER of each certificate, in order. Clients' PEM readers differ, so this one is strict: text
-// may stand around the blocks, but any "-----" that is not the first or last line of a CERTIFICATE
+// The DER of each certificate, in order. Clients' PEM readers differ, so this one is strict. Text
+// may surround the blocks, but any "-----" that is not in the first or last line of a CERTIFICATE
 // block is refused, so that no reader can find a certificate that this one did not. Fails
-// (configuration) where there is none.
+// (configuration), also if there is no certificate.
 Result<std::vector<std::string>> parse_pem_certificates(std::string_view text);
 
 struct PemBlock {
@@ -49,11 +49,11 @@ struct PemBlock {
 
 bool looks_like_pem(std::string_view text);
 
-// Blocks of any label. Text may stand around them, a byte order mark before them, and headers,
-// white space and empty lines in them. Fails (no_credential) with "is PEM …".
+// Blocks of any label. Text may surround them, a byte order mark may precede them, and they may
+// contain headers, white space and empty lines. Fails (no_credential) with "is PEM …".
 Result<std::vector<PemBlock>> parse_pem_blocks(std::string_view text);
 
-// Lines of 64 columns, a newline at the end.
+// Appends a block with lines of 64 characters and a newline at the end.
 void append_pem(std::string_view label, std::string_view der, SecretString& out);
 
 }  // namespace execcred

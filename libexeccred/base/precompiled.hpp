@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most of libexeccred, the plugins and the command line include, parsed once: a third of what
-// a file takes to compile without optimisation. Each file still includes what it uses: builds with
-// optimisation and clang-tidy are without this.
+// The standard headers that most of libexeccred, the plugins and the command line include. Parsing
+// them takes a third of the time to compile a file without optimisation; here they are parsed once.
+// Each file still includes what it uses, because builds with optimisation and clang-tidy do not use
+// this header.
 #pragma once
 
 #include <algorithm>

@@ -37,20 +37,20 @@ class [[nodiscard]] Result {
   const Error& error() const& { return std::get<1>(state_); }
   Error&& error() && { return std::get<1>(std::move(state_)); }
 
-  // Adds what was being done, for the context that an error has.
+  // Adds what was being done to the context of an error.
   Result&& context(std::string doing) && {
     if (!has_value()) error().context.push_back(std::move(doing));
     return std::move(*this);
   }
 
-  // Adds the remedy, unless the place of the error already gave a better one.
+  // Sets the remedy of an error that has none: the code that made the error knows a better one.
   // NOLINTNEXTLINE(performance-unnecessary-value-param): moved from, which clang-tidy overlooks
   Result&& hint(std::string remedy) && {
     if (!has_value() && error().hint.empty()) error().hint = std::move(remedy);
     return std::move(*this);
   }
 
-  // Names the cause, an id of cause.hpp, unless the place of the error already did.
+  // Sets the cause, an id of cause.hpp, of an error that has none.
   Result&& cause(std::string_view id) && {
     if (!has_value() && error().cause.empty()) error().cause = id;
     return std::move(*this);
@@ -101,12 +101,13 @@ using Status = Result<void>;
 
 }  // namespace execcred
 
-// const Url url = EXECCRED_TRY(parse_url(text)): the value, or the function returns the error. Also
-// a statement by itself; one in a statement. (A statement expression, which g++ and clang have.)
+// `const Url url = EXECCRED_TRY(parse_url(text));` gives the value of a Result, or makes the
+// enclosing function return its error. The macro can also be a statement of its own. Use it at most
+// once in a statement. (It is a statement expression, an extension of g++ and clang.)
 #define EXECCRED_TRY(expression) \
   EXECCRED_TRY_AS(EXECCRED_JOIN(execcred_result_, __LINE__), expression)
 
-// For EXECCRED_TRY alone.
+// Only for EXECCRED_TRY.
 // NOLINTBEGIN(bugprone-macro-parentheses): `result` is a new name
 #define EXECCRED_TRY_AS(result, expression)                      \
   __extension__({                                                \

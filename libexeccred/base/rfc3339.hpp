@@ -12,11 +12,12 @@
 
 namespace execcred {
 
-// "2026-07-01T12:00:00Z". The year must have four digits (0 to 9999).
+// "2026-07-01T12:00:00Z". The year must be from 0 to 9999.
 std::string format_rfc3339(std::chrono::sys_seconds time);
 
-// Fractions of a second are read to the nanosecond. A time later than a TimePoint can hold becomes
-// the end of 2261; an earlier one fails (configuration).
+// Fractions of a second are read to the nanosecond. A year after 2261, which a TimePoint may be too
+// small to hold, becomes the last day of 2261. Fails (configuration) for any other text, and for a
+// year before 1678.
 Result<TimePoint> parse_rfc3339(std::string_view text);
 
 }  // namespace execcred

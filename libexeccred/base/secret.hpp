@@ -31,11 +31,12 @@ class SecretString {
   bool empty() const { return size_ == 0; }
 
   void append(std::string_view text);
-  // Room for `size` more bytes at the end, to be filled by a reader, then confirmed by grow().
+  // Makes room for `size` more bytes at the end. The caller writes to the returned address, then
+  // passes the number of bytes written to grow().
   char* reserve(std::size_t size);
   void grow(std::size_t size) { size_ += size; }
 
-  // Without the white space (space, \t, \n, \v, \f, \r) around it.
+  // A copy without the white space (space, \t, \n, \v, \f, \r) at both ends.
   SecretString trimmed() const;
   SecretString copy() const { return SecretString(reveal()); }
 

@@ -38,7 +38,7 @@ class Splitter {
   }
 
  private:
-  // An empty pair of quotes is a word too.
+  // The current word. It is begun if necessary, because an empty pair of quotes is a word too.
   std::string& word() { return word_ ? *word_ : word_.emplace(); }
 
   void end_word() {

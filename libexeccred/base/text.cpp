@@ -16,7 +16,8 @@ unsigned char byte(char c) { return static_cast<unsigned char>(c); }
 
 bool is_lower_alphanumeric(char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); }
 
-// Shown as it is: no controls, no line separators, nothing that reorders or hides text.
+// Whether a character is shown unchanged: no control character, no line separator, nothing that
+// reorders or hides text.
 bool is_safe_to_show(std::uint32_t c) {
   if (c < 0x20 || (c >= 0x7f && c <= 0x9f)) return false;
   if (c >= 0x200b && c <= 0x200f) return false;  // zero width, direction marks
@@ -157,8 +158,8 @@ void mark(std::vector<bool>& marked, std::size_t begin, std::size_t size) {
   std::fill_n(marked.begin() + static_cast<std::ptrdiff_t>(begin), size, true);
 }
 
-// A part of this length reveals the secret as the whole does; a shorter secret is searched for as a
-// whole.
+// Marks each part of the text, of kWindow characters, that is in the secret: such a part reveals
+// the secret as the whole does. A shorter secret is searched for as a whole.
 void mark_secret(std::string_view text, std::string_view secret, std::vector<bool>& marked) {
   constexpr std::size_t kShortest = 4;  // a shorter part would also match ordinary words
   const std::size_t size = std::min(kWindow, secret.size());
@@ -205,7 +206,7 @@ std::string shown_text(std::string_view text, const SecretTexts& secrets, std::s
   std::string shown = printable(kept);
   if (shown.size() <= limit) return shown + (is_cut ? "..." : "");
   std::size_t end = limit;
-  // Between characters, and between escapes.
+  // The cut is between characters, and between escapes.
   while (end > 0 && (static_cast<unsigned char>(shown[end]) & 0xc0) == 0x80) --end;
   constexpr std::size_t kEscape = 4;  // "\\x1b"
   const std::size_t escape = shown.rfind("\\x", end);

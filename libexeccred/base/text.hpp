@@ -23,22 +23,22 @@ std::string ascii_lower(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
-// Nothing but 0x21 to 0x7e.
+// Whether each byte is from 0x21 to 0x7e.
 bool is_visible_ascii(std::string_view text);
 
-// A control character of ASCII (below 0x20, and 0x7f).
+// Whether the text contains a control character of ASCII (below 0x20, or 0x7f).
 bool has_control_character(std::string_view text);
 
-// One line that a terminal shows as it is: control characters, C1 controls, direction marks and
-// bytes that are no UTF-8 become \xNN.
+// The text as one line that is safe to show on a terminal: control characters (C0 and C1), line
+// separators, direction marks, characters without width, and bytes that are not UTF-8 become \xNN.
 std::string printable(std::string_view text);
 
-// 'text' in single quotes, printable, cut after 120 bytes: for input quoted in a message.
+// The text in single quotes, printable, cut after 120 bytes: for input that a message quotes.
 std::string in_quotes(std::string_view text);
 
-// RFC 1123 as Kubernetes uses it: a label is at most 63 of [a-z0-9-], starting and ending with a
-// letter or digit; a subdomain is such labels joined by dots, at most 253 in all, but there no
-// single label is bounded.
+// RFC 1123 as Kubernetes uses it. A label has at most 63 characters of [a-z0-9-], and starts and
+// ends with a letter or digit. A subdomain is such labels joined by dots, with at most 253
+// characters in all, but without the limit on each label.
 bool is_dns1123_label(std::string_view text);
 bool is_dns1123_subdomain(std::string_view text);
 
@@ -50,12 +50,12 @@ std::string environment_name(std::string_view dashed);
 // Secrets that must not be shown, although a server may repeat them.
 using SecretTexts = std::vector<SecretString>;
 
-// The text, on one line and cut after `limit` bytes of what is shown, with "***" for whatever of it
-// also stands in a secret or looks like a JWT.
+// The text on one line, cut after `limit` bytes of the result. Each part of it that is also in a
+// secret, or that looks like a JWT, becomes "***".
 std::string shown_text(std::string_view text, const SecretTexts& secrets, std::size_t limit);
 
-// Finds plain text, eight bytes at once: several checks in every run read certificates and tokens
-// of kilobytes.
+// The functions below find plain text, eight bytes at a time, because several checks in every run
+// read certificates and tokens of kilobytes.
 
 using ByteWord = std::uint64_t;
 
@@ -75,8 +75,8 @@ constexpr ByteWord has_control(ByteWord word) {
   return has_below(word, 0x20) | has_byte(word, 0x7f);
 }
 
-// The length of the longest front of `text` without a byte for which `is_other` is true;
-// `has_other` returns 0 for a word without one.
+// The length of the longest prefix of `text` without a byte for which `is_other` is true.
+// `has_other` returns 0 for a word without such a byte.
 template <class HasOther, class IsOther>
 std::size_t plain_length(std::string_view text, HasOther has_other, IsOther is_other) {
   std::size_t length = 0;
@@ -88,7 +88,8 @@ std::size_t plain_length(std::string_view text, HasOther has_other, IsOther is_o
   return length;
 }
 
-// The ASCII characters that a JSON string holds unescaped (RFC 8259 section 7).
+// The length of the longest prefix of ASCII characters that a JSON string holds unescaped (RFC 8259
+// section 7).
 inline std::size_t plain_json_length(std::string_view text) {
   return plain_length(
       text,

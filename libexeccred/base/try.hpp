@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXECCRED_TRY by a short name. Not installed: a public header would define it for its users.
+// A short name for EXECCRED_TRY. Not installed: a public header would define it for its users.
 #pragma once
 
 #include <execcred/base/result.hpp>

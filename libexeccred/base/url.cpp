@@ -20,7 +20,7 @@ Error wrong(std::string message) {
   return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
 }
 
-// RFC 3986 section 2: what may stand in a URL at all, '%' included.
+// RFC 3986 section 2: the characters that a URL may contain, '%' included.
 bool is_url_byte(char c) {
   constexpr std::string_view kMarks = "-._~:/?#[]@!$&'()*+,;=%";
   return is_alphanumeric(c) || kMarks.find(c) != std::string_view::npos;
@@ -96,7 +96,7 @@ Status check_path(std::string_view path) {
   return {};
 }
 
-// "HOST[:PORT]" into the parts of `url`.
+// Parses "HOST[:PORT]" into the parts of `url`.
 Status parse_authority(std::string_view authority, Url& url) {
   std::string_view host = authority;
   std::string_view port;
@@ -159,7 +159,8 @@ bool IpNetwork::contains(const IpAddress& address) const {
 
 namespace {
 
-// RFC 6874: fe80::1%25eth0. As text, so that no pattern for an address or network matches it.
+// An address with a zone (RFC 6874): fe80::1%25eth0. It becomes a name, so that no pattern for an
+// address or network matches it.
 Result<Host> parse_zoned_host(std::string_view text) {
   const std::size_t percent = text.find('%');
   const std::string_view zone = text.substr(std::min(percent + 3, text.size()));
@@ -232,7 +233,7 @@ std::string redacted_url(std::string_view text) {
   }
   const std::size_t at = text.rfind('@');
   if (at == std::string_view::npos) return in_quotes(text);
-  // A password may contain "//" too: only the one behind a scheme begins a host.
+  // A password may contain "//" too: only the one after a scheme begins a host.
   const std::size_t scheme_end = std::min(text.find("://"), text.size());
   const std::string_view scheme = text.substr(0, scheme_end);
   const bool has_scheme =

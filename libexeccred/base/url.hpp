@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // URLs, parsed once into checked parts. Decisions are made on the parts, never on the text.
 //
-// Stricter than RFC 3986 on purpose: a URL that two parsers could read differently is refused,
-// because this parser decides and the client's parser connects. So: no backslash, no white space or
-// control characters, ASCII only, no user info, no numeric host that is not a dotted quad, no
-// percent-encoded dot or slash, no dot segments ("..;x" is one too).
+// The parser is stricter than RFC 3986 on purpose. It refuses a URL that two parsers could read
+// differently, because this parser decides and the client's parser connects. So it accepts no
+// backslash, no white space or control characters, ASCII only, no user info, no numeric host that
+// is not a dotted quad, no dot segments ("..;x" is one too), and in the path no percent-encoded
+// dot, slash, backslash, percent sign or control character.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -53,32 +54,35 @@ struct Url {
   std::string query = {};  // without '?'
 };
 
-// Fails (configuration) with a message that says what is wrong with the URL but does not quote
-// it: callers name the field, and quote with redacted_url(). A scheme without a default port
-// here (http 80, https 443, socks5 1080) needs one in the text. A fragment is always refused.
+// Fails (configuration) with a message that says what is wrong with the URL but does not quote it:
+// callers name the field, and quote with redacted_url(). The text needs a port if its scheme has no
+// default here (http 80, https 443, socks5 1080). A fragment is always refused.
 Result<Url> parse_url(std::string_view text);
 
-// HOST or [IPv6] as in a URL. A name with the root's dot ("a.example.") differs from the one
-// without it; an address with a zone ([fe80::1%25eth0]) is kept as a name, brackets included. Fails
-// as parse_url does.
+// Parses HOST or [IPv6] as in a URL. A name with the root's dot ("a.example.") differs from the
+// name without it. An address with a zone ([fe80::1%25eth0]) is kept as a name, brackets included.
+// Fails as parse_url() does.
 Result<Host> parse_host(std::string_view text);
 
-// A dotted quad or an IPv6 address, without brackets or zone.
+// Parses a dotted quad or an IPv6 address, without brackets or zone. Returns false for any other
+// text.
 bool parse_ip_address(std::string_view text, IpAddress& address);
 
-// ADDRESS/BITS (CIDR). The address may have bits beyond the network's.
+// Parses ADDRESS/BITS (CIDR); nullopt for any other text. The address may have bits set after the
+// first BITS.
 std::optional<IpNetwork> parse_ip_network(std::string_view text);
 
 // The default port, or 0 for an unknown scheme.
 std::uint16_t default_port(std::string_view scheme);
 
-// "host:port", an IPv6 address in brackets.
+// "host:port"; an IPv6 address is in brackets.
 std::string authority_of(const Host& host, std::uint16_t port);
 
-// "https://host:port", for messages and cache keys: a path or a query may be a secret.
+// "https://host:port", for messages and cache keys, because a path or a query may be a secret.
 std::string origin_of(const Url& url);
 
-// For messages: quoted. Anything that could be user info becomes "…@", and a query becomes "?…".
+// The URL in quotes, for messages. Anything that could be user info becomes "…@", and a query
+// becomes "?…".
 std::string redacted_url(std::string_view text);
 
 }  // namespace execcred

@@ -106,7 +106,7 @@ Status UrlPattern::parse_path_rule(std::string_view text, UrlPattern& pattern) {
   if (text.find('*') != std::string_view::npos) {
     return wrong(pattern.text_, "has a * in its path that is not a last segment");
   }
-  // The path rules are the URL's own.
+  // The path must follow the rules for a path in a URL.
   const Result<Url> url = parse_url("https://pattern" + std::string(text));
   if (!url) return wrong(pattern.text_, url.error().message);
   if (!url->query.empty()) return wrong(pattern.text_, "has a query");

@@ -26,7 +26,7 @@ class UrlPattern {
   // Fails (configuration), saying what is wrong with the pattern.
   static Result<UrlPattern> parse(std::string_view text, Use use);
 
-  // False for any URL with a query, whatever the pattern.
+  // False for a URL with a query, for every pattern.
   bool matches(const Url& url) const;
   const std::string& text() const { return text_; }
 
@@ -49,8 +49,9 @@ class UrlPattern {
   bool path_is_prefix_ = false;
 };
 
-// Patterns of other texts are exact, or a prefix that ends in "*". Returns the problem of one as
-// "has …" ("*" alone, a "*" elsewhere, a control character); empty for a valid one.
+// Patterns for other texts are an exact text, or a prefix that ends in "*". Returns what is wrong
+// with such a pattern, as "has …" ("*" alone, a "*" elsewhere, a control character); empty for a
+// valid one.
 std::string_view fault_of_text_pattern(std::string_view text);
 
 // --allow-audience: exact, a prefix that ends in "*", "server" (the audience must equal the

@@ -9,11 +9,13 @@
 
 namespace execcred {
 
-// The parent's process id, its start time and its pid namespace, as one text: no other process has
-// had or will have the same before the machine starts again. nullopt where /proc lacks it.
+// The parent's process id, its start time and its pid namespace, as one text. No other process on
+// this machine has the same text before the next boot. nullopt if /proc does not have this
+// information.
 std::optional<std::string> parent_identity();
 
-// The 22nd field of /proc/PID/stat. The second, the program's name, may hold anything.
+// The start time: field 22 of /proc/PID/stat; nullopt if it is missing or is not a number. Field 2,
+// the program's name, may contain any characters.
 std::optional<std::string_view> start_time_of(std::string_view stat);
 
 }  // namespace execcred

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A provider's credentials, shared by all processes of one user, so that a fleet of them costs the
-// provider one call. docs/cache.md is the protocol.
+// A provider's credentials, shared by all processes of one user, so that many processes cause one
+// call of the provider. docs/cache.md describes the protocol.
 //
-//   reading  one small file; no lock, and no cryptography
-//   asking   one process per key, behind a kernel lock; the others wait for its result, or are
-//            given the credential that is still valid
+//   reading  reads one small file, without a lock and without cryptography
+//   asking   is done by one process per key, which holds a kernel lock; the others wait for its
+//            result, or use the credential that is still valid
 //   failing  is stored too: a provider that is down gets one call per window
 //
-// A server may refuse a credential before it ends. If a client asks again for the credential that
-// it has, this may be the reason, so its next run asks the provider; see is_suspect().
+// A server may refuse a credential before it expires. If a client asks again for the credential
+// that it has, this may be the reason, so its next run asks the provider; see is_suspect().
 //
 // The cache never causes an error: without a safe directory, a free inode or a lock, the provider
-// is asked as without a cache.
+// is asked as if there were no cache.
 #pragma once
 
 #include <execcred/base/call_context.hpp>
@@ -33,7 +33,8 @@ struct CacheOptions {
   bool no_cache = false;                        // --no-cache
   std::string directory = {};                   // --cache-dir
   std::optional<Duration> refresh_before = {};  // --refresh-before
-  // Distinguishes the clients in one process: the cluster that is asked for.
+  // The server of the cluster that the credential is for; it distinguishes the clients in one
+  // process.
   std::string client_detail = {};
   CacheTimes times = {};
   std::function<std::optional<std::string>()> client = parent_identity;
@@ -50,16 +51,16 @@ class CredentialCache {
  public:
   using Ask = std::function<Result<FreshCredential>(CallContext&)>;
 
-  // What `run` refers to must outlive the cache.
+  // The objects that `run` refers to must outlive the cache.
   CredentialCache(CacheOptions options, CallContext run)
       : options_(std::move(options)), run_(std::move(run)) {}
 
-  // Each call of `ask` has its own context, with the remaining time of the run. Fails as `ask`
-  // does, or did a moment ago. `ask` may be called several times, one after the other, and is not
-  // called for a hit. Other processes get a failure by its kind: after `unavailable` the provider
-  // is asked again soon (within this run only if it is transient). Failures of the kinds internal
-  // and configuration, and local failures, are not stored: after a file is corrected no run must
-  // wait.
+  // Returns a valid credential from the cache, or else calls `ask`, possibly several times in
+  // sequence. Each call of `ask` has its own context, which ends at the run's deadline or earlier.
+  // Fails as `ask` does, or as it did a moment ago: other processes get a stored failure with the
+  // same kind. After an `unavailable` failure the provider is asked again soon (within this run
+  // only if the failure is transient). Failures of the kinds internal and configuration, and local
+  // failures, are not stored, so that no run must wait after a file is corrected.
   Result<Credential> get(const CacheKey& key, const Ask& ask) const;
 
  private:

@@ -29,7 +29,7 @@ Error cannot_write(const std::string& name) {
                .message = "cannot write the cache's file " + name + ": " + system_message(errno)};
 }
 
-// Unlike any name in use, in this or another pid namespace.
+// A name for a new file that no other process uses, in this or another pid namespace.
 std::string new_name(const std::string& name) {
   std::uint64_t number = 0;
   if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) {
@@ -62,7 +62,8 @@ bool is_ours(const struct stat& status) {
          (status.st_mode & (S_IRWXG | S_IRWXO)) == 0 && status.st_nlink == 1;
 }
 
-// A rename cannot replace a directory; one in a file's place is not execcred's.
+// A rename cannot replace a directory. An empty directory in the file's place is removed first,
+// because execcred did not create it.
 bool rename_over(int directory, const std::string& from, const std::string& to) {
   if (renameat(directory, from.c_str(), directory, to.c_str()) == 0) return true;
   if (errno != EISDIR && errno != ENOTEMPTY && errno != EEXIST) return false;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the credential cache is, and its files.
+// The directory of the credential cache, and access to its files.
 //
-// The directory belongs to this user, has mode 0700, is no symbolic link, and only root or this
-// user could have created it there (the rules of file.hpp). Everything in it is opened through one
-// descriptor of it. A file is used only if it is regular, belongs to this user, is closed to
-// others, has one name, and is not too large.
+// The directory must belong to this user, be closed to others (mode 0700), not be a symbolic link,
+// and only root or this user may have been able to create it there (the rules of file.hpp). All its
+// files are opened relative to one descriptor of it. A file is used only if it is a regular file,
+// belongs to this user, is closed to others, has one hard link, and is not too large.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -25,33 +25,37 @@ class CacheDirectory {
  public:
   enum class IfMissing { create, leave };
 
-  // `asked` (--cache-dir), else $EXECCRED_CACHE_DIR, else the first of $XDG_RUNTIME_DIR/execcred,
-  // $XDG_CACHE_HOME/execcred, $HOME/.cache/execcred and /dev/shm/execcred-<uid> that exists or can
-  // be created. Fails (configuration) if that one is not safe, or there is none.
+  // Opens `asked` (--cache-dir); if it is empty, $EXECCRED_CACHE_DIR; if that is not set, the first
+  // of $XDG_RUNTIME_DIR/execcred, $XDG_CACHE_HOME/execcred, $HOME/.cache/execcred and
+  // /dev/shm/execcred-<uid> that exists or (IfMissing::create) can be created. Fails
+  // (configuration) if that directory is not safe, or if there is none.
   static Result<CacheDirectory> open(std::string_view asked, const Environment& environment,
                                      IfMissing if_missing);
-  // The same without creating one: nullopt where open() would create it. Fails if it is not safe.
+  // Like open(), but creates no directory: nullopt if none exists. Fails (configuration) if the
+  // directory is not safe.
   static Result<std::optional<CacheDirectory>> find(std::string_view asked,
                                                     const Environment& environment);
 
   const std::string& path() const { return path_; }
   int descriptor() const { return descriptor_.get(); }
 
-  // nullopt: there is none, or it may not be used.
+  // nullopt if the file does not exist, may not be used, or is larger than `max_bytes`.
   std::optional<SecretString> read(const std::string& name, std::size_t max_bytes) const;
 
-  // Readers see the old content or the new. `ends_at` becomes the file's mtime, which remove_old()
-  // reads. Fails (unavailable); nothing is left behind then.
+  // Replaces the file: readers see either the old content or the new. `ends_at` becomes the file's
+  // mtime, which tidy.hpp uses to find expired files. Fails (unavailable); no incomplete file
+  // remains then.
   Status write(const std::string& name, std::string_view content, TimePoint ends_at) const;
 
   enum class Marked { now, before, failed };
-  // Makes an empty file, unless there is one.
+  // Creates an empty file; returns `before` if it exists already.
   Marked mark(const std::string& name) const;
 
   void remove(const std::string& name) const;
 
-  // At most `limit`, in the file system's order, from `position` on (0: the first), and again from
-  // the first. `position` becomes that of the name behind the last; 0 if that was the last of all.
+  // Lists at most `limit` names in the file system's order, starting at `position` (0: the first),
+  // and after the last name again from the first. Sets `position` to the place of the name after
+  // the last one listed, or to 0 if all names were listed.
   std::vector<std::string> names(std::size_t limit, long& position) const;
 
  private:

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kEnd = "end ";
 constexpr std::size_t kEndSize = kEnd.size() + 16 + 1;
 
-// A number, exactly as the writer writes it.
+// nullopt unless the text is a number exactly as the writer writes it.
 std::optional<std::int64_t> parse_number(std::string_view text) {
   std::int64_t number = -1;
   const char* end = text.data() + text.size();
@@ -31,8 +31,9 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
 
 }  // namespace
 
-// FNV-1a over words of eight bytes instead of bytes, the last one filled up, the size at the end.
-// Each step is reversible, so a change within one word always changes the result.
+// A variant of FNV-1a over words of eight bytes instead of single bytes. The last word is padded
+// with zeros, and the size is added at the end. Each step is reversible, so a change within one
+// word always changes the result.
 std::uint64_t cache_checksum(std::string_view text) {
   constexpr std::uint64_t kPrime = 0x100000001b3U;
   std::uint64_t sum = 0xcbf29ce484222325U;
@@ -139,7 +140,7 @@ TimePoint read_time(FieldReader& fields, std::string_view name) {
   return TimePoint(std::chrono::nanoseconds(fields.number(name)));
 }
 
-// As strict as a client is with standard output.
+// Checks a credential as strictly as a client checks one from standard output.
 bool is_usable(const Credential& credential) {
   const bool has_certificate = !credential.client_certificate.empty();
   if (has_certificate == credential.client_key.empty()) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines that a cache file is made of; cache_entry.hpp shows them.
+// The format of the cache's files, and the entries for credentials and failures.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -15,7 +15,7 @@
 
 namespace execcred {
 
-// Of all lines before the last, which holds it.
+// The checksum of all lines before the last line, which contains it.
 std::uint64_t cache_checksum(std::string_view text);
 
 class FieldWriter {
@@ -30,17 +30,17 @@ class FieldWriter {
   SecretString text_;
 };
 
-// After the first mismatch every field is missing.
+// Reads the fields in their order. After the first mismatch, every field is missing: empty, or 0.
 class FieldReader {
  public:
   FieldReader(std::string_view text, std::string_view header);
 
   std::string_view field(std::string_view name);
-  // Not negative, in the writer's spelling.
+  // A number that is not negative, spelled exactly as FieldWriter writes it.
   std::int64_t number(std::string_view name);
-  // The next field, if it has this name.
+  // The next field if it has this name, else nullopt.
   std::optional<std::string_view> optional_field(std::string_view name);
-  // Every byte was read.
+  // Whether every byte was read, without a mismatch.
   bool is_complete() const { return is_good_ && rest_.empty(); }
   std::uint64_t checksum() const { return checksum_; }
 
@@ -53,7 +53,7 @@ class FieldReader {
   bool is_good_ = true;
 };
 
-// What the credential cache keeps in a file: a credential, or a provider's failure.
+// A file of the credential cache contains a credential, or a provider's failure.
 //
 //   execcred credential 2
 //   key 52
@@ -63,10 +63,10 @@ class FieldReader {
 //   …
 //   end 0f1e2d3c4b5a6978
 //
-// Fields have a fixed order and each has its length. The last line has a checksum of all lines
-// before it, so any damage is detected, and each entry has exactly one form. The format is our own
-// because each run reads it: it is parsed in place, and the secret is in one piece of memory that
-// is wiped.
+// The fields have a fixed order, and each has its length in bytes. The last line has a checksum of
+// all lines before it, so any damage is detected, and each entry has exactly one form. The format
+// is execcred's own because each run reads it: it is parsed in place, and the secret is in one
+// piece of memory that is wiped.
 
 inline constexpr std::size_t kMaxCacheFile = 512 * 1024;
 
@@ -74,7 +74,8 @@ struct CachedCredential {
   std::string key = {};  // CacheKey::text()
   TimePoint created = {};
   TimePoint expires = {};  // as an entry; the credential itself may have no end
-  // From this age of the entry, a client that asks again is assumed to have been refused with it.
+  // The age of the entry from which a client that asks again is assumed to have been refused with
+  // it.
   Duration reask_after = std::chrono::seconds(10);
   std::string identity = {};  // the identity, for people
   std::string target = {};    // the target, for people
@@ -90,14 +91,14 @@ struct CachedFailure {
   Error error = {};
 };
 
-// The parsers return nullopt unless the writers would write exactly these bytes.
+// The parsers return nullopt unless the text is exactly what the writers would write.
 SecretString write_cached_credential(const CachedCredential& entry);
 std::optional<CachedCredential> parse_cached_credential(std::string_view text);
 
 std::string write_cached_failure(const CachedFailure& entry);
 std::optional<CachedFailure> parse_cached_failure(std::string_view text);
 
-// The checksum in the last line of what a writer gave; 0 for a text without one.
+// The checksum in the last line of a text that a writer returned; 0 if the text has none.
 std::uint64_t checksum_of(std::string_view text);
 
 }  // namespace execcred

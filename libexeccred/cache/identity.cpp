@@ -17,7 +17,7 @@ void identify_machine(CacheKey& key) {
   constexpr std::size_t kMaxId = 64;
   utsname names = {};
   if (uname(&names) == 0) key.add("machine", names.nodename);
-  // Missing in some sandboxes.
+  // Some sandboxes do not have this file.
   const Result<std::string> boot = read_untrusted_file("/proc/sys/kernel/random/boot_id", kMaxId);
   if (boot) key.add("boot", trim(*boot));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of the cache for people, without the secrets.
+// Lists the content of the cache for people, without the secrets.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -22,12 +22,13 @@ struct CacheItem {
   std::optional<Error> failure = std::nullopt;  // of a failure
 };
 
-// Credentials and failures by key, a credential before its failure. Expired ones are listed while
-// they exist; files that may not be used are not.
+// Lists credentials and failures by key, a credential before the failure of its key. Expired ones
+// are listed while their files exist. Files that may not be used or cannot be parsed are left out.
 std::vector<CacheItem> list_cache(const CacheDirectory& directory);
 
-// Removes everything except the locks and the refresh tokens, whose predecessors the server no
-// longer accepts. Returns how many credentials and failures were removed.
+// Removes all files of the cache except the locks and the refresh tokens. A refresh token cannot be
+// replaced, because the server no longer accepts the previous ones. Returns the number of
+// credentials and failures that were removed.
 std::size_t clear_cache(const CacheDirectory& directory);
 
 }  // namespace execcred

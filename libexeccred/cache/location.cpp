@@ -18,10 +18,11 @@ namespace execcred {
 // A possible place of the cache.
 class CacheCandidate {
  public:
-  // `levels`: how many directories at the path's end may be made.
+  // `levels` is the number of directories at the path's end that may be created.
   CacheCandidate(std::string path, int levels) : path_(std::move(path)), levels_(levels) {}
 
-  // nullopt: it does not exist and cannot be created.
+  // nullopt if the directory does not exist and is not created. Fails (configuration) if it is not
+  // safe.
   Result<std::optional<CacheDirectory>> open(CacheDirectory::IfMissing if_missing);
   const std::string& path() const { return path_; }
 
@@ -76,7 +77,7 @@ std::vector<CacheCandidate> candidates_for(std::string_view asked, const Environ
   return {CacheCandidate(without_slash(named), 2)};
 }
 
-// An unsafe place ends the search: another place would be another cache.
+// An unsafe place ends the search, because another place would be another cache.
 Result<std::optional<CacheDirectory>> first_of(std::vector<CacheCandidate>& candidates,
                                                CacheDirectory::IfMissing if_missing) {
   for (CacheCandidate& candidate : candidates) {
@@ -105,8 +106,9 @@ Status CacheCandidate::check_part(const std::string& part, bool& is_link) const 
   return {};
 }
 
-// Checks each directory above it. A missing one fails when it is opened. The target of a symbolic
-// link (/var/run, a home on another disk) is checked in its place, once.
+// Checks each directory above the cache directory. A missing one is no failure here; opening the
+// cache directory fails later. If one of them is a symbolic link (/var/run, a home on another
+// disk), the resolved path is checked instead, once.
 Status CacheCandidate::check_way() {
   for (const bool may_have_link : {true, false}) {
     bool is_link = false;

@@ -38,7 +38,7 @@ void CacheLock::open() {
   file_.reset(open_lock(directory, name_));
   if (file_ && is_lock_file(file_.get())) return;
   if (!file_ && errno != ELOOP && errno != EISDIR && errno != ENXIO) return;
-  // No execcred process would use this file as the lock, so it is not held.
+  // No execcred process uses such a file as the lock, so it is not held and may be removed.
   file_.reset();
   if (unlinkat(directory, name_.c_str(), 0) != 0) {
     unlinkat(directory, name_.c_str(), AT_REMOVEDIR);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The right to ask the provider for one key: a kernel flock on a file of its own. The kernel
-// releases it when its holder ends for any reason. Only its holder removes the file. A process that
-// gets the flock checks that the name still refers to that file: otherwise two processes could each
-// hold a lock of the same name on different files.
+// The lock of one key. Its holder may ask the provider for this key. It is a kernel flock on a
+// separate file, which the kernel releases when the holder ends for any reason. Only the holder
+// removes the file. A process that gets the flock checks that the name still refers to that file:
+// otherwise two processes could each hold a lock of the same name on different files.
 #pragma once
 
 #include <execcred/cache/directory.hpp>
@@ -21,10 +21,10 @@ class CacheLock {
 
   // Does not wait. Creates the file again if its holder has removed it.
   Attempt try_lock();
-  // Waits for its holders; returns busy if it is still held at the deadline.
+  // Waits for the other holders; returns busy if the lock is still held at the deadline.
   Attempt lock_until(std::chrono::steady_clock::time_point deadline);
   void unlock() const;
-  // Removes the file. Only while the lock is held.
+  // Removes the lock's file. May be called only while the lock is held.
   void remove() const;
 
  private:

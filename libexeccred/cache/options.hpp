@@ -12,14 +12,15 @@
 
 namespace execcred {
 
-// --cache-dir, --no-cache and --refresh-before. `options` must outlive `set`.
+// Adds --cache-dir, --no-cache and --refresh-before to `set`. `options` must outlive `set`.
 void add_cache_options(OptionSet& set, CacheOptions& options);
 
-// The same for one run, with its cluster, which distinguishes the clients in one process.
+// The options for one run: with the server of its cluster as `client_detail`, which distinguishes
+// the clients in one process.
 CacheOptions cache_of_run(CacheOptions options, const CredentialRequest& request);
 
-// The directory that the options name, which is created if it is missing. nullopt for --no-cache,
-// and if no directory is safe, which the debug log reports.
+// Opens the directory that the options name, and creates it if it is missing. nullopt for
+// --no-cache, and if no directory is safe or can be created; the debug log reports the latter.
 std::optional<CacheDirectory> open_cache(const CacheOptions& options, const CallContext& run);
 
 }  // namespace execcred

@@ -7,12 +7,12 @@
 namespace execcred {
 namespace {
 
-// Another process's entry may be this much in the future: clocks are slewed.
+// How far another process's entry may be in the future, because clocks are slewed.
 constexpr Duration kSlack = std::chrono::seconds(2);
 
 bool is_from_future(TimePoint created, TimePoint now) { return created > now + kSlack; }
 
-// Doubles for each failure in a row; a failure long after the last one starts a new row.
+// The window doubles for each failure in a row; a failure long after the last one starts a new row.
 Duration window_after(const std::optional<CachedFailure>& before, TimePoint now,
                       const CacheTimes& times, std::int64_t& count) {
   count = 1;

@@ -15,43 +15,45 @@ namespace execcred {
 struct CacheTimes {
   // How long a permanent error is remembered.
   Duration permanent_window = std::chrono::seconds(10);
-  // How long a provider that is unavailable is not asked: the first time, and at most.
+  // How long a provider that is unavailable is not asked: after the first failure, and at most.
   Duration first_window = std::chrono::seconds(2);
   Duration longest_window = std::chrono::seconds(64);
   Duration longest_retry_after = std::chrono::hours(1);
-  // How long one run waits, altogether, to ask such a provider again.
+  // How long one run waits, in total, to ask such a provider again.
   Duration retry_patience = std::chrono::seconds(3);
   Duration longest_lock_wait = std::chrono::seconds(10);
   // The age from which an entry is suspected to be revoked when a client asks again.
   Duration first_reask = std::chrono::seconds(10);
-  // No entry is used longer, whatever the provider says.
+  // The longest lifetime of an entry, even if the provider's credential is valid for longer.
   Duration longest_lifetime = std::chrono::hours(24);
-  // Of the entry of a credential without an end.
+  // The lifetime of an entry whose credential has no expiry.
   Duration endless_lifetime = std::chrono::minutes(10);
 };
 
-// How long before its end a credential is refreshed: `before`, or a fifth of the lifetime, at most
-// 5 minutes; plus up to 20 % by the key, so that many clusters do not refresh together; at most
-// 90 % of the lifetime.
+// How long before its expiry a credential is refreshed: `before`, or by default a fifth of the
+// lifetime but at most 5 minutes. Up to 20 % are added, depending on the key, so that many clusters
+// do not refresh together. The result is at most 90 % of the lifetime.
 Duration refresh_window(Duration lifetime, std::optional<Duration> before, const KeyHash& hash);
 
-// The entry has not ended, and no change of the clock makes its times invalid.
+// Whether the entry has not expired, and its times are possible: it is not from the future, and its
+// lifetime is not longer than the longest one.
 bool is_valid(const CachedCredential& entry, TimePoint now, const CacheTimes& times);
 
-// The provider must not be asked now.
+// Whether the provider must not be asked now because of this failure.
 bool is_pending(const CachedFailure& failure, TimePoint now, const CacheTimes& times);
 
-// The entry for a failure at `now`, after `before` if there was one.
+// The entry for a failure at `now`. `before` is the previous failure of the key, if there is one;
+// repeated failures get longer windows.
 CachedFailure next_failure(const std::optional<CachedFailure>& before, Error error,
                            std::optional<Duration> retry_after, TimePoint now,
                            const CacheTimes& times);
 
-// Not negative.
+// The age of the entry; 0 if it is from the future.
 Duration age_of(const CachedCredential& entry, TimePoint now);
 
-// A client that asks again may have been refused with this entry, so the provider is asked. Not for
-// a young entry. If the provider could not be reached, it is asked again only when the entry is
-// twice as old.
+// Whether the provider is asked because a client asks again, since a server may have refused this
+// entry. False for a young entry. If the provider failed since the entry was created, true only if
+// the entry is at least twice as old as it was at that failure.
 bool is_suspect(const CachedCredential& entry, const std::optional<CachedFailure>& failure,
                 TimePoint now, const CacheTimes& times);
 

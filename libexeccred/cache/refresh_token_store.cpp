@@ -18,7 +18,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::string_view kHeader = "execcred refresh-token 1";
-// Counted from its last use; no known server accepts an older one.
+// Counted from the token's last use; no known server accepts a token that was unused for longer.
 constexpr Duration kLongestIdle = std::chrono::hours(24 * 90);
 
 std::string key_of(const RefreshTokenStore::Source& source) {
@@ -34,7 +34,7 @@ Error unavailable(std::string message, std::string hint = {}) {
       .kind = Error::Kind::unavailable, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// An error of this machine, which cannot store the token.
+// Marks the error as one of this machine, which cannot store the token.
 Error local(Error error) {
   error.is_local = true;
   return error;

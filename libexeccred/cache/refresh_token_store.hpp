@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The current refresh token of a server that gives a new one at each use (RFC 6749, section 6; RFC
-// 9700, section 4.14.2): the user's secret has the first one, and this store the last.
+// The current refresh token of a server that issues a new one at each use (RFC 6749, section 6; RFC
+// 9700, section 4.14.2). The user's secret contains the first token, and this store the latest one.
 //
 //   auto store = TRY(RefreshTokenStore::open(directory, source, deadline, clock));
 //   …the request, with store.current()…
 //   TRY(store.keep(reply.refresh_token));
 //
-// A used token is invalid, and a server that sees it twice may revoke all tokens of its family. So
-// one process at a time has the store; it checks that the next token can be written before it
-// spends the current one; and it writes the next one to the disk before it does anything else with
+// A used token is invalid, and a server that gets it twice may revoke all tokens of its family. So
+// only one process at a time holds the store. It checks that the next token can be written before
+// it uses the current one, and it writes the next one to the disk before it does anything else with
 // the reply. A process that is killed between the server's answer and that write still loses the
 // token.
 #pragma once
@@ -34,8 +34,9 @@ class RefreshTokenStore {
     SecretString original = {};  // the user's token; another one starts a new chain
   };
 
-  // Waits for other processes until `deadline`. `directory` and `clock` must outlive the store.
-  // Fails with unavailable: another process holds it until then, or nothing can be written.
+  // Waits until `deadline` while another process holds the store. `directory` and `clock` must
+  // outlive the store. Fails (unavailable) if another process still holds it then, or if nothing
+  // can be written.
   static Result<RefreshTokenStore> open(const CacheDirectory& directory, const Source& source,
                                         std::chrono::steady_clock::time_point deadline,
                                         const Clock& clock);
@@ -44,12 +45,12 @@ class RefreshTokenStore {
   // Releases the store.
   ~RefreshTokenStore();
 
-  // The one that was stored last, or else the original. A file that is corrupt or for another
+  // The token that was stored last, or else the original. A file that is corrupt or for another
   // source is ignored.
   const SecretString& current() const { return current_; }
 
-  // Returns when the token is on the disk; current() is then this one. Does nothing for an empty
-  // one: the current one stays valid. Fails with unavailable.
+  // Writes the token to the disk before it returns; current() is then this token. Does nothing if
+  // the token is empty: the current one stays valid. Fails (unavailable) if it cannot be written.
   Status keep(const SecretString& token);
 
  private:

@@ -24,30 +24,34 @@ class CacheRun {
   using Entry = std::optional<CachedCredential>;
   using Failure = std::optional<CachedFailure>;
   enum class Acquired { locked, changed, gave_up };
-  // Whether this call must wait, because there is no other credential.
+  // Whether the call is the only way to a credential (nothing_else), or there is a valid one to
+  // fall back on (something_fresher).
   enum class Need { nothing_else, something_fresher };
 
-  // For an entry that ends soon, for one that its client asks for again, and for none.
+  // For an entry that expires soon, for an entry that its client asks for again, and for no entry.
   Result<Credential> refresh(CachedCredential entry);
   Result<Credential> replace_suspect(CachedCredential entry);
   Result<Credential> obtain();
 
-  // The entry of this key in the directory, also one that has ended.
+  // The entry of this key in the directory, even if it has expired.
   Entry read_entry() const;
   Failure read_failure() const;
-  // A failure after `since` that forbids asking the provider now.
+  // The failure at or after `since` that forbids asking the provider now.
   Failure pending_failure(TimePoint since) const;
   bool is_good(const Entry& entry) const;
   bool is_fresh(const CachedCredential& entry) const;
 
   Acquired acquire(CacheLock& lock) const;
-  // There is an answer for a client without a credential.
+  // Whether there is a result for a client without a credential: a valid entry, or a failure that
+  // forbids asking the provider now.
   bool has_news() const;
-  // `remembered` is the failure for other processes, if there is one.
+  // Asks the provider. `remembered` becomes the failure that is stored for other processes, if
+  // there is one.
   Result<FreshCredential> call(bool is_locked, Need need, Failure& remembered) const;
   Failure record(Error error, std::optional<Duration> retry_after) const;
   CachedCredential store(FreshCredential fresh, Duration reask_after, bool is_locked) const;
-  // False: its window is too long to wait for.
+  // Waits until the failure's window ends. Returns false at once if the failure is not transient or
+  // the window is too long to wait for.
   bool wait_for_window(const CachedFailure& failure);
 
   Credential deliver(CachedCredential entry, const std::string& how) const;

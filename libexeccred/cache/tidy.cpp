@@ -43,7 +43,7 @@ bool has_file(const CacheDirectory& directory, std::string_view key, std::string
   return times_of(directory, std::string(key).append(ending)).has_value();
 }
 
-// Without them, no file of the key is read, or written under its lock.
+// Whether the key has a file that is read, or written under the key's lock.
 bool has_content(const CacheDirectory& directory, std::string_view key) {
   return has_file(directory, key, kCredentialEnding) || has_file(directory, key, kFailureEnding) ||
          has_file(directory, key, kRefreshTokenEnding) ||
@@ -84,15 +84,17 @@ bool is_needless(const CacheDirectory& directory, const std::string& name, TimeP
     return times->changed + hours(25) <= now ||
            !has_file(directory, key_of(name), kCredentialEnding);
   }
-  // The process that just created it is about to lock it, and must not wait for this check.
+  // A process that has just created a lock's file is about to lock it, and must not wait for this
+  // check.
   if (name.ends_with(kLockEnding)) {
     return times->modified + minutes(10) <= now && !has_content(directory, key_of(name));
   }
   return name.ends_with(kNewEnding) && times->changed + minutes(10) <= now;
 }
 
-// Files that are written under a lock are removed under it, so that no new one is removed; the lock
-// is removed with the key's last file. A discovery document that is removed is fetched again.
+// Files that are written under a lock are also removed under it, so that no new file is removed;
+// the lock is removed with the key's last file. A discovery document has no lock: if it is removed,
+// it is fetched again.
 void remove_needless(const CacheDirectory& directory, const std::string& name, TimePoint now) {
   if (name.ends_with(kMarkEnding) || name.ends_with(kNewEnding) ||
       name.ends_with(kDiscoveryEnding)) {
@@ -106,7 +108,7 @@ void remove_needless(const CacheDirectory& directory, const std::string& name, T
   remove_needless_lock(directory, std::string(key), lock);
 }
 
-// Some of the names, other ones in each run.
+// Checks some of the names and removes the unneeded files. Each run begins at another name.
 void sweep(const CacheDirectory& directory, const std::vector<std::string>& names,
            std::uint64_t seed, TimePoint now) {
   if (names.empty()) return;
@@ -118,7 +120,8 @@ void sweep(const CacheDirectory& directory, const std::vector<std::string>& name
   }
 }
 
-// All except those of this key, which this run handles itself.
+// Whether the file is one of this key, which the run handles itself; unfinished files of writers do
+// not count.
 bool is_of_key(std::string_view name, std::string_view key) {
   return key_of(name) == key && !name.ends_with(kNewEnding);
 }

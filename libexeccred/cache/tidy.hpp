@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the cache directory small. Called after a write, so that a hit costs nothing. Each call
-// checks a few files, and all calls together check every one.
+// Keeps the cache directory small. A run that asked the provider does this, so that a hit costs
+// nothing. Each call checks a few files, and all calls together check every file.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -20,7 +20,7 @@ inline constexpr std::string_view kSigningRequestEnding = ".request";
 inline constexpr std::string_view kLockEnding = ".lock";
 inline constexpr std::string_view kMarkEnding = ".seen";
 inline constexpr std::string_view kNewEnding = ".new";
-// Where the next pass over a large directory begins.
+// The file with the position at which the next pass over a large directory begins.
 inline constexpr std::string_view kPositionName = "tidy.position";
 
 // Removes the marks of former entries of `name`, whose entry is now `id`, and a few unneeded files
@@ -29,15 +29,15 @@ inline constexpr std::string_view kPositionName = "tidy.position";
 void tidy_cache(const CacheDirectory& directory, const std::string& name, std::uint64_t id,
                 TimePoint now);
 
-// The same for a run without a new entry: the marks of `name` stay.
+// The same for a run that stored no new entry: the marks of `name` stay.
 void tidy_after_failure(const CacheDirectory& directory, const std::string& name, TimePoint now);
 
 // For the holder of the lock of `name`: removes the lock's file if the key has nothing else.
 void remove_needless_lock(const CacheDirectory& directory, const std::string& name,
                           const CacheLock& lock);
 
-// Where `name` has more than a thousand marks, removes those that are older than ten minutes.
-// Clients that live for one request leave one each, and an entry may stay for a day.
+// If `name` has more than a thousand marks, removes those that are older than ten minutes. Clients
+// that run for one request leave one mark each, and an entry may stay for a day.
 void tidy_marks(const CacheDirectory& directory, const std::string& name, TimePoint now);
 
 }  // namespace execcred

@@ -118,7 +118,8 @@ Status check_tls_server_name(const Cluster& cluster) {
                  "spec.cluster.server; remove tls-server-name");
 }
 
-// As a URL spells it, or as tls-server-name has an IPv6 address: without brackets.
+// The host that `name` means. An IPv6 address may be in brackets, as in a URL, or without them, as
+// in tls-server-name.
 std::optional<Host> verified_host(std::string_view name) {
   Host host{.kind = Host::Kind::address, .name = std::string(name)};
   if (parse_ip_address(name, host.address)) return host;

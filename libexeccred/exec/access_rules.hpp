@@ -25,8 +25,9 @@ struct AccessRules {
   std::filesystem::path server_ca_file = {};  // empty: any CA
 };
 
-// Fails with no_credential where a rule refuses the cluster, with configuration where a rule
-// needs cluster information that is missing or malformed, or the CA file cannot be read.
+// Fails with no_credential if a rule refuses the cluster; with configuration if a rule needs
+// cluster information that is missing or malformed, or if the CA file cannot be read (unavailable
+// if that may pass).
 Status check_cluster(const AccessRules& rules, const ExecInfo& info);
 
 // For a credential that is bound to its server: refuses settings that would send it elsewhere. A
@@ -35,19 +36,20 @@ Status check_cluster(const AccessRules& rules, const ExecInfo& info);
 Status check_connection(const AccessRules& rules, const Cluster& cluster, std::string_view who,
                         bool allow_insecure);
 
-// Whether a client verifies the server's certificate for the same host with either tls-server-name;
-// an empty one means the server's own host.
+// Whether a client verifies the server's certificate for the same host with `a` as with `b` as its
+// tls-server-name. An empty name means the server's own host.
 bool is_same_verified_host(std::string_view server, std::string_view a, std::string_view b);
 
-// `field` names it in errors. Fails with configuration (no URL, or one that may mean several
-// hosts), or no_credential (not https: no client runs a plugin for it).
+// `field` names the server in errors. Fails with configuration (no URL, or one that may mean
+// several hosts), or no_credential (not https: no client runs a plugin for it).
 Status check_server_is_https(std::string_view server, std::string_view field);
 
-// For an audience that came from the ClusterProfile, and a plugin that mints tokens with it.
-// Without any pattern: configuration; with none that matches: no_credential.
+// Checks an audience that came from the ClusterProfile, for a plugin that mints tokens with it.
+// Fails with configuration if there is no pattern, or if "server" cannot be compared because the
+// client sent no cluster; with no_credential if no pattern matches.
 Status check_audience(const AccessRules& rules, std::string_view audience, const ExecInfo& info);
 
-// The error (configuration) of everything that needs spec.cluster and has none.
+// The error (configuration) if `who` needs spec.cluster, and the client sent none.
 Error missing_cluster_info(std::string_view who);
 
 }  // namespace execcred

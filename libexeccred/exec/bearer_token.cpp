@@ -29,8 +29,8 @@ Error rejected(const std::string& message) {
                .hint = "it must hold one bearer token and nothing else"};
 }
 
-// The bytes of the digits (of either alphabet) before any padding, without an incomplete last
-// group. None if it is no base64.
+// Decodes base64 of either alphabet, up to the padding and without an incomplete last group.
+// nullopt if the text is not base64.
 std::optional<std::string> decode_whole_groups(std::string_view text) {
   std::string digits(text.substr(0, text.find('=')));
   digits.resize(digits.size() / 4 * 4);
@@ -41,8 +41,9 @@ std::optional<std::string> decode_whole_groups(std::string_view text) {
   return bytes;
 }
 
-// A SEQUENCE that fills the whole text, with a length of two bytes as in keys and certificates; an
-// end that is no whole group of base64 may be missing.
+// Whether the bytes are a DER SEQUENCE that fills the whole text, with a length of two bytes as in
+// keys and certificates. The last two bytes may be missing, because an incomplete group of base64
+// was not decoded.
 bool is_der(std::string_view bytes) {
   constexpr std::size_t kHead = 4;
   if (!bytes.starts_with("\x30\x82") || bytes.size() < kHead) return false;
@@ -52,7 +53,7 @@ bool is_der(std::string_view bytes) {
   return length >= there && length - there <= 2;
 }
 
-// What the text is if it is base64; empty if it may be a token.
+// The kind of file that the text holds in base64; empty if it may be a token.
 std::string_view encoded_file(std::string_view text) {
   if (text.find('.') != std::string_view::npos) return {};  // as in each JWT
   std::optional<std::string> bytes = decode_whole_groups(text);

@@ -20,7 +20,7 @@ Result<std::string> string_or_empty(const ObjectReader& object, std::string_view
   return std::move(text).value_or(std::string());
 }
 
-// Line breaks are allowed inside, as Go's decoder allows them.
+// Line breaks in the base64 are allowed, as in Go's decoder.
 Result<std::string> certificate_authority_data(const ObjectReader& object) {
   constexpr std::string_view kName = "certificate-authority-data";
   const json::Value* value = object.find(kName);

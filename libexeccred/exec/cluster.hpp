@@ -29,16 +29,18 @@ struct Cluster {
   json::Value config = {};  // any JSON value, verbatim; null where there is none
 };
 
-// Reads spec.cluster. The CA is not parsed: only --server-ca-file needs it. Unknown members
-// (certificate-authority, extensions, which some clients send) are ignored.
+// Reads spec.cluster. The CA is not parsed, because only --server-ca-file needs it. Unknown members
+// (certificate-authority, extensions, which some clients send) are ignored. Fails (configuration).
 Result<Cluster> parse_exec_cluster(const json::ObjectReader& object);
 
-// Of a kubeconfig or ClusterProfile. A certificate-authority path is refused, because the writer of
-// a ClusterProfile would choose a local file of the reader; so are malformed base64 and two
-// extensions of one name. The config comes from the extension named kExecExtension.
+// Reads the Cluster of a kubeconfig or ClusterProfile. The config comes from the extension named
+// kExecExtension. Fails (configuration) for malformed base64, for two extensions of one name, and
+// for a certificate-authority path, with which the writer of a ClusterProfile would choose a local
+// file of the reader.
 Result<Cluster> parse_kubeconfig_cluster(const json::ObjectReader& object);
 
-// As client-go writes spec.cluster: its order, zero values left out, config always there.
+// The same object that client-go writes as spec.cluster: in its order, without zero values, and
+// always with config.
 json::Value to_json(const Cluster& cluster);
 
 }  // namespace execcred

@@ -35,7 +35,8 @@ Result<ApiVersion> read_api_version(const ObjectReader& document, ApiVersion if_
   return version;
 }
 
-// Removes and returns the first character of UTF-8 text; U+FFFD for a byte that begins none.
+// Removes and returns the first character of UTF-8 text; U+FFFD for a byte that begins no
+// character.
 char32_t take_character(std::string_view& text) {
   const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);
@@ -61,7 +62,8 @@ void append_escape(SecretString& out, unsigned unit) {
   out.append(escape.data());
 }
 
-// JSON text with \uXXXX for what is not ASCII: some clients read it in their locale's encoding.
+// Appends JSON text with \uXXXX for each character outside ASCII, because some clients read it in
+// the encoding of their locale.
 void append_ascii(SecretString& out, std::string_view json) {
   while (!json.empty()) {
     const std::size_t size = ascii_length(json);
@@ -90,7 +92,7 @@ Error unusable(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
-// The member as a secret; its text in the tree is overwritten.
+// Returns a member as a secret, and overwrites its text in the tree.
 Result<SecretString> take_secret(json::Value& status, std::string_view name) {
   SecretString secret;
   for (json::Member& member : *status.object()) {
@@ -204,7 +206,8 @@ std::string write_exec_info(const ExecInfo& info) {
 
 Result<sys_seconds> claimed_expiration(std::optional<TimePoint> ends_at, TimePoint now,
                                        Duration max_age, bool is_bounded) {
-  // now + max_age, which a TimePoint may be too small to hold.
+  // The value is now + max_age. A TimePoint may be too small to hold it, so it is counted in
+  // seconds.
   const auto whole = std::chrono::floor<seconds>(max_age);
   const sys_seconds bound = std::chrono::floor<seconds>(now + (max_age - whole)) + whole;
   if (!ends_at) return bound;

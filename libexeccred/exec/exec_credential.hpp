@@ -25,7 +25,7 @@ enum class ApiVersion { v1, v1beta1 };
 
 // "client.authentication.k8s.io/v1".
 std::string_view full_name(ApiVersion version);
-// The short or the full name. Fails (configuration).
+// Parses the short or the full name. Fails (configuration).
 Result<ApiVersion> parse_api_version(std::string_view text);
 
 struct ExecInfo {
@@ -39,7 +39,7 @@ struct ExecInfo {
 // (configuration) with the path of the wrong field.
 Result<ExecInfo> parse_exec_info(std::string_view text, ApiVersion version_if_absent);
 
-// Byte for byte what client-go sends, the final newline included.
+// The same bytes that client-go sends, the final newline included.
 std::string write_exec_info(const ExecInfo& info);
 
 // A bearer token, or a client certificate with its key, or both.
@@ -52,18 +52,18 @@ struct Credential {
   std::optional<TimePoint> expires_at = std::nullopt;
 };
 
-// The expirationTimestamp to claim: the credential's own end less min(30 s, a tenth of what
-// remains), never before `now`; for a credential without an end, now + max_age. With
-// `is_bounded`, at most now + max_age. Fails (no_credential) for one that has ended.
+// The expirationTimestamp to claim. It is the credential's own end minus min(30 s, a tenth of what
+// remains), but never before `now`; for a credential without an end, now + max_age. If
+// `is_bounded`, it is at most now + max_age. Fails (no_credential) for a credential that has ended.
 Result<std::chrono::sys_seconds> claimed_expiration(std::optional<TimePoint> ends_at, TimePoint now,
                                                     Duration max_age, bool is_bounded);
 
-// One line, ending in a newline. The credential must hold a token or a complete pair.
+// One line, ending in a newline. The credential must have a token, or a certificate with its key.
 SecretString write_exec_credential(ApiVersion version, const Credential& credential,
                                    std::optional<std::chrono::sys_seconds> expiration);
 
-// As strict as client-go: the asked version, a status, a token or a complete pair, a strict
-// RFC 3339 time. Fails (no_credential).
+// As strict as client-go: requires the version `asked`, a status, a token or a certificate with its
+// key, and a strict RFC 3339 time. Fails (no_credential).
 Result<Credential> parse_exec_credential(std::string_view text, ApiVersion asked);
 
 }  // namespace execcred

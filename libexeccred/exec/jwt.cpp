@@ -20,7 +20,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr seconds kClockSkew(60);
-// The last whole second that a TimePoint can hold, and the first.
+// The last whole second that a TimePoint can hold. Its negative is the first.
 constexpr std::int64_t kLastWholeSecond = 9'223'372'036;
 constexpr double kLastSecond = 9'223'372'036;
 
@@ -28,7 +28,8 @@ Error rejected(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
-// A number of seconds in the usual form; the general parser costs a tenth of a run.
+// Reads a whole number of seconds, the usual form. The general parser takes a tenth of the time of
+// a run.
 std::optional<std::int64_t> plain_seconds(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -53,7 +54,7 @@ Result<std::optional<TimePoint>> numeric_date(const json::Value& claims, std::st
   if (!std::isfinite(exact)) {
     return rejected("the token's " + in_quotes(name) + " claim is a number that is too large");
   }
-  // Cut downwards to whole seconds, without libm: the loader would map it for this alone.
+  // Rounds down to whole seconds without libm, because the loader would map libm for this alone.
   const double bounded = std::clamp(exact, -kLastSecond, kLastSecond);
   auto whole = static_cast<std::int64_t>(bounded);
   if (static_cast<double>(whole) > bounded) --whole;

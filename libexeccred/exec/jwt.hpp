@@ -26,19 +26,19 @@ struct UnverifiedClaims {
   bool has_id = false;                  // jti is there
 };
 
-// nullopt for an opaque token: one that is not three parts of which the first is base64url of what
-// starts like a JSON object. Fails (no_credential) for a JWT that is malformed: a header or claims
-// that are no JSON object, duplicate claims, an exp or nbf that is no number, an aud that is
-// neither a string nor an array of strings.
+// Returns nullopt for an opaque token: one that does not have three parts, or whose first part is
+// not the base64url of text that starts like a JSON object. Fails (no_credential) for a malformed
+// JWT: its header or claims are not a JSON object, a key is duplicated, exp or nbf is not a number,
+// or aud is neither a string nor an array of strings.
 Result<std::optional<UnverifiedClaims>> unverified_claims(const SecretString& token);
 
-// Whether a server may take the assertion only once (RFC 7523, section 3): it has a jti, or cannot
-// be read.
+// Whether a server may accept the assertion only once (RFC 7523, section 3): true if it has a jti,
+// or cannot be read.
 bool is_single_use(const SecretString& assertion);
 
 // Fails (no_credential) for claims that have expired at `now`, or begin more than 60 s after it.
 Status check_lifetime(const UnverifiedClaims& claims, TimePoint now);
-// Of a token: fails as unverified_claims() too, and never for an opaque one.
+// The same for a token. Fails as unverified_claims() does, too, and never for an opaque token.
 Status check_lifetime(const SecretString& token, TimePoint now);
 
 }  // namespace execcred

@@ -22,7 +22,7 @@ std::string left_column(const Option& option) {
   return left;
 }
 
-// "one of a, b", unless the value's name lists them.
+// "one of a, b", unless the name of the value lists the choices.
 std::string choices_note(const Option& option) {
   if (option.choices.empty() || option.has_other_values) return {};
   std::string note;
@@ -49,7 +49,7 @@ std::string notes_on(const Option& option) {
   return notes.empty() ? std::string() : "(" + join(notes, "; ") + ")";
 }
 
-// Breaks a text at spaces, so that it fits behind the flags.
+// Breaks a text at spaces, so that it fits into the lines from `column` on.
 void append_lines(std::string& lines, std::string_view text, std::size_t column) {
   const std::size_t width = kHelpWidth - column;
   while (text.size() > width) {

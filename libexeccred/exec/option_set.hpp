@@ -22,8 +22,8 @@
 
 namespace execcred {
 
-// Which values from a ClusterProfile an option accepts, for JSON Schemas. The program's own check
-// decides.
+// The values from a ClusterProfile that an option accepts, for JSON Schemas. The program's own
+// check decides.
 struct ValueForm {
   std::string_view pattern = {};  // a regular expression of ECMA-262, for the whole text
   std::size_t max_size = 0;       // 0: unbounded
@@ -64,13 +64,13 @@ struct Option {
   std::vector<std::string> config_fields = {};  // its spellings in spec.cluster.config
   std::string shared_field =
       {};  // another option's field, which sets this one if no other field does
-  // Fields that set it in other runs of the program, and are ignored in this one.
+  // Fields that set it in other runs of the program, and that this run ignores.
   std::vector<std::string> unused_fields = {};
   std::string unused_because = {};  // "--flow=pinniped does not use it"
   std::vector<std::string_view> variables =
       {};  // other programs' names for it; the first that is set is used
 
-  // Facts for lint, help and documentation.
+  // The following facts are for lint, help and documentation.
   std::string_view group = {};    // the heading in --help
   std::string_view example = {};  // a value
   std::span<const std::string_view> choices = {};
@@ -91,13 +91,13 @@ struct Option {
   Servers servers = Servers::none;  // its values are patterns of servers
   std::string_view companion = {};  // the option without which it does nothing
 
-  // Reads the texts, one unless the option repeats, into the program's variable.
+  // Reads the texts (one, unless the option repeats) into the program's variable.
   std::function<Status(const std::vector<std::string>&)> store = {};
 
   bool is_switch() const { return value_name.empty(); }
-  // Its value is the path of a file or directory.
+  // Whether its value is the path of a file or directory.
   bool is_path() const { return value_name == "PATH"; }
-  // Required, and no ClusterProfile can give it.
+  // Whether it is required and no ClusterProfile can set it.
   bool is_required_of_controller() const { return is_required && profile == Profile::never; }
   std::string flag() const { return "--" + std::string(name); }
 };
@@ -116,12 +116,12 @@ class OptionBuilder {
   }
   // A variable that other programs read for the same setting ("AZURE_CLIENT_ID"), so that a
   // platform's setting need not be repeated. It is used if nothing else sets the option: no flag,
-  // no EXECCRED_<NAME>, and no ClusterProfile that may set it. A literal, and not copied; of
-  // several, the first one set is used.
+  // no EXECCRED_<NAME>, and no ClusterProfile that may set it. If there are several, the first one
+  // set is used. `name` must be a literal, and is not copied.
   OptionBuilder& variable(std::string_view name) {
     return set([name](Option& o) { o.variables.push_back(name); });
   }
-  // For an option that is not used in this run: its variables are not read or checked.
+  // For an option that is not used in this run: its variables are neither read nor checked.
   OptionBuilder& no_variables() {
     return set([](Option& o) { o.variables.clear(); });
   }
@@ -137,54 +137,55 @@ class OptionBuilder {
       o.default_origin = origin;
     });
   }
-  // May come from a ClusterProfile; its field is the name in camelCase unless given.
+  // The option may come from a ClusterProfile. Its field is the option's name in camelCase, unless
+  // `config_fields` are given.
   OptionBuilder& from_profile(Option::Profile profile = Option::Profile::config_and_arguments,
                               std::vector<std::string> config_fields = {});
   // In this run a ClusterProfile cannot set the option: its fields are ignored, and its argument
-  // behind the boundary is refused. A later from_profile() allows it again.
+  // behind --from-profile is refused. A later from_profile() allows it again.
   OptionBuilder& unused_from_profile(std::string_view because);
-  // "allow-audience": a value from a ClusterProfile may need this option. A literal, and not
-  // copied.
+  // A value from a ClusterProfile may need this option ("allow-audience"). `option` must be a
+  // literal, and is not copied.
   OptionBuilder& allowed_by(std::string_view option) {
     return set([option](Option& o) { o.permission = option; });
   }
-  // An identity that a ClusterProfile may choose, if it matches a pattern of the option
-  // `permission` (profile_choice.hpp). A literal, and not copied.
+  // The option is an identity that a ClusterProfile may choose, if it matches a pattern of the
+  // option `permission` (profile_choice.hpp). `permission` must be a literal, and is not copied.
   OptionBuilder& chosen_among(std::string_view permission) {
     return from_profile().allowed_by(permission).set([](Option& o) { o.is_choice = true; });
   }
   OptionBuilder& or_from_field(std::string_view field) {
     return set([field](Option& o) { o.shared_field = field; });
   }
-  // `names` are its only values; they must have static storage.
+  // `names` are the option's only values. They must have static storage duration.
   OptionBuilder& choices(std::span<const std::string_view> names) {
     return set([names](Option& o) { o.choices = names; });
   }
-  // These words are special values among others.
+  // `names` are special values of the option, which has other values too.
   OptionBuilder& choices_besides_others(std::span<const std::string_view> names) {
     return choices(names).set([](Option& o) { o.has_other_values = true; });
   }
-  // A literal, and not copied.
+  // `value` must be a literal, and is not copied.
   OptionBuilder& example(std::string_view value) {
     return set([value](Option& o) { o.example = value; });
   }
-  // It must have static storage.
+  // `form` must have static storage duration.
   OptionBuilder& form(const ValueForm& form) {
     return set([&form](Option& o) { o.form = &form; });
   }
   OptionBuilder& directory() {
     return set([](Option& o) { o.is_directory = true; });
   }
-  // {clusterName} and {server.host} are filled in (template.hpp).
+  // In the option's value, {clusterName} and {server.host} are filled in (template.hpp).
   OptionBuilder& with_template() {
     return set([](Option& o) { o.is_template = true; });
   }
-  // Its value is a JSON array of strings: a program, which is run, and its arguments.
+  // The option's value is a JSON array of strings: a program, which is run, and its arguments.
   OptionBuilder& command() {
     return set([](Option& o) { o.is_command = true; });
   }
-  // It permits what is refused otherwise. `effect` follows "which": "gives tokens to …". All texts
-  // are literals, and not copied.
+  // The option permits something that is refused otherwise. `effect` completes "which …", as in
+  // "gives tokens to …". All texts must be literals, and are not copied.
   OptionBuilder& weakens(std::string_view effect, std::string_view hint = {},
                          bool (*is_weak)(std::string_view value) = nullptr) {
     return set([=](Option& o) {
@@ -193,27 +194,28 @@ class OptionBuilder {
       o.is_weak = is_weak;
     });
   }
-  // The same for a usual setting, which deserves a note only.
+  // The same for a usual setting, which lint reports as information only.
   OptionBuilder& weakens_a_little(std::string_view effect, std::string_view hint) {
     return weakens(effect, hint).set([](Option& o) { o.is_minor_weakness = true; });
   }
-  // It has no use where the client sends no spec.cluster.
+  // The option has no use if the client sends no spec.cluster.
   OptionBuilder& needs_cluster() {
     return set([](Option& o) { o.needs_cluster = true; });
   }
-  // Its value fills in {clusterName}.
+  // The option's value fills in {clusterName}.
   OptionBuilder& names_cluster() {
     return set([](Option& o) { o.names_cluster = true; });
   }
-  // Its values are patterns: of the servers that alone are given a credential.
+  // The option's values are patterns of servers. Only these servers get a credential.
   OptionBuilder& limits_servers() {
     return set([](Option& o) { o.servers = Option::Servers::limited; });
   }
-  // Its values are patterns: of servers to which a rule does not apply.
+  // The option's values are patterns of servers to which a rule does not apply.
   OptionBuilder& excepts_servers() {
     return set([](Option& o) { o.servers = Option::Servers::excepted; });
   }
-  // It does nothing without the option `companion`. A literal, and not copied.
+  // The option has no effect without the option `companion`. `companion` must be a literal, and is
+  // not copied.
   OptionBuilder& only_with(std::string_view companion) {
     return set([companion](Option& o) { o.companion = companion; });
   }
@@ -229,8 +231,8 @@ class OptionBuilder {
   std::size_t index_;
 };
 
-// The lines of an option in --help: `left` is "  --name=VALUE"; text and notes begin at `column`,
-// and notes that do not fit behind the text have lines of their own.
+// The lines of an option in --help. `left` is "  --name=VALUE". The text and the notes begin at
+// `column`. Notes that do not fit after the text have lines of their own.
 std::string option_lines(std::string left, std::string_view text, std::string_view notes,
                          std::size_t column);
 
@@ -239,19 +241,20 @@ struct Example {
   std::string_view purpose = {};
   std::string_view command = {};
 };
-// Its lines in --help.
+// The lines of an example in --help.
 std::string example_lines(std::string_view purpose, std::string_view command);
 
 class OptionSet {
  public:
   OptionSet() { options_.reserve(kUsualSize); }
 
-  // The program takes nothing from a ClusterProfile: it reads no field of spec.cluster.config,
-  // which another program reads, and refuses every argument behind --from-profile.
+  // The program takes nothing from a ClusterProfile. It ignores spec.cluster.config, which another
+  // program reads, and refuses every argument behind --from-profile.
   void ignore_profile() { ignores_profile_ = true; }
   bool ignores_profile() const { return ignores_profile_; }
 
-  // The heading of the options that are added from now on. A literal, and not copied.
+  // Sets the heading of the options that are added from now on. `title` must be a literal, and is
+  // not copied.
   void group(std::string_view title) { group_ = title; }
 
   OptionBuilder add(std::string_view name, bool& target, std::string_view help);
@@ -263,7 +266,7 @@ class OptionSet {
                     std::string_view help);
   OptionBuilder add(std::string_view name, std::vector<std::string>& target,
                     std::string_view value_name, std::string_view help);
-  // Any type that `parse` makes from one text.
+  // Adds an option of any type T. `parse` makes a Result<T> from one text.
   template <class T, class Parse>
   OptionBuilder add_parsed(std::string_view name, T& target, std::string_view value_name,
                            std::string_view help, Parse parse);
@@ -272,12 +275,12 @@ class OptionSet {
                            std::string_view value_name, std::string_view help, Parse parse);
 
   const Option* find(std::string_view name) const;
-  // Adds properties to an option that was added earlier, and must exist.
+  // Adds properties to an option that was added earlier. The option must exist.
   OptionBuilder change(std::string_view name);
   const Option* find_short(char short_name) const;
   const std::vector<Option>& all() const { return options_; }
 
-  // The headings in their order; that of the common options is last.
+  // The headings in their order; the heading of the common options is last.
   std::vector<std::string_view> groups() const;
 
   // The text of --help, with `usage` as its first line. No line is longer than 100 columns, unless
@@ -286,7 +289,8 @@ class OptionSet {
                    std::span<const Example> examples = {}) const;
 
  private:
-  // One allocation for a plugin of the usual size, because touched pages make the start slower.
+  // The options of a usual plugin need one allocation, because each page that is touched makes the
+  // start slower.
   static constexpr std::size_t kUsualSize = 64;
 
   OptionBuilder add(Option option);

@@ -75,13 +75,14 @@ void add_rule_options(OptionSet& options, AccessRules& rules) {
                [](std::string_view pattern) { return pattern == "any"; });
 }
 
-// Of a JWT; empty for any other token.
+// The subject of a JWT; empty for any other token.
 std::string subject_of(const SecretString& token) {
   const Result<std::optional<UnverifiedClaims>> claims = unverified_claims(token);
   return claims && *claims ? (*claims)->subject : std::string();
 }
 
-// Removes the variable that is for this plugin only, and not for the programs that it runs.
+// Removes the variable for the report, which is for this plugin only, and not for the programs that
+// it runs.
 Environment without_report(const Environment& environment) {
   std::vector<std::string> entries;
   for (const std::string& entry : environment.entries()) {
@@ -106,7 +107,7 @@ class Run {
   void open_log(const Status& environment);
   Result<SecretString> credential(const DebugLog& debug);
   Result<SecretString> show_config(const Status& environment, const DebugLog& debug);
-  // `document` becomes the text that it is read from.
+  // Stores the document's text in `document`.
   Result<ExecInfo> exec_info(std::string& document, const DebugLog& debug) const;
   Result<std::string> read_exec_info() const;
   Status read_config(const ExecInfo& info, const DebugLog& debug);
@@ -150,7 +151,8 @@ Result<SecretString> Run::answer(const std::vector<std::string>& arguments) {
   return credential(debug);
 }
 
-// A wrong argument before the boundary is the mapping's fault; behind it, the ClusterProfile's.
+// Before the boundary, a wrong argument is a fault of the mapping; behind it, of the
+// ClusterProfile.
 Status Run::read_arguments(const std::vector<std::string>& arguments) {
   Status read = settings_.read_arguments(arguments);
   if (read) read = settings_.store();
@@ -174,7 +176,7 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
   CredentialRequest request;
   request.info = TRY(exec_info(request.document, debug));
   if (request.info.cluster) {
-    // In the form of messages, without the quotes.
+    // The same form as in messages, but without the quotes.
     std::string server = redacted_url(request.info.cluster->server);
     record_.set_server(server.substr(1, server.size() - 2));
     record_.prepare(common_.timeout);
@@ -200,7 +202,7 @@ Result<SecretString> Run::credential(const DebugLog& debug) {
                                      redacted_url(request.info.cluster->server));
 }
 
-// Problems that would stop a run are printed, and do not stop --show-config, which helps to find
+// Problems that would stop a run are printed. They do not stop --show-config, which helps to find
 // them.
 Result<SecretString> Run::show_config(const Status& environment, const DebugLog& debug) {
   const auto check = [this](const auto& result) {
@@ -216,7 +218,7 @@ Result<SecretString> Run::show_config(const Status& environment, const DebugLog&
   check(info);
   if (info) check(read_config(*info, debug));
   check(settings_.read_variables(environment_));
-  // Each call continues behind the setting at which the previous one failed.
+  // Each call continues after the setting at which the previous one failed.
   for (Status stored = settings_.store(); !stored; stored = settings_.store()) check(stored);
   check(settings_.check_required());
   return SecretString(settings_.show());
@@ -278,7 +280,8 @@ Status Run::read_config(const ExecInfo& info, const DebugLog& debug) {
   return status;
 }
 
-// If an audience only restricts the token, the patterns are checked only if there are any.
+// Without mints_tokens(), an audience only restricts the token. Then the patterns are checked only
+// if there are any.
 Status Run::check_profile_audiences(const ExecInfo& info) const {
   const Setting& audience = settings_.get("audience");
   const bool is_checked = provider_.mints_tokens() || !common_.rules.allow_audience.empty();
@@ -321,7 +324,7 @@ int run(const PluginInfo& plugin, Provider& provider, int argc, char** argv) {
     }
   }();
   if (!document) {
-    // A time-out in what follows would report a second error.
+    // A time-out from here on would report a second error.
     deadline::stop();
     record.end(exit_code(document.error().kind), &document.error());
     return fail(plugin.name, document.error());

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main of every plugin: it does the protocol, and the plugin only gets the credential.
+// The main function of every plugin. It implements the protocol, and the plugin only gets the
+// credential.
 //
 //   set up the process → options → deadline → input document → access rules → the provider
 //   → expiry → one write to standard output
 //
-// On failure nothing is on standard output, one error is on standard error, and the exit code is
-// that of the error's kind. On success standard error stays empty, unless --debug is set.
+// On failure, standard output is empty, standard error has one error, and the exit code is that of
+// the error's kind. On success, standard error is empty, unless --debug or --show-config is set.
 #pragma once
 
 #include <execcred/exec/provider.hpp>
@@ -23,8 +24,8 @@ struct PluginInfo {
   std::string_view name;     // of the binary: "execcred-token-file"
   std::string_view summary;  // one sentence
   std::array<Example, 2> examples = {};
-  // Asking again is cheap, so --max-age limits every claimed lifetime, and a rotation is noticed
-  // soon.
+  // True if asking again is cheap. Then --max-age limits every claimed lifetime, so that a rotation
+  // is noticed soon.
   bool is_cheap_to_ask = false;
 };
 
@@ -51,7 +52,7 @@ struct CommonOptions {
   bool help = false;
 };
 
-// `common` must live as long as the options.
+// `common` must live at least as long as `options`.
 void add_common_options(OptionSet& options, CommonOptions& common);
 
 // Returns the exit code.

@@ -19,7 +19,7 @@ bool is_plain(std::string_view text) {
   });
 }
 
-// From the last "/" of the prefix: the path segments that the value itself determines.
+// Checks the path segments from the last "/" of the prefix on, which the value determines.
 bool has_plain_parts(std::string_view value, std::size_t prefix_size) {
   const std::size_t slash = value.substr(0, prefix_size).rfind('/');
   const std::vector<std::string_view> parts =

@@ -15,13 +15,14 @@
 
 namespace execcred {
 
-// Exact, or a prefix that ends in "*". Compared byte by byte. The rest behind a prefix may hold
-// only letters, digits and -._~:/@+=, no empty, "." or ".." path segment: no list, wildcard or
-// encoding that another program could read as more than one name.
+// An exact text, or a prefix that ends in "*". The comparison is byte by byte. After a prefix, the
+// rest may contain only letters, digits and -._~:/@+=, and no path segment may be empty, be "." or
+// contain "..". So it is no list, wildcard or encoding that another program could read as more than
+// one name.
 class ChoicePattern {
  public:
-  // Fails (configuration) for "*" alone, a "*" elsewhere, a control character, and for "any",
-  // which other options have.
+  // Fails (configuration) for "*" alone, a "*" elsewhere, a control character, and "any", which
+  // other options accept.
   static Result<ChoicePattern> parse(std::string_view text);
 
   bool matches(std::string_view value) const;
@@ -32,8 +33,8 @@ class ChoicePattern {
   std::string text_;
 };
 
-// The option of such patterns, "allow-role". As all that weaken a check, it has no environment
-// form.
+// Adds the option for such patterns, for example "allow-role". It cannot be set by an environment
+// variable.
 OptionBuilder add_choice_patterns(OptionSet& set, std::string_view name,
                                   std::vector<ChoicePattern>& patterns, std::string_view help);
 

@@ -17,8 +17,8 @@
 
 namespace execcred {
 
-// --debug: writes each step, with the milliseconds since the start, to standard error. Callers pass
-// no secret.
+// The log of --debug: writes each step, with the milliseconds since the start, to standard error.
+// Callers must not pass a secret.
 class DebugLog {
  public:
   DebugLog(std::string program, bool is_enabled);
@@ -38,9 +38,9 @@ struct CredentialRequest {
   AccessRules rules;         // the cluster has passed them
   const Settings* settings = nullptr;  // for messages
 
-  // See template.hpp; `option` is named in errors.
+  // Expands `text` (template.hpp). Errors name `option`.
   Result<std::string> expand(std::string_view option, std::string_view text) const;
-  // The flag, variable or field that set it; the option itself, "--key", where none did.
+  // The flag, variable or field that set the option; `option` itself ("--key") if none did.
   std::string as_typed(std::string_view option) const;
 };
 
@@ -48,14 +48,14 @@ struct CredentialRequest {
 class GivenOptions {
  public:
   virtual ~GivenOptions() = default;
-  // From flags, or else from the environment; empty if the option is not set, or only a
-  // ClusterProfile could set it.
+  // The values from flags, or else from the environment. Empty if the option is not set, or if only
+  // a ClusterProfile could set it.
   virtual std::vector<std::string> values(std::string_view option) const = 0;
-  // A variable of no option; empty if it is not set.
+  // The value of a variable that belongs to no option; empty if it is not set.
   virtual std::string variable(std::string_view name) const = 0;
 
   bool has(std::string_view option) const { return !values(option).empty(); }
-  // The first; empty where there is none.
+  // The first value; empty if there is none.
   std::string value(std::string_view option) const {
     const std::vector<std::string> all = values(option);
     return all.empty() ? std::string() : all.front();
@@ -72,15 +72,15 @@ struct Advice {
   std::string_view variable = {};  // what it is about; empty: the arguments
 };
 
-// For a value that the plugin's own rules refuse.
+// The finding for a value that the plugin's own rules refuse.
 inline Advice refused_field(const Error& error) {
   return {.severity = Advice::Severity::error,
           .message = "is refused by the plugin: " + error.message,
           .hint = error.hint};
 }
 
-// A plugin. A program that only checks configurations makes one too, and never asks it for a
-// credential.
+// A plugin. A program that only checks configurations makes one too, and never requests a
+// credential from it.
 class Provider {
  public:
   virtual ~Provider() = default;
@@ -88,36 +88,35 @@ class Provider {
   // Called once, before anything else. The variables must live as long as the provider.
   virtual void add_options(OptionSet& options) = 0;
 
-  // Called once, when the flags and the environment were read, and before the ClusterProfile's
-  // fields are: for options whose value decides what a ClusterProfile may set
-  // (OptionSet::change).
+  // Called once, after the flags and the environment were read, and before the ClusterProfile's
+  // fields are. For options whose value decides what a ClusterProfile may set (OptionSet::change).
   virtual Status change_options(OptionSet& /*options*/, const Settings& /*settings*/) { return {}; }
 
-  // Called after change_options: whether the options can be used together. Fails (configuration).
-  // Makes no request and reads no file.
+  // Called after change_options(). Fails (configuration) if the options cannot be used together. It
+  // makes no request and reads no file.
   virtual Status check(const Settings& /*settings*/) const { return {}; }
 
-  // Called once, when the client's document was read, and before the access rules judge its
-  // cluster: for what must be in it. Fails (configuration).
+  // Called once, after the client's document was read, and before the access rules are applied to
+  // its cluster. Fails (configuration) if the document lacks something that the plugin needs.
   virtual Status check_request(const CredentialRequest& /*request*/) const { return {}; }
 
-  // Problems that `check` cannot refuse and a run may, and settings that make a configuration
-  // weaker than it looks.
+  // Findings that check() cannot refuse: problems that may make a run fail, and settings that make
+  // a configuration weaker than it looks.
   virtual std::vector<Advice> advise(const GivenOptions& /*given*/) const { return {}; }
 
-  // Why another server could use the credential, so that a mapping needs --allow-server; empty if
-  // it is valid at one server only.
+  // Why another server could use the credential, so that a mapping needs --allow-server. Empty if
+  // the credential is valid at one server only.
   virtual std::string_view reach(const GivenOptions& /*given*/) const {
     return "such a token is good at more than one server";
   }
 
-  // The options that need spec.cluster, as they are typed, beyond the common ones.
+  // The options beyond the common ones that need spec.cluster, as they are typed.
   virtual std::vector<std::string> needs_of_cluster(const GivenOptions& /*given*/) const {
     return {};
   }
 
-  // Fields of spec.cluster.config that the plugin checks by its own rules, and its finding about
-  // one of them; nullopt if it would accept it.
+  // The fields of spec.cluster.config that the plugin checks by its own rules. judge_field()
+  // returns the finding about one of them; nullopt if the plugin would accept the value.
   virtual std::vector<std::string_view> judged_fields() const { return {}; }
   virtual std::optional<Advice> judge_field(std::string_view /*field*/,
                                             const std::string& /*value*/,
@@ -125,12 +124,13 @@ class Provider {
     return std::nullopt;
   }
 
-  // It issues tokens for an audience, so an audience from a ClusterProfile needs --allow-audience.
-  // Asked after change_options.
+  // Whether the plugin issues tokens for an audience, so that an audience from a ClusterProfile
+  // needs --allow-audience. Called after change_options().
   virtual bool mints_tokens() const { return false; }
 
   // Called once, after the options were read and the cluster was checked against the access rules.
-  // Returns the credential with its own end; plugin_main sets the claimed one.
+  // The credential's expires_at is its own end; plugin_main() computes the time that the answer
+  // claims.
   virtual Result<Credential> get_credential(const CredentialRequest& request,
                                             const CallContext& run) = 0;
 };

@@ -30,7 +30,7 @@ constexpr std::size_t kLongestText = 1000;
 constexpr std::size_t kShortestText = 40;
 constexpr std::size_t kMostContext = 4;
 
-// Without control characters, and cut between two characters.
+// The text without control characters, cut between two characters.
 std::string shown(std::string_view text, std::size_t longest) {
   std::string safe = printable(text.substr(0, longest));
   std::size_t size = 0;
@@ -66,8 +66,8 @@ void write_once(int descriptor, std::string_view text) {
   static_cast<void>(written);
 }
 
-// Read by the signal handler: static storage, no locks, and a text that does not change after it is
-// published. The texts end where the handler inserts something.
+// Read by the signal handler, so: static storage, no locks, and no text that changes after it is
+// published. Each text ends where the handler inserts something.
 struct Prepared {
   std::string before_cause;
   std::string after_cause;
@@ -107,7 +107,7 @@ std::int64_t milliseconds_since(const timespec& start) {
   return (now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1'000'000;
 }
 
-// Async-signal-safe. A phase is text of the program's own, which needs no escape in JSON.
+// Async-signal-safe. A phase is text of the program itself, which needs no escape in JSON.
 void on_timeout(const char* phase) {
   const Prepared* const record = current.load(std::memory_order_acquire);
   if (record == nullptr) return;
@@ -157,13 +157,13 @@ void RunRecord::prepare(Duration limit) {
   const std::string message = "timed out after " + format_duration(limit);
   const Prepared* const published = current.load(std::memory_order_relaxed);
   Prepared& next = published == prepared.data() ? prepared[1] : prepared[0];
-  // CAUSE, PHASE and the duration are what the handler inserts.
+  // The handler replaces CAUSE, PHASE and the duration.
   const Error error{.kind = Error::Kind::unavailable,
                     .message = message,
                     .context = {"PHASE"},
                     .hint = std::string(deadline::kTimeoutHint)};
   const std::string text = line(exit_code(error.kind), "CAUSE", &error, "0", kLongestText / 2);
-  // Quotes in foreign texts are escaped, so none looks like these members.
+  // Quotes in texts from outside are escaped, so no such text looks like these members.
   constexpr std::string_view kCauseMember = "\"cause\":\"";
   constexpr std::string_view kContextMember = "\"context\":[\"";
   constexpr std::string_view kDurationMember = "\"duration_ms\":";

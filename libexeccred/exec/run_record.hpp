@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plugin writes about a run, beside its answer: a line in the log that --log-file names, and
-// for `execcred doctor` and `execcred sync` the cause of a failure, in the file that they name in
-// EXECCRED_REPORT_FILE.
+// What a plugin writes about a run, beside its result. One part is a line in the log that
+// --log-file names. The other part is the cause of a failure, for `execcred doctor` and `execcred
+// sync`, in the file that they name in EXECCRED_REPORT_FILE.
 //
 // Both are opened early and written last, also by the deadline's handler. Neither ever contains a
 // secret, and neither ever fails a run.
@@ -24,26 +24,27 @@ inline constexpr std::size_t kMaxReport = 16 * 1024;
 
 class RunRecord {
  public:
-  // One in a process: the deadline's handler writes what this prepared.
+  // Only one may exist in a process, because the deadline's handler writes what it prepared.
   explicit RunRecord(std::string_view program) : program_(program) {}
   RunRecord(const RunRecord&) = delete;
   RunRecord& operator=(const RunRecord&) = delete;
   ~RunRecord();
 
-  // A new file in a private folder of the caller; an existing file is not touched.
+  // Creates the report, a new file in a private folder of the caller. An existing file is not
+  // touched. A failure is ignored.
   void open_report(const std::string& path);
   // Fails as open_log_file() does.
   Status open_log(const std::filesystem::path& path);
-  // Prepares what the deadline's handler would write. Called before the deadline starts, and again
-  // when more is known.
+  // Prepares what the deadline's handler would write. Must be called before the deadline starts,
+  // and again when more is known.
   void prepare(Duration limit);
 
   void set_server(std::string server) { server_ = std::move(server); }
   bool has_log() const { return static_cast<bool>(log_); }
   RunNotes& notes() { return notes_; }
 
-  // `error` is null for a run that gave a credential. The deadline must have been stopped: its
-  // handler writes a record of its own.
+  // `error` is null for a run that gave a credential. The deadline must be stopped before, because
+  // its handler writes a record of its own.
   void end(int exit_code, const Error* error);
 
  private:

@@ -36,8 +36,8 @@ bool contains(const std::vector<std::string>& texts, std::string_view text) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
-// The option that this member of spec.cluster.config would set, in any of its spellings. An option
-// that declares the spelling takes precedence over one whose name is equal to it.
+// The option that a member of spec.cluster.config would set, in any of its spellings. An option
+// that declares the spelling takes precedence over an option whose name equals it.
 const Option* option_of_field(const OptionSet& options, std::string_view field) {
   for (const Option& option : options.all()) {
     if (contains(option.config_fields, field)) return &option;
@@ -78,7 +78,7 @@ Result<std::vector<std::string>> read_field(const Option& option, const json::Va
   return texts;
 }
 
-// The error of a choice that the controller has made already, with another value.
+// The error of a choice that the controller has already made, with another value.
 Error not_its_choice(const std::string& chosen_by, const std::string& set_by) {
   return Error{.kind = Error::Kind::no_credential,
                .message = chosen_by + " differs from " + set_by,
@@ -88,7 +88,8 @@ Error not_its_choice(const std::string& chosen_by, const std::string& set_by) {
                .cause = cause::kConfigRefused};
 }
 
-// Known texts are left out while the search is cheap; a duplicate would do no harm.
+// Skips a text that is in the list already, while the list is short enough to search. A duplicate
+// does no harm.
 void add_text(std::vector<std::string>& texts, std::string text) {
   constexpr std::size_t kMany = 1'000;
   if (texts.size() < kMany && contains(texts, text)) return;
@@ -100,7 +101,7 @@ bool is_empty_text(const json::Value& value) {
   return text != nullptr && text->empty();
 }
 
-// A repeatable option's variable holds a list.
+// The variable of a repeatable option contains a list, separated by commas.
 Result<std::vector<std::string>> read_variable(const Option& option, const std::string& name,
                                                std::string_view value) {
   std::vector<std::string> texts;
@@ -130,7 +131,8 @@ Status Settings::read_arguments(const std::vector<std::string>& arguments) {
   return {};
 }
 
-// `--name=value`, `--name value`, a switch; one dash is accepted for two, as in Go's flag package.
+// Accepts `--name=value`, `--name value` and switches. One dash is accepted for two, as in Go's
+// flag package.
 Status Settings::take_argument(const std::vector<std::string>& arguments, std::size_t& index) {
   const std::string_view argument = arguments[index];
   const std::size_t dashes = argument.starts_with("--") ? 2 : argument.starts_with('-') ? 1 : 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the value of each option comes from, and who may set it.
 //
-//   flag  >  environment (EXECCRED_<FLAG>)  >  spec.cluster.config  >  others' variables  > default
+//  flag > environment (EXECCRED_<FLAG>) > spec.cluster.config > other programs' variables > default
 //
-// Others' variables (OptionBuilder::variable) are set by a platform for every program. They come
-// last, so that a ClusterProfile's region is used although each Pod has AWS_REGION; for an option
-// that may not come from a ClusterProfile, this makes no difference.
+// Other programs' variables (OptionBuilder::variable) are set by a platform for every program. They
+// come last, so that a ClusterProfile's region is used although each Pod has AWS_REGION. For an
+// option that may not come from a ClusterProfile, this makes no difference.
 //
 // Two sources belong to the writer of a ClusterProfile: spec.cluster.config, and the arguments
 // behind --from-profile, which a controller's library appends. Both may set only options that are
@@ -37,7 +37,7 @@ struct Setting {
   std::string_view variable = {};  // of variable: its name
   bool is_stored = false;          // in the program's variable
 
-  // The controller's side chose it for this plugin.
+  // Whether a flag or an EXECCRED_<FLAG> variable of the controller's side set it.
   bool is_from_controller() const {
     return origin == Origin::flag || origin == Origin::environment;
   }
@@ -52,38 +52,41 @@ class Settings {
   // `options` must outlive the settings.
   explicit Settings(const OptionSet& options) : options_(options) {}
 
-  // `arguments` are argv without its first. Each failure is one of configuration, spells the option
-  // as it is typed, and never shows an argument that is no value of an option: it may be a secret
-  // without its flag.
+  // `arguments` are argv without its first element. Fails (configuration), or (no_credential) if a
+  // ClusterProfile chooses something other than the controller did. The error spells the option as
+  // it is typed. It never shows an argument that is not an option's value, because that may be a
+  // secret whose flag is missing.
   Status read_arguments(const std::vector<std::string>& arguments);
-  // Whether the arguments that were read last stand behind the boundary.
+  // Whether the arguments that were read last are behind the boundary.
   bool is_behind_boundary() const { return is_behind_boundary_; }
-  // Like read_config(), continues after the first failure, which it returns, so that --show-config
+  // Like read_config(), continues after the first failure and returns it, so that --show-config
   // shows every other setting.
   Status read_environment(const Environment& environment);
-  // Fails if an argument behind the boundary set an option that may no longer come from there,
-  // because a setting of the controller decides about it (OptionSet::change).
+  // Fails (configuration) if an argument behind the boundary set an option that may no longer come
+  // from there, because a setting of the controller decides about it (OptionSet::change).
   Status check_profile_arguments() const;
-  // Values that the flags or the environment did not set. `config` may be of any kind; only an
-  // object holds settings. A field that may be set there and is null or "" counts as absent:
-  // upstream's struct writes "" for a field that is not set.
+  // Reads the values that neither flags nor the environment set. `config` may be of any kind, but
+  // only an object has settings. A field that may be set there and is null or "" counts as absent,
+  // because upstream's struct writes "" for a field that is not set.
   Status read_config(const json::Value& config);
-  // What --debug reports about fields that set nothing, because this run does not use them.
+  // Messages for --debug about fields that set nothing, because this run does not use them.
   const std::vector<std::string>& passed_over() const { return passed_over_; }
-  // Others' variables, for options that nothing above has set.
+  // Reads other programs' variables, for options that are not set yet.
   Status read_variables(const Environment& environment);
 
-  // Reads the texts that came since the last call into the program's variables.
+  // Reads the texts that came since the last call into the program's variables. Fails at the first
+  // option whose text is wrong; the next call continues after it.
   Status store();
   Status check_required() const;
   Status check_given(const Option& option) const;
 
   const Setting& get(std::string_view name) const;
-  // A variable may be meant for other plugins of the same controller; a flag is not.
+  // Whether a flag set the option. A variable may be meant for other plugins of the same
+  // controller; a flag is not.
   bool is_flag(std::string_view name) const { return get(name).origin == Setting::Origin::flag; }
-  // The flag, variable or field that set it, as it is typed; "default" or "unset".
+  // The flag, variable or field that set the option, as it is typed; else "default" or "unset".
   std::string where_from(std::string_view name) const;
-  // NAME  VALUE  ORIGIN, aligned, one line an option: what --show-config prints.
+  // What --show-config prints: NAME  VALUE  ORIGIN, aligned, one line for each option.
   std::string show() const;
 
  private:

@@ -15,16 +15,16 @@
 
 namespace execcred {
 
-// `cluster_name` is empty where none is known. Fails (configuration): an unknown placeholder, a
-// stray brace, a value that is missing or no such name.
+// `cluster_name` is empty if none is known. Fails (configuration) for an unknown placeholder, for a
+// stray brace, and for a value that is missing or not an RFC 1123 subdomain.
 Result<std::string> expand_template(std::string_view text, std::string_view cluster_name,
                                     const ExecInfo& info);
 
-// Whether it can be expanded only where the client sends spec.cluster.
+// Whether the text can be expanded only if the client sends spec.cluster.
 bool needs_cluster_info(std::string_view text, bool has_cluster_name);
 
-// Whether a template of Go's, "{{ .ClusterProfileName }}", stands in the text: no name looks like
-// this, so the program that should have expanded it did not.
+// Whether the text contains a template of Go, such as "{{ .ClusterProfileName }}". No name looks
+// like this, so the program that should have expanded it did not.
 bool has_unexpanded_template(std::string_view text);
 
 }  // namespace execcred

@@ -39,14 +39,16 @@ Error broken(std::string message) {
   return Error{.kind = Error::Kind::internal, .message = std::move(message)};
 }
 
-// libcurl reports some of its failed allocations as a reply that was cut or is too large.
+// Gives libcurl allocation functions that end the program if there is no memory and the program has
+// a handler for that: libcurl reports some failed allocations as a reply that was cut or is too
+// large.
 CURLcode start_libcurl() {
   if (!has_memory_handler()) return curl_global_init(CURL_GLOBAL_ALL);
   return curl_global_init_mem(CURL_GLOBAL_ALL, allocate_or_end, std::free, reallocate_or_end,
                               duplicate_or_end, allocate_zeros_or_end);
 }
 
-// Before libcurl does it: libcurl would also make libssl load its error texts.
+// Initialises OpenSSL before libcurl does it: libcurl would also make libssl load its error texts.
 Status start_libraries() {
   TRY(start_openssl());
   static const bool kIsReady = [] {
@@ -132,7 +134,7 @@ class CurlClient final : public HttpClient {
   Error failure(const HttpRequest& request, const Url& url, HttpReply& reply);
   std::chrono::seconds retry_after() const;
 
-  // Tls outlives the connections, whose callbacks refer to it.
+  // Connections are closed before tls_ is destroyed, because their callbacks refer to it.
   HttpSettings settings_;
   std::unique_ptr<Tls> tls_;
   std::optional<Proxy> proxy_;
@@ -141,7 +143,7 @@ class CurlClient final : public HttpClient {
   CurlOwner curl_{nullptr, curl_easy_cleanup};
   std::array<char, CURL_ERROR_SIZE> detail_ = {};
 
-  // Of the request being sent.
+  // The state of the request that is being sent.
   Duration limit_ = {};
   bool uses_proxy_ = false;
   bool uses_tls_ = false;
@@ -176,7 +178,7 @@ Status CurlClient::start_tls() {
 }
 
 void CurlClient::set_transfer(CurlOptions& options, const HttpRequest& request, HttpReply& reply) {
-  // For libcurl, 0 means no limit.
+  // At least 1 ms, because 0 means no limit for libcurl.
   const auto deadline = std::min(settings_.deadline, request.deadline);
   limit_ = std::max<Duration>(std::min<Duration>(request.timeout.value_or(settings_.timeout),
                                                  deadline - std::chrono::steady_clock::now()),
@@ -198,7 +200,8 @@ void CurlClient::set_transfer(CurlOptions& options, const HttpRequest& request, 
   options.set(CURLOPT_WRITEDATA, &reply);
 }
 
-// Such a reply may be silent for a long time although the other side is gone.
+// A streamed reply may be silent for a long time although the other side is gone, so TCP keepalive
+// is used.
 void CurlClient::set_stream(CurlOptions& options, StreamedReply& stream) {
   constexpr int kIdle = 20;  // s, as the next
   constexpr int kInterval = 5;
@@ -212,7 +215,7 @@ void CurlClient::set_stream(CurlOptions& options, StreamedReply& stream) {
 }
 
 void CurlClient::set_route(CurlOptions& options, const Url& url) {
-  // Plain http is for metadata servers, and a proxy would answer instead of them.
+  // Plain http is for metadata servers, and a proxy would answer in their place.
   uses_proxy_ = proxy_ && uses_tls_ && !is_proxy_exception(settings_.proxy.exceptions, url);
   const Host& host = uses_tls_ && server_name_ ? *server_name_ : url.host;
   options.set(CURLOPT_URL, text_of_url(url, host));
@@ -238,7 +241,7 @@ void CurlClient::set_route(CurlOptions& options, const Url& url) {
 }
 
 void CurlClient::set_tls(CurlOptions& options) const {
-  // libcurl would load its own default CA files beside ours.
+  // Without this, libcurl would load its own default CA files too.
   for (const CURLoption option :
        {CURLOPT_CAINFO, CURLOPT_CAPATH, CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH}) {
     options.set(option, static_cast<const char*>(nullptr));
@@ -277,13 +280,13 @@ void CurlClient::set_message(CurlOptions& options, const HttpRequest& request,
   }
   options.set(CURLOPT_UPLOAD_BUFFERSIZE, kUploadBuffer);
   options.set(CURLOPT_CUSTOMREQUEST, request.method);
-  // On a connection that the server closes meanwhile, libcurl would send the request again.
+  // If the server closes a kept connection in the meantime, libcurl would send the request again.
   if (!is_safe_to_repeat(request)) options.set(CURLOPT_FRESH_CONNECT, 1);
   options.set(CURLOPT_USERAGENT, std::string("execcred/") + kVersion);
   options.set(CURLOPT_HEADEROPT, long{CURLHEADER_SEPARATE});
 }
 
-// As curl_easy_perform does, which reports a failed wait as a wrong argument.
+// Does what curl_easy_perform does, which reports a failed wait as a wrong argument.
 void CurlClient::transfer(const StopEvent* stop) {
   constexpr int kLongestWait = 1000;  // ms; libcurl ends it sooner where it has a timer
   curl_waitfd stop_socket = {
@@ -308,8 +311,9 @@ void CurlClient::transfer(const StopEvent* stop) {
   curl_multi_remove_handle(multi_.get(), curl_.get());
 }
 
-// Cases that libcurl accepts: an end within the headers, and an end without close_notify if the end
-// of the connection is the end of the body. An attacker on the network could cause these.
+// Whether the reply was cut in a way that libcurl accepts: an end within the headers, or an end
+// without close_notify although the end of the connection is the end of the body. An attacker on
+// the network could cause these.
 bool CurlClient::is_cut(const HttpRequest& request, const HttpReply& reply) const {
   if (!reply.has_head()) return true;
   return uses_tls_ && reply.ends_with_connection(request.method) &&

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcurl's options, set with their failures and secrets in mind.
+// Sets libcurl's options: keeps the first failure, and wipes the header lines, which may hold
+// secrets.
 #pragma once
 
 #include <execcred/base/error.hpp>
@@ -15,12 +16,13 @@
 
 namespace execcred {
 
-// The lines for CURLOPT_HTTPHEADER, wiped at the end; libcurl only reads them.
+// The lines for CURLOPT_HTTPHEADER, which are wiped when this is destroyed. libcurl only reads
+// them, so list() may cast their const away.
 class HeaderLines {
  public:
   void add(std::string_view name, std::string_view value) {
     SecretString line(name);
-    // "Name;" is libcurl's way to say that the value is empty; "Name:" leaves the header out.
+    // For libcurl, "Name;" is a header with an empty value; "Name:" leaves the header out.
     line.append(value.empty() ? ";" : ": ");
     line.append(value);
     line.append(std::string_view("\0", 1));
@@ -44,7 +46,8 @@ class HeaderLines {
   std::vector<curl_slist> nodes_;
 };
 
-// Sets options until one fails.
+// Sets options in order. After the first failure it sets no further option; status() returns that
+// failure (internal).
 class CurlOptions {
  public:
   explicit CurlOptions(CURL* curl) : curl_(curl) {}

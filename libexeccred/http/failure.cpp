@@ -21,7 +21,7 @@ namespace {
 using Kind = Error::Kind;
 
 constexpr int kTooLarge = 100;  // CURLE_TOO_LARGE, since libcurl 8.6
-// How libcurl's message begins where poll failed within a transfer.
+// The beginning of libcurl's message if poll failed within a transfer.
 constexpr std::string_view kPollFailed = "select/poll";
 
 Error unavailable(std::string message, bool is_transient) {
@@ -37,7 +37,7 @@ std::string proxy_name(const HttpFailure& failure) {
   return "the proxy " + origin_of(failure.proxy->url);
 }
 
-// The host that libcurl was connecting to: the proxy's where there is one.
+// The host that libcurl was connecting to: the proxy's if there is a proxy.
 std::string next_hop(const HttpFailure& failure) {
   return failure.proxy != nullptr ? proxy_name(failure) : origin_of(failure.url);
 }
@@ -65,7 +65,7 @@ Error refused_by_proxy(const HttpFailure& failure) {
   return error;
 }
 
-// After these, only the next run tries again.
+// Applies spent() to the failure of a request that is spent by being sent.
 Error sent(const HttpFailure& failure, Error error) {
   return failure.is_spent_by_sending ? spent(std::move(error)) : error;
 }
@@ -118,7 +118,7 @@ Error refused_reply(const HttpFailure& failure) {
                     size_text(failure.max_reply_bytes));
 }
 
-// For a libcurl that has a code for "too large".
+// Whether this version of libcurl has CURLE_TOO_LARGE.
 bool has_code_for_too_large() {
   constexpr unsigned kSince = 0x080600;
   return curl_version_info(CURLVERSION_NOW)->version_num >= kSince;
@@ -126,27 +126,27 @@ bool has_code_for_too_large() {
 
 bool is_out_of_memory(const HttpFailure& failure) {
   if (failure.code != CURLE_OUT_OF_MEMORY) return false;
-  // Older versions say it of a header line without an end, too.
+  // Older versions of libcurl also return this code for a header line without an end.
   return !failure.was_sent || has_code_for_too_large();
 }
 
 // The errno value of the call that failed for a reason on this machine; 0 if none did.
 int local_errno(const HttpFailure& failure) {
   if (failure.wait_code != CURLM_OK) return failure.last_errno;
-  // Whatever libcurl and OpenSSL report for it.
+  // A lack of memory is local, whatever libcurl and OpenSSL report for it.
   if (failure.last_errno == ENOMEM) return ENOMEM;
   const bool was_connecting = failure.code == CURLE_COULDNT_CONNECT;
   const bool is_of_socket = was_connecting || failure.code == CURLE_SSL_CONNECT_ERROR ||
                             failure.code == CURLE_RECV_ERROR || failure.code == CURLE_SEND_ERROR;
   if (!is_of_socket) return 0;
-  // libcurl does not keep why there was no socket, or no way to wait for it.
+  // libcurl does not keep the errno value if it could not make a socket, or could not wait for it.
   const bool is_kept = failure.system_error != 0 || !was_connecting;
   const int problem = is_kept ? failure.system_error : failure.last_errno;
   const bool is_progress = problem == EINPROGRESS || problem == EAGAIN || problem == EINTR;
   return is_network_failure(problem) || (!is_kept && is_progress) ? 0 : problem;
 }
 
-// Whether libcurl stopped for a reason other than the other side.
+// Whether libcurl stopped for a reason on this machine.
 bool is_local(const HttpFailure& failure) {
   return failure.wait_code != CURLM_OK || is_out_of_memory(failure) || local_errno(failure) != 0 ||
          failure.detail.starts_with(kPollFailed) ||
@@ -239,7 +239,7 @@ Error failed(std::string message, std::string hint = {}) {
       .kind = Error::Kind::unavailable, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// With an https proxy the first handshake is with that.
+// Whether the last handshake was with the proxy: with an https proxy, the first one is.
 bool is_with_proxy(const HttpFailure& failure) {
   return failure.proxy != nullptr && failure.proxy->url.scheme == "https" &&
          failure.tls->handshakes() <= 1;
@@ -250,7 +250,8 @@ std::string peer_of(const HttpFailure& failure) {
                                 : origin_of(failure.url);
 }
 
-// "error:0A00010B:SSL routines::…", which libcurl took off OpenSSL's queue; the words are not
+// The code in libcurl's text of an OpenSSL error, "error:0A00010B:SSL routines::…"; 0 if there is
+// none. libcurl has removed the error from OpenSSL's queue, and OpenSSL's error texts are not
 // loaded.
 unsigned long openssl_code(std::string_view detail) {
   constexpr std::string_view kMark = "error:";
@@ -344,7 +345,8 @@ bool is_trust_problem(int problem) {
   }
 }
 
-// Detected only now if there are files without a certificate.
+// Whether the system has no CA certificate at all. That there are files, but without a certificate,
+// is detected only here.
 bool has_no_roots(const HttpFailure& failure) {
   return failure.tls->uses_system_roots() && is_trust_problem(failure.tls->events().verify_error) &&
          survey_roots(system_root_paths()).certificates == 0;
@@ -448,7 +450,7 @@ Error describe_tls(const HttpFailure& failure) {
   if (events.verify_error == X509_V_ERR_OUT_OF_MEM) return no_memory_for_tls();
   if (events.verify_error != X509_V_OK) return not_verified(failure);
   if (events.alert >= 0) return alerted(failure);
-  // libcurl's own check of the name, which is looser than ours.
+  // libcurl's own check of the name, which is less strict than execcred's.
   if (failure.code == CURLE_PEER_FAILED_VERIFICATION) {
     return failed("cannot verify " + peer_of(failure));
   }

@@ -37,13 +37,13 @@ struct HttpFailure {
 
 Error describe(const HttpFailure& failure);
 
-// The part of it that is about TLS, in http_tls_failure.cpp.
+// The part of describe() for failures of TLS. `failure.tls` must not be null.
 Error describe_tls(const HttpFailure& failure);
 
-// OpenSSL failed for lack of memory or random bytes, or by an internal error.
+// Whether OpenSSL failed because it lacked memory or random bytes, or with an internal error.
 bool is_local_tls_failure(const HttpFailure& failure);
 
-// Whether OpenSSL's callbacks or libcurl saw TLS fail.
+// Whether OpenSSL's callbacks or libcurl reported a failure of TLS.
 bool is_tls_failure(const HttpFailure& failure);
 
 }  // namespace execcred

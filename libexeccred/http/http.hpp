@@ -2,10 +2,10 @@
 // HTTP/1.1 requests (RFC 9110), one at a time, for credentials: without the convenience functions
 // of a browser or a download tool.
 //
-// TLS 1.2 or newer, the server always verified, by its subject alternative names alone. No
-// redirect is followed, no .netrc, cookie or configuration file read, no content decoded; proxies
-// only where the settings name them. Replies are bounded while they arrive. Plain http only where
-// a request says so (metadata servers).
+// TLS is 1.2 or newer. The server is always verified, by its subject alternative names only. No
+// redirect is followed; no .netrc, cookie or configuration file is read; no content is decoded. A
+// proxy is used only if the settings name one. The size of a reply is limited while it arrives.
+// Plain http is used only if a request allows it (metadata servers).
 #pragma once
 
 #include <execcred/base/call_context.hpp>
@@ -41,26 +41,28 @@ struct HttpRequest {
   std::vector<HttpHeader> headers = {};
   SecretString body = {};
   bool allow_plain_http = false;
-  // Contains something that a server accepts only once, like a refresh token: never sent again,
-  // whatever the answer is.
+  // True if the request contains a value that a server accepts only once, such as a refresh token.
+  // Once any part of such a request was sent, it is never sent again, whatever the answer is.
   bool is_spent_by_sending = false;
   std::size_t max_reply_bytes = 1024 * 1024;
   std::optional<Duration> timeout = std::nullopt;  // of this request; else HttpSettings::timeout
-  // When it must have ended, whatever its timeout.
+  // The time by which the request must have ended, in addition to its timeout.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  // Gets the body of a 200 in parts as it arrives, without a size limit, instead of
-  // HttpResponse::body: for a reply without an end, like a watch. The first part is empty, and
-  // comes as soon as the headers are complete. Returning false ends the request without a failure.
+  // Receives the body of a 200 in parts as it arrives, without a size limit, instead of
+  // HttpResponse::body: for a reply without an end, such as a watch. The first part is empty, and
+  // arrives as soon as the headers are complete. If this returns false, the request ends without a
+  // failure.
   std::function<bool(std::string_view)> receive = {};
-  // When requested, ends the request at once as a failure (unavailable, is_local, not transient).
-  // Must outlive the request; null: nothing does.
+  // An event that ends the request at once as a failure (unavailable, is_local, not transient). It
+  // must outlive the request. Null if nothing ends the request early.
   const StopEvent* stop = nullptr;
 
-  // Appends a header. Neither part may hold control characters; send() refuses them.
+  // Appends a header. Neither part may contain control characters; send() refuses them.
   void add_header(std::string_view name, std::string_view value);
 };
 
-// For the failure of a spent request: no attempt follows, and the hint says so.
+// Marks `error` as the failure of a request that is spent by being sent: it is not transient, so no
+// attempt follows. If it is unavailable and has no hint, its hint explains that.
 Error spent(Error error);
 
 struct HttpResponse {
@@ -68,10 +70,11 @@ struct HttpResponse {
   std::vector<std::pair<std::string, std::string>> headers = {};  // names in lower case
   SecretString body = {};
   // The pause that the server asks for (Retry-After, RFC 9110 section 10.2.3), at most a day; 0 if
-  // there is none, or libcurl does not understand it.
+  // there is none or libcurl does not understand it.
   std::chrono::seconds retry_after = {};
 
-  // The first header of that name (lower case).
+  // The value of the first header with that name, which must be in lower case; nullopt if there is
+  // none. The view refers to this response.
   std::optional<std::string_view> header(std::string_view name) const;
 };
 
@@ -82,24 +85,26 @@ struct TlsSettings {
   CopyableSecret client_key = {};       // PEM
 };
 
-// The PEM of a file of CA certificates. Fails as read_file does, and (configuration) where no
-// certificate is in it: an empty ca_certificates means the system's.
+// Reads a PEM file of CA certificates. Fails as read_file does, and (configuration) if the file
+// contains no certificate: an empty ca_certificates would mean the system's.
 Result<std::string> read_ca_file(const std::filesystem::path& path);
 
-// For https only: plain http is for metadata servers, and a proxy would answer instead of them.
+// The proxy is used for https only. Plain http is for metadata servers, and a proxy would answer in
+// their place.
 struct ProxySettings {
   std::string url = {};         // http://, https:// or socks5://, with user info; empty: none
   std::string exceptions = {};  // as NO_PROXY has them: names, addresses, networks, "*"
 };
 
-// HTTPS_PROXY and NO_PROXY, or their lower-case spellings. As in Go, loopback is never proxied.
+// Reads HTTPS_PROXY and NO_PROXY, or their lower-case spellings. As in Go, a loopback address never
+// goes through the proxy.
 ProxySettings proxy_of(const Environment& environment);
 
 struct HttpSettings {
   TlsSettings tls = {};
   ProxySettings proxy = {};
   Duration timeout = std::chrono::seconds(30);  // of one request
-  // When the last of all requests ends.
+  // The time by which all requests of the client must have ended.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
@@ -107,21 +112,23 @@ class HttpClient {
  public:
   virtual ~HttpClient() = default;
 
-  // A reply of any status is a response. Fails with unavailable (no connection, TLS, cut reply,
-  // time-out), with no_credential (a reply larger than asked for, or no HTTP), or with
-  // configuration (a URL, header or PEM that cannot be used). Error::is_transient marks failures
-  // after which the same request may be sent again: those that certainly happened before the server
-  // acted on it, and for GET also a cut connection. The failure of a request that is spent by being
-  // sent is transient only if nothing of it was sent. Error::is_local marks failures of this
-  // machine. Messages name host and port, never a path, header or body.
+  // A reply with any status is a success. Fails (configuration) if the URL, a header or a PEM text
+  // cannot be used; (unavailable) if there is no connection, TLS fails, the reply is cut, or time
+  // runs out; (no_credential) if the reply is larger than the request allows or is not HTTP;
+  // (internal) if libcurl cannot be set up. Error::is_transient marks failures after which the same
+  // request may be sent again: failures that certainly happened before the server acted on it, and
+  // for GET and HEAD also a cut connection. The failure of a request that is spent by being sent is
+  // transient only if nothing of it was sent. Error::is_local marks failures of this machine.
+  // Messages name the host and port, never a path, a header's value or a body.
   virtual Result<HttpResponse> send(const HttpRequest& request) = 0;
 };
 
-// By libcurl, which is started by the first request. Connections are kept for the next GET or HEAD
-// to the same server; other methods get a new one, because libcurl would send the request twice if
-// a kept connection is dead. The program must ignore SIGPIPE (set_up_process does).
+// Makes a client that uses libcurl; its first request initialises libcurl. A connection is kept for
+// the next GET or HEAD to the same server. Other methods get a new connection, because libcurl
+// would send the request twice if a kept connection is dead. The program must ignore SIGPIPE
+// (set_up_process does).
 std::unique_ptr<HttpClient> make_http_client(HttpSettings settings);
-// The same, whose requests end with the call.
+// The same, with the call's deadline as HttpSettings::deadline.
 std::unique_ptr<HttpClient> make_http_client(HttpSettings settings, const CallContext& call);
 
 }  // namespace execcred

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kTokenMarks = "!#$%&'*+-.^_`|~";
 
-// RFC 9110, section 5.5.
+// Whether the byte may be in a field's value (RFC 9110, section 5.5).
 bool is_field_byte(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return c == '\t' || (byte >= 0x20 && byte != 0x7f);
@@ -35,7 +35,7 @@ bool HttpReply::take_header_line(std::string_view line) {
   if (head_size_ > kMaxHead) return refuse(Refusal::head_too_large);
   if (!line.ends_with('\n')) return false;  // the connection ended here
   while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
-  // A further status line: what came before was an interim reply (100 to 199).
+  // If this is a further status line, the lines before it were an interim reply (100 to 199).
   const bool is_interim = response_.status >= 100 && response_.status < 200;
   if (response_.status == 0 || (is_head_complete_ && is_interim)) return take_status_line(line);
   if (is_head_complete_) return true;  // trailers, which nothing here asks for
@@ -46,7 +46,7 @@ bool HttpReply::take_header_line(std::string_view line) {
   return take_field(line);
 }
 
-// "HTTP/1.1 200 OK"
+// Takes a line like "HTTP/1.1 200 OK".
 bool HttpReply::take_status_line(std::string_view line) {
   response_ = {};
   is_head_complete_ = false;

@@ -17,15 +17,16 @@ class HttpReply {
 
   explicit HttpReply(std::size_t max_body) : max_body_(max_body) {}
 
-  // For CURLOPT_HEADERFUNCTION: one line. False ends the transfer; refusal() says why, or the line
-  // was cut.
+  // For CURLOPT_HEADERFUNCTION: takes one line. False ends the transfer: refusal() is the reason,
+  // or the line was cut if refusal() is none.
   bool take_header_line(std::string_view line);
-  // For CURLOPT_WRITEFUNCTION.
+  // For CURLOPT_WRITEFUNCTION: takes a part of the body. False ends the transfer; refusal() is the
+  // reason.
   bool take_body(std::string_view bytes);
 
   Refusal refusal() const { return refusal_; }
   bool has_begun() const { return head_size_ > 0; }
-  // Past the end of the final reply's headers.
+  // Whether the headers of the final reply are complete. An interim reply (1xx) does not count.
   bool has_head() const { return is_head_complete_ && response_.status >= 200; }
   // Whether the end of the connection is the end of the body (RFC 9112, section 6.3).
   bool ends_with_connection(std::string_view method) const;
@@ -43,7 +44,7 @@ class HttpReply {
   HttpResponse response_;
 };
 
-// RFC 9110, section 5.6.2: what methods and names of headers are made of.
+// Whether the text is a token (RFC 9110, section 5.6.2), as methods and header names must be.
 bool is_http_token(std::string_view text);
 
 }  // namespace execcred

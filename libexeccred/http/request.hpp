@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests, checked before anything of them is sent.
+// Checks a request before any part of it is sent.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -8,10 +8,12 @@
 
 namespace execcred {
 
-// Fails (configuration) for a method or header that could break out of its place in the message.
+// Fails (configuration) if the method or a header could change the structure of the message, or if
+// the header is one that only libcurl may set.
 Status check_request(const HttpRequest& request);
 
-// The URL's parts. Fails (configuration) unless it is https, or http that the request allows.
+// Parses the request's URL. Fails (configuration) unless it is https, or http and the request
+// allows that.
 Result<Url> parse_target(const HttpRequest& request);
 
 }  // namespace execcred

@@ -48,7 +48,8 @@ void note(const HttpRequest& request, const Result<HttpResponse>& result, CallCo
   if (is_failure && result->retry_after > Duration(0)) call.retry_after = result->retry_after;
 }
 
-// A spent request's transient errors are those of requests that were not sent.
+// If a request that is spent by being sent has a transient error, nothing of it was sent
+// (http.hpp).
 Attempt try_once(HttpClient& client, HttpRequest& request, CallContext& call,
                  const RetryPolicy& policy) {
   if (policy.renew) {
@@ -75,8 +76,8 @@ Attempt try_once(HttpClient& client, HttpRequest& request, CallContext& call,
   return attempt;
 }
 
-// A failure on this machine before anything is sent costs no call, so even a call with a single
-// attempt tries again.
+// A failure of this machine says nothing about the provider, so even a call with a single attempt
+// tries again.
 int attempts_after(const Result<HttpResponse>& result, const CallContext& call,
                    const RetryPolicy& policy) {
   constexpr int kLocalAttempts = 4;
@@ -85,7 +86,7 @@ int attempts_after(const Result<HttpResponse>& result, const CallContext& call,
   return is_local ? std::max(attempts, kLocalAttempts) : attempts;
 }
 
-// False: no attempt must follow.
+// Returns false if the pause was stopped: no attempt may follow.
 bool pause_unless_stopped(Duration pause, const StopEvent* stop) {
   if (stop != nullptr) return !stop->wait_until(steady_clock::now() + pause);
   pause_for(pause);

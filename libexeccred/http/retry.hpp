@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one retry loop for HTTP.
 //
-// A judge says of each reply whether it is the result, whether the server may answer otherwise a
-// moment later, or why it is a failure. The loop decides whether there is another attempt, and
-// when.
+// For each reply, a judge decides whether it is the result, whether the server may answer
+// differently a moment later, or with which error the request fails. The loop decides whether and
+// when there is another attempt.
 //
 // A request is sent again after a transient failure (http.hpp), and after a reply that may change
 // later. Pauses double and are jittered. A pause that the server asks for replaces them if it fits
 // into the remaining time; otherwise it ends the attempts. The result is that of the last attempt,
-// so a refused connection is reported as such and not as a time-out. No attempt starts after the
-// call's deadline, at which each request ends too. If the call may not be retried here, there is
-// one attempt, or up to four after transient failures of this machine.
+// so a refused connection is reported as such and not as a time-out. No further attempt starts
+// after the call's deadline, at which each request ends too. If the call must not be retried here
+// (CallContext::may_retry), there is one attempt, or up to four after transient failures of this
+// machine.
 //
-// A request that is spent by being sent and was answered is never sent again, whatever the judge
-// says.
+// A request that is spent by being sent is never sent again once it was answered, whatever the
+// judge decides.
 //
 // Facts about the replies for the caller are recorded in the call (call_context.hpp).
 #pragma once
@@ -40,7 +41,8 @@ struct Verdict {
 
   Next next = Next::accept;
   Duration after = {};  // of retry: the pause that the server asks for; 0: the policy's
-  // For fail; and for retry, if no attempt follows. A retry without an error ends with the reply.
+  // The error of `fail`. For `retry`: the result if no attempt follows; without it, the reply is
+  // the result.
   std::optional<Error> error = std::nullopt;
 
   static Verdict accept() { return {}; }
@@ -52,12 +54,12 @@ struct Verdict {
 
 using Judge = std::function<Verdict(const HttpRequest&, const HttpResponse&)>;
 
-// By the status alone: 429, 500, 502, 503 and 504 may pass, after their Retry-After. All others are
-// accepted; the caller interprets them.
+// Judges by the status only. 429, 500, 502, 503 and 504 are retried, after the pause of their
+// Retry-After if there is one. All other statuses are accepted; the caller interprets them.
 Verdict judge_status(const HttpRequest& request, const HttpResponse& reply);
 
-// For a caller that has read the failure from the reply: retry if it is transient, or else fail. A
-// Retry-After counts with the statuses that judge_status() takes it from.
+// For a judge that has read `failure` from the reply: retries if it is transient, else fails. The
+// reply's Retry-After is used only with the statuses that judge_status() retries.
 Verdict judge_failure(Error failure, const HttpResponse& reply);
 
 struct RetryPolicy {
@@ -65,10 +67,11 @@ struct RetryPolicy {
   Duration first_pause = std::chrono::milliseconds(100);
   Duration longest_pause = std::chrono::seconds(2);
   Judge judge = judge_status;
-  // Makes the parts that may be sent only once, before each attempt. Its failure is one of this
-  // machine.
+  // Called before each attempt, to make the parts of the request that may be sent only once. Its
+  // failure is marked as one of this machine (is_local).
   std::function<Status(HttpRequest&)> renew = {};
-  // When requested, ends the pauses, and no attempt follows. Null: nothing does.
+  // An event that ends a pause at once; no attempt follows. It must outlive the calls. Null if
+  // nothing ends the pauses early.
   const StopEvent* stop = nullptr;
 };
 

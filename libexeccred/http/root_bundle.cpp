@@ -23,7 +23,7 @@ constexpr unsigned char kSequence = 0x30;
 constexpr unsigned char kSet = 0x31;
 constexpr unsigned char kVersion = 0xa0;
 
-// The bytes of base64 in lines.
+// Decodes base64 that is divided into lines; nullopt if it is malformed.
 std::optional<std::string> decode_lines(std::string_view text) {
   std::string digits(text);
   const auto is_between = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
@@ -37,7 +37,8 @@ struct Element {
   Bytes whole = {};
 };
 
-// Takes the DER element (X.690) at the front of `rest` off it.
+// Removes and returns the DER element (X.690) at the front of `rest`; nullopt if it is malformed or
+// cut.
 std::optional<Element> take_element(Bytes& rest) {
   const auto byte = [&rest](std::size_t i) { return static_cast<unsigned char>(rest[i]); };
   if (rest.size() < 2) return std::nullopt;
@@ -57,22 +58,23 @@ std::optional<Element> take_element(Bytes& rest) {
   return element;
 }
 
-// The same; empty if the tag differs.
+// Removes the element at the front of `rest` and returns its content; empty if it has another tag
+// or is malformed.
 Bytes take(Bytes& rest, unsigned char tag) {
   if (rest.empty() || static_cast<unsigned char>(rest.front()) != tag) return {};
   const std::optional<Element> element = take_element(rest);
   return element ? element->content : Bytes();
 }
 
-// The contents of an element that may be cut at its end.
+// The content of an element that may be cut at its end; empty if it has another tag.
 Bytes enter(Bytes rest, unsigned char tag) {
   if (rest.size() < 2 || static_cast<unsigned char>(rest[0]) != tag) return {};
   const std::size_t size = static_cast<unsigned char>(rest[1]);
   return rest.substr(std::min(rest.size(), size < 0x80 ? 2 : 2 + (size & 0x7f)));
 }
 
-// The DER of a certificate's subject (RFC 5280, section 4.1); empty for what is no certificate, or
-// where its front is too short.
+// The DER of a certificate's subject (RFC 5280, section 4.1). Empty if the bytes are not a
+// certificate, or are cut before the end of the subject.
 Bytes subject_of(Bytes certificate) {
   Bytes rest = enter(enter(certificate, kSequence), kSequence);
   take(rest, kVersion);
@@ -84,7 +86,8 @@ Bytes subject_of(Bytes certificate) {
   return subject && subject->tag == kSequence ? subject->whole : Bytes();
 }
 
-// Most subjects end within the first hundreds of bytes, and decoding is most of the work.
+// Decodes only the front at first: most subjects end within the first hundreds of bytes, and
+// decoding is most of the work.
 std::string decode_subject(std::string_view text) {
   constexpr std::size_t kFront = 520;  // characters
   for (std::size_t most = kFront;; most *= 4) {
@@ -99,8 +102,8 @@ struct Attribute {
   Element value = {};
 };
 
-// Takes the first attribute of a name off it. nullopt where it is none, or one of several that are
-// one part of the name.
+// Removes and returns the first attribute of a name. nullopt if there is none, or if it is one of
+// several attributes in one relative distinguished name.
 std::optional<Attribute> take_attribute(Bytes& name) {
   Bytes set = take(name, kSet);
   Bytes attribute = take(set, kSequence);
@@ -127,10 +130,10 @@ bool have_equal_letters(Bytes left, Bytes right) {
   }
 }
 
-// For OpenSSL, names are also equal if case, white space or the type of string differ, but to find
-// that out both must be decoded. In equal names, the types of attributes are equal, and the letters
-// and digits of the values are equal without regard to case. Also returns true if this cannot be
-// decided.
+// Whether two names, in DER, may be equal for OpenSSL. OpenSSL also treats names as equal if only
+// case, white space or the type of string differ, but to find that out both must be decoded. In
+// equal names, the types of attributes are equal, and the letters and digits of the values are
+// equal without regard to case. Also returns true if this cannot be decided.
 bool may_be_equal(Bytes left, Bytes right) {
   left = take(left, kSequence);
   right = take(right, kSequence);

@@ -12,15 +12,15 @@ namespace execcred {
 
 class RootBundle {
  public:
-  // As OpenSSL reads bundles: text may stand around the blocks, line ends may be LF or CRLF.
-  // Malformed blocks are skipped; OpenSSL would refuse the whole bundle.
+  // Reads the bundle as OpenSSL does: there may be text around the blocks, and line ends may be LF
+  // or CRLF. Malformed blocks are skipped, while OpenSSL would refuse the whole bundle.
   explicit RootBundle(std::string pem);
 
   RootBundle(const RootBundle&) = delete;
   RootBundle& operator=(const RootBundle&) = delete;
 
-  // The certificates with this subject, compared as OpenSSL compares names. A "BEGIN TRUSTED
-  // CERTIFICATE" keeps what it says about trust.
+  // The certificates with this subject; names are compared as OpenSSL compares them. A "TRUSTED
+  // CERTIFICATE" block keeps its trust settings.
   std::vector<X509Owner> find(const X509_NAME& subject) const;
 
  private:

@@ -29,7 +29,7 @@ bool is_name_or_below(std::string_view exception, std::string_view name) {
   return name == exception || name.ends_with("." + std::string(exception));
 }
 
-// HOST[:PORT]
+// Whether an exception of the form HOST[:PORT] applies to the URL.
 bool is_meant(std::string_view exception, const Url& url) {
   IpAddress address;
   std::string_view host = exception;

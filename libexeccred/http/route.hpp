@@ -18,16 +18,17 @@ struct Proxy {
   SecretString password = {};
 };
 
-// Fails (configuration) for a URL that is none or has another scheme. User info may stand in it,
-// percent-encoded.
+// Fails (configuration) if the URL is malformed, has a path or query, or has another scheme than
+// http, https or socks5. It may contain user info, percent-encoded.
 Result<Proxy> parse_proxy(std::string_view url);
 
-// NO_PROXY as Go reads it: names separated by commas or white space, each with an optional port. A
-// name means its subdomains too, with a leading dot only those; also addresses, networks in CIDR
-// notation, and "*" for all.
+// Whether `exceptions`, read as Go reads NO_PROXY, contains the URL's host. Entries are separated
+// by commas or white space. An entry is "*" for all hosts, a network in CIDR notation, or an
+// address or name with an optional port. A name includes its subdomains; with a leading dot it
+// means only the subdomains.
 bool is_proxy_exception(std::string_view exceptions, const Url& url);
 
-// The URL, rebuilt from its parts, with `host` instead of its own host.
+// The text of the URL, rebuilt from its parts, with `host` instead of its own host.
 std::string text_of_url(const Url& url, const Host& host);
 
 }  // namespace execcred

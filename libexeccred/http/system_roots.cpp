@@ -35,13 +35,13 @@ bool can_read(const std::string& path) { return access(path.c_str(), R_OK) == 0;
 
 bool has_hash_links(const std::string& directory) { return count_hash_links(directory, 1) > 0; }
 
-// What one X509_LOOKUP owns.
+// The data that one X509_LOOKUP owns.
 class LazyBundle {
  public:
   explicit LazyBundle(const RootPaths& paths) : paths_(paths) {}
 
-  // Puts all certificates with this subject into the store: OpenSSL tries each that is there.
-  // Returns one of them, which this keeps alive, or nullptr.
+  // Adds all certificates with this subject to the store, because OpenSSL tries each one that is
+  // there. Returns one of them, which this object keeps alive, or nullptr if there is none.
   X509* give(X509_STORE& store, const X509_NAME& subject) {
     const std::size_t before = given_.size();
     for (X509Owner& certificate : bundle().find(subject)) {
@@ -86,7 +86,7 @@ void on_free(X509_LOOKUP* lookup) {
   delete static_cast<LazyBundle*>(X509_LOOKUP_get_method_data(lookup));
 }
 
-// Where a store says which bundle is its lookup's.
+// The index of a store's ex_data that points to the bundle of its lookup.
 int bundle_index() {
   static const int kIndex = X509_STORE_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
   return kIndex;
@@ -205,7 +205,7 @@ void look_into_directories(const RootPaths& paths, Found& found) {
   }
 }
 
-// Up to the first that can be read, as the lookup does.
+// Looks into the bundles up to the first one that can be read, as the lookup does.
 void look_into_bundles(const RootPaths& paths, Found& found) {
   for (const std::string& path : paths.bundles) {
     const Result<std::string> pem = read_untrusted_file(path, kMaxRootBundle);

@@ -22,22 +22,23 @@ struct RootPaths {
   std::vector<std::string> bundles = {};      // PEM files; the first that can be read is used
 };
 
-// Where the distributions keep them. No environment variable changes that.
+// The places where distributions keep the certificates. No environment variable changes them.
 const RootPaths& system_root_paths();
 
-// OpenSSL's hash links in a directory that lead to files which can be read.
+// Counts OpenSSL's hash links in a directory that lead to readable files, up to `at_most`.
 std::size_t count_hash_links(const std::string& directory, std::size_t at_most = SIZE_MAX);
 
-// Lets the store look into the directories, and for a subject that none of them has, into the
-// bundle, which is not read before. `paths` must outlive the store. Fails (configuration) where
-// there is nothing to look into.
+// Makes the store look up certificates in the directories, and for a subject that none of them has,
+// in the bundle. The bundle is not read before that. `paths` must outlive the store. Fails
+// (configuration) if there is neither a readable bundle nor a hash link, and (internal) if OpenSSL
+// cannot set up the lookup.
 Status add_roots(X509_STORE& store, const RootPaths& paths);
 
-// Reads the bundle now, where the first lookup is sure to need it: no directory has hash links.
+// Reads the bundle now if no directory has hash links, because the first lookup will then need it.
 void read_roots_ahead(const X509_STORE& store);
 
-// What was found in the places of the system's CA certificates, for the message when none could be
-// used. It reads and decodes everything, so it is slow.
+// Describes what is in the places of the system's CA certificates, for error messages. It reads and
+// decodes everything, so it is slow.
 
 struct RootSurvey {
   std::size_t certificates = 0;  // in the bundle that is used, and hash links that can be followed
@@ -46,7 +47,8 @@ struct RootSurvey {
 
 RootSurvey survey_roots(const RootPaths& paths);
 
-// Fails (configuration) if nothing can be read, or nothing contains a certificate.
+// The error (configuration) for the case that the system has no usable CA certificate. Its hint
+// describes what was found.
 Error no_roots(const RootPaths& paths);
 
 }  // namespace execcred

@@ -19,12 +19,13 @@ namespace execcred {
 namespace {
 
 constexpr std::size_t kMaxPem = 1024 * 1024;
-// The order of browsers and Go: processors are fastest with AES-128 and SHA-256, and the key
-// exchange is as strong with it.
+// The order that browsers and Go use: processors are fastest with AES-128 and SHA-256, and AES-128
+// is as strong as the key exchange with P-256 or X25519.
 constexpr const char* kTls13Suites =
     "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
-// Keys of the first two are sent unasked. Every server of TLS 1.3 has P-256 (RFC 8446 section 9.1),
-// and a key of it costs a third of X25519's.
+// OpenSSL 3.5 sends a key for each group with an asterisk without being asked; older versions send
+// one for the first group only. Every TLS 1.3 server has P-256 (RFC 8446 section 9.1), and a key
+// for it costs a third of the time of one for X25519.
 #if OPENSSL_VERSION_NUMBER >= 0x30500000L
 constexpr const char* kGroups = "*X25519MLKEM768:*secp256r1:x25519:secp384r1:secp521r1";
 #else
@@ -36,7 +37,7 @@ Error unusable(std::string message) {
   return Error{.kind = Error::Kind::configuration, .message = std::move(message)};
 }
 
-// Whether OpenSSL's queue, which is emptied, says so.
+// Whether OpenSSL's error queue reports a lack of memory. Empties the queue.
 bool has_lacked_memory() {
   bool has_lacked = false;
   while (const unsigned long code = ERR_get_error()) {
@@ -73,7 +74,7 @@ Result<std::vector<X509Owner>> parse_chain(std::string_view pem, const std::stri
   return chain;
 }
 
-// Without it OpenSSL would ask on the terminal.
+// Prevents OpenSSL from asking for a pass phrase on the terminal.
 int refuse_pass_phrase(char* /*buffer*/, int /*size*/, int /*is_writing*/, void* was_asked) {
   *static_cast<bool*>(was_asked) = true;
   return -1;
@@ -136,7 +137,8 @@ std::string time_text(const ASN1_TIME* time) {
   return printed([time](BIO* out) { ASN1_TIME_print_ex(out, time, ASN1_DTFLGS_ISO8601); });
 }
 
-// The text of an address without its zone, which no certificate names.
+// The text of an address without its zone, because certificates contain no zones; empty if the host
+// is a name.
 std::string address_of(const Host& host) {
   if (host.kind == Host::Kind::address) return host.name;
   if (!host.name.starts_with('[')) return {};
@@ -153,13 +155,13 @@ bool require_name(X509_VERIFY_PARAM& rules, const Host& host) {
   return !name.empty() && X509_VERIFY_PARAM_set1_host(&rules, name.data(), name.size()) == 1;
 }
 
-// Where an SSL_CTX keeps its Tls.
+// The index of an SSL_CTX's ex_data that points to its Tls.
 int owner_index() {
   static const int kIndex = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
   return kIndex;
 }
 
-// Where it says that it is the server's and not a proxy's.
+// The index of an SSL_CTX's ex_data that is set if its peer is the server and not a proxy.
 int server_index() {
   static const int kIndex = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
   return kIndex;
@@ -182,7 +184,7 @@ Result<std::unique_ptr<Tls>> Tls::make(const TlsSettings& settings) {
 Status Tls::set_roots(const std::string& pem) {
   store_.reset(X509_STORE_new());
   if (store_ == nullptr) return no_memory_for_tls();
-  // A CA that is given is trusted although it is no root, as Go does.
+  // As in Go, a CA certificate of the settings is trusted even if it is not a root.
   X509_STORE_set_flags(store_.get(), X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
   uses_system_roots_ = pem.empty();
   if (pem.empty()) return add_roots(*store_, system_root_paths());
@@ -258,9 +260,9 @@ bool Tls::set_up(SSL_CTX& context) {
   if (SSL_CTX_set1_groups_list(&context, groups.data()) != 1) return false;
   if (SSL_CTX_set_ciphersuites(&context, kTls13Suites) != 1) return false;
   SSL_CTX_set_security_level(&context, kSecurityLevel);
-  // An end without close_notify may be an attack, and does not count as an end.
+  // An end without close_notify may be an attack, so it does not count as an end.
   SSL_CTX_clear_options(&context, SSL_OP_IGNORE_UNEXPECTED_EOF);
-  // libcurl's writes the keys to the file that SSLKEYLOGFILE names.
+  // libcurl's callback would write the keys to the file that SSLKEYLOGFILE names.
   SSL_CTX_set_keylog_callback(&context, nullptr);
   SSL_CTX_set1_cert_store(&context, store_.get());
   SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, on_verify);
@@ -289,7 +291,7 @@ int Tls::on_verify(int is_ok, X509_STORE_CTX* context) {
   return 0;
 }
 
-// Called only where a client certificate is wanted and none was set.
+// OpenSSL calls this only if the server requests a client certificate and none was set.
 int Tls::on_client_certificate(SSL* ssl, X509** /*certificate*/, EVP_PKEY** /*key*/) {
   of(*ssl).events_.wants_client_certificate = true;
   return 0;
@@ -298,7 +300,7 @@ int Tls::on_client_certificate(SSL* ssl, X509** /*certificate*/, EVP_PKEY** /*ke
 void Tls::on_info(const SSL* ssl, int where, int value) {
   constexpr int kFatal = 2;
   constexpr int kCloseNotify = 0;
-  // The ClientHello is sent, and the server now works as long as we do.
+  // The ClientHello was just sent. Work that is done here overlaps with the server's.
   if (where == SSL_CB_CONNECT_LOOP && SSL_get_state(ssl) == TLS_ST_CW_CLNT_HELLO) {
     of(*ssl).use_waiting_time();
   }

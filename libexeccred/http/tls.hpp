@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS for libcurl, which verifies more loosely than Go (a common name counts for it where a
-// certificate has no alternative names) and reports less about a failure. So OpenSSL verifies by
-// our rules; libcurl's own check stays enabled after it.
+// TLS for libcurl. libcurl verifies less strictly than Go: it accepts a common name if a
+// certificate has no alternative names. It also reports less about a failure. So OpenSSL verifies
+// by execcred's rules; libcurl's own check stays enabled after it.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -19,7 +19,7 @@
 
 namespace execcred {
 
-// What OpenSSL's callbacks saw of the last handshake.
+// What OpenSSL's callbacks reported about the last handshake.
 struct TlsEvents {
   int verify_error = 0;      // X509_V_ERR_…, the first
   std::string subject = {};  // of the certificate with that error, and so on
@@ -37,22 +37,25 @@ Error no_memory_for_tls();
 
 class Tls {
  public:
-  // Fails (configuration) for PEM that cannot be used, or where the system has no roots.
+  // Fails (configuration) if a PEM text cannot be used, or if the system's CA certificates are
+  // needed and there are none; (unavailable, is_local) if there is no memory; (internal) if OpenSSL
+  // cannot set up the lookup of the system's certificates.
   static Result<std::unique_ptr<Tls>> make(const TlsSettings& settings);
 
   Tls(const Tls&) = delete;
   Tls& operator=(const Tls&) = delete;
 
-  // Prepares for a request: its handshakes, in this order, are with these peers. The last one is
-  // the server, which alone is shown the client certificate.
+  // Prepares for a request whose handshakes are with these peers, in this order. The last peer is
+  // the server; only the server gets the client certificate.
   void expect(std::vector<Host> peers);
 
-  // Sets up the SSL_CTX of the next handshake. It keeps a reference to this.
+  // Sets up the SSL_CTX of the next handshake, which keeps a pointer to this object. False if
+  // OpenSSL fails or if no further peer is expected.
   bool set_up(SSL_CTX& context);
 
-  // Decodes the CA certificates that were given, unless that is done; the first handshake does it.
-  // It takes a tenth of a request, so it is delayed until there is nothing else to do. Fails
-  // (configuration) if one is malformed; no server has been trusted before that.
+  // Decodes the CA certificates of the settings, unless that is done already. Decoding takes a
+  // tenth of the time of a request, so the first handshake does it while it waits for the server.
+  // Fails (configuration) if a certificate is malformed; until then no server has been trusted.
   Status load_roots();
 
   const TlsEvents& events() const { return events_; }

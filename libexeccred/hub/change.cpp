@@ -18,8 +18,9 @@ constexpr int kConflict = 409;
 constexpr int kTooManyRequests = 429;
 constexpr int kUnavailable = 503;
 
-// The hub has not acted on the request. A proxy's 503 without a Retry-After may be caused by a
-// connection that broke after the request was forwarded.
+// Whether the hub certainly has not acted on the request. A 503 counts only with a Retry-After or a
+// Status: another 503 may be a proxy's, for a connection that broke after the request was
+// forwarded.
 bool is_put_off(const HttpResponse& reply) {
   if (reply.status == kTooManyRequests) return true;
   return reply.status == kUnavailable &&
@@ -50,7 +51,7 @@ Kind kind_of(const HttpResponse& reply, const HubChange& change) {
   return reply.status >= 500 ? Kind::unknown : Kind::refused;
 }
 
-// A reply that says "done" without the object counts as lost.
+// The outcome of a successful reply. A reply without the object counts as lost.
 ChangeOutcome done(const HttpResponse& reply, const HubChange& change, const Hub& hub) {
   if (change.method == "DELETE") return {};
   Result<json::Value> object = json::parse(reply.body.reveal(), {.bytes = kMaxReply});
@@ -66,7 +67,7 @@ Error::Kind error_kind(Kind kind) {
   return may_pass ? Error::Kind::unavailable : Error::Kind::no_credential;
 }
 
-// There was no reply.
+// The outcome of a request without a reply.
 ChangeOutcome outcome_of(Error error) {
   if (error.kind == Error::Kind::configuration)
     return {.kind = Kind::refused, .error = std::move(error)};
@@ -91,7 +92,7 @@ ChangeOutcome outcome_of(const HttpResponse& reply, const HubChange& change, con
 }  // namespace
 
 ChangeOutcome change(HubClient& hub, HubChange change) {
-  // RBAC and the hub's 404 name the object; a create has it in its body alone.
+  // The path contains the object's name, except for a create, which has the name only in its body.
   std::string target = path_of(change.resource);
   if (!change.query.empty()) target += "?" + change.query;
   HttpRequest request{.method = change.method,

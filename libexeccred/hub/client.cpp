@@ -16,8 +16,8 @@
 namespace execcred {
 namespace {
 
-// A Secret's data is at most 1 MiB, a third more in base64, and managedFields and annotations
-// come on top. A page is bounded by what its items may be.
+// The data of a Secret is at most 1 MiB; base64 adds a third, and managedFields and annotations add
+// more. The limit of a page is the one for several such objects.
 constexpr std::size_t kMaxObject = 4 * 1024 * 1024;
 constexpr std::size_t kMaxPage = 64 * 1024 * 1024;
 
@@ -35,7 +35,7 @@ bool is_created(const HttpResponse& response) {
 Result<json::Value> parse_reply(const HttpResponse& response, std::size_t max_bytes,
                                 const Hub& hub) {
   Result<json::Value> document = json::parse(response.body.reveal(), {.bytes = max_bytes});
-  // Which quotes a key that comes twice.
+  // The parser's message quotes a duplicate key.
   if (!document)
     return unusable(hub, "is no JSON: it " + shown_text_of(document.error().message, hub));
   if (document->object() == nullptr) return unusable(hub, "is no JSON object");
@@ -61,7 +61,7 @@ json::Array take_items(json::Value& page) {
   return {};
 }
 
-// A member, which is a string, of each object of a list.
+// The string member `member` of each object in the list `list`; objects without it are left out.
 std::vector<std::string> members_of(const json::Value& object, std::string_view list,
                                     std::string_view member) {
   std::vector<std::string> texts;
@@ -132,7 +132,7 @@ HubClient::HubClient(Hub hub, std::unique_ptr<HttpClient> http, CallContext call
       call_(std::move(call)),
       retries_(std::move(retries)) {}
 
-// If the file cannot be read now, or holds no token, the old one stays: it may still be valid.
+// If the file cannot be read now, or contains no token, the old token stays: it may still be valid.
 void HubClient::read_token_again() {
   token_read_ = std::chrono::steady_clock::now();
   const Result<SecretString> content = read_secret_file(hub_.token_file);
@@ -154,7 +154,7 @@ Result<HttpResponse> HubClient::send_as(HttpRequest request, const RetryPolicy& 
     }
     return given.renew ? given.renew(next) : Status();
   };
-  // The file may have been written again since it was read.
+  // After a 401, the file is read again, because it may have been rewritten since it was read.
   policy.judge = [this, &given](const HttpRequest& sent, const HttpResponse& reply) {
     constexpr int kUnauthorized = 401;
     if (reply.status == kUnauthorized && !hub_.token_file.empty()) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Kubernetes API of the hub, where ClusterProfiles and stored credentials are: for reading, and
-// for requesting tokens, with an identity that needs no other rights.
+// A client of the hub's Kubernetes API, where ClusterProfiles and stored credentials are.
 //
-// The identity comes from a kubeconfig (token, token file or client certificate; one whose user
-// needs another program is refused) or from the Pod's service account.
+// The identity comes from a kubeconfig (a token, a token file or a client certificate) or from the
+// Pod's service account. A kubeconfig whose user needs another program is refused.
 #pragma once
 
 #include <execcred/base/call_context.hpp>
@@ -34,31 +33,34 @@ struct Hub {
   // The file of the token, which is rewritten while the process runs (a Pod's service account);
   // empty for a token in the kubeconfig itself.
   std::filesystem::path token_file = {};
-  // After which the file is read again, as client-go does.
+  // The age of the token at which the file is read again, as in client-go.
   Duration token_age = std::chrono::minutes(1);
   HttpSettings http = {};
   std::string origin = {};            // "--kubeconfig '/x'", for messages
   std::string_view noun = "the hub";  // its name in messages; a literal, and not copied
 
-  // For another client of the same hub: each client serves one thread.
+  // A copy for another client of the same hub, because only one thread at a time may use a client.
   Hub copy() const;
 };
 
-// The kubeconfig that the flag names, else those of KUBECONFIG, else the Pod's service account. A
-// flag with KUBECONFIG's own value counts as KUBECONFIG, which may name several files.
-// Fails with configuration where none of them is there or one cannot be used.
+// Finds the hub: the kubeconfig that the flag names, else those of KUBECONFIG, else the Pod's
+// service account. A flag with KUBECONFIG's own value counts as KUBECONFIG, which may name several
+// files. Fails (configuration) if none of these is there, or if a kubeconfig cannot be used; for
+// the service account, fails as in_cluster_token() and read_ca_file() do.
 Result<Hub> find_hub(std::string_view kubeconfig, const Environment& environment);
-// The same for a program with an option --context: the kubeconfig's context of that name, which a
-// Pod's service account does not have; for an empty name, the current one.
+// The same for a program with an option --context: `context` names the kubeconfig's context; empty
+// means its current context. Fails (configuration) if a context is named but there is no
+// kubeconfig.
 Result<Hub> find_hub(std::string_view kubeconfig, std::string_view context,
                      const Environment& environment);
 
-// The Pod's: POD_NAMESPACE, as client-go reads it first, else the service account's file; empty
-// where there is neither. POD_NAMESPACE is not checked to be a name.
+// The Pod's namespace: POD_NAMESPACE, which client-go also reads first, else the service account's
+// file; empty if there is neither. POD_NAMESPACE is returned without a check.
 std::string in_cluster_namespace(const Environment& environment);
-// The service account's token, where this is a Pod (KUBERNETES_SERVICE_HOST is set).
+// The token of the Pod's service account. Fails (configuration) if this is not a Pod
+// (KUBERNETES_SERVICE_HOST is not set), or as read_secret_file() and bearer_token() do.
 Result<SecretString> in_cluster_token(const Environment& environment);
-// The URL of the API server; empty where this is no Pod.
+// The URL of the Pod's API server; empty if this is not a Pod.
 std::string in_cluster_server(const Environment& environment);
 
 // The requested resource, for its path and for the RBAC rule that a refusal names.
@@ -87,69 +89,74 @@ struct HubListQuery {
 
 class HubClient {
  public:
-  // What the call refers to must outlive this. The call itself is copied, and records nothing.
+  // The objects that `call` refers to must outlive this. The call itself is copied, so nothing is
+  // recorded in the caller's.
   HubClient(Hub hub, CallContext call, RetryPolicy retries = {});
   // For tests: with another HTTP client.
   HubClient(Hub hub, std::unique_ptr<HttpClient> http, CallContext call, RetryPolicy retries = {});
 
   const Hub& hub() const { return hub_; }
-  // Replaces the call's deadline: a long-lived client gets one for each operation. The facts about
-  // the previous operation are dropped.
+  // Replaces the call's deadline and drops retry_after(). A long-lived client does this before each
+  // operation.
   void begin(std::chrono::steady_clock::time_point deadline) {
     call_.deadline = deadline;
     call_.retry_after.reset();
   }
-  // A stop ends a running read, and all pauses between attempts; a running change continues, unless
-  // it says otherwise. Must outlive the client's use.
+  // A requested stop ends a running read, and all pauses between attempts. A running change
+  // continues, unless its is_ended_by_stop is set. `stop` must outlive its use by the client.
   void stop_with(const StopEvent* stop) {
     stop_ = stop;
     retries_.stop = stop;
   }
-  // Of the last failing reply: the pause that the hub asks for.
+  // The pause that the hub asked for in its last failing reply since begin(); nullopt if there is
+  // none.
   std::optional<Duration> retry_after() const { return call_.retry_after; }
-  // Of the last reply; 0 where the last request got none.
+  // The HTTP status of the last reply; 0 if the last request got no reply.
   std::optional<int> last_status() const { return call_.last_status; }
 
-  // One object; nullopt where the hub says that there is none of this name. Fails as send() does,
-  // and with no_credential for what the hub refuses: the message of its Status, and as the hint the
-  // RBAC rule that would allow it.
+  // Reads one object; nullopt if the hub reports that there is none of this name. Fails as
+  // send_with_retries() does. If the hub refuses, fails with unavailable for 429 and 5xx, else with
+  // no_credential; the message contains the hub's Status, and the hint of a 403 is the RBAC rule
+  // that would allow the request.
   Result<std::optional<json::Value>> find(const HubResource& resource);
 
-  // The versions of an API group that the hub serves, in its order of preference; nullopt where it
-  // serves no such group. Kubernetes allows this to every authenticated user (the ClusterRole
-  // system:discovery). Fails as find() does.
+  // The versions of an API group that the hub serves, in its order of preference; nullopt if it
+  // serves no such group. Kubernetes allows this request to every authenticated user (the
+  // ClusterRole system:discovery). Fails as find() does.
   Result<std::optional<std::vector<std::string>>> versions(const std::string& group);
 
   // Whether the hub serves the resource at its version; the version may exist for other resources
   // of the group only. Fails as versions() does.
   Result<bool> serves(const HubResource& resource);
 
-  // POSTs `body`, and returns the object that the hub made of it. Fails as find() does, and where
-  // there is no such object. Repeated by the retry policy, so only for what the hub may do twice:
-  // reviews and tokens, of which it stores nothing.
+  // POSTs `body`, and returns the object in the reply. Fails as find() does, and also for a 404.
+  // The retry policy may repeat the request, so it must be one that the hub may process twice:
+  // reviews and tokens, which it does not store.
   Result<json::Value> create(const HubResource& resource, const json::Value& body);
 
-  // The same for an object that the hub stores, by the name in `body`; the object is not returned.
-  // False if the name exists, for example after a lost answer.
+  // The same for an object that the hub stores under the name in `body`; the object is not
+  // returned. False if the name exists already, for example because an earlier reply was lost.
   Result<bool> create_named(const HubResource& resource, const json::Value& body);
 
-  // What matches the label selector (may be empty), a page of `page_size` at a time, never two
-  // pages at once. `receive` returns false to stop.
+  // Lists the objects that match the label selector (may be empty), `page_size` at a time. Only one
+  // page is in memory at once. `receive` gets each object and returns false to stop. Fails as
+  // find() and `receive` do.
   using Receive = std::function<Result<bool>(json::Value item)>;
   Status list(const HubResource& resource, std::string_view label_selector, std::size_t page_size,
               const Receive& receive);
 
-  // The same as one snapshot, whose resourceVersion is the result: a watch continues from there. If
-  // the hub drops the snapshot before the last page, the list begins again. restart() is called
-  // before each first page. Fails also with no_credential for more than max_bytes.
+  // The same as one snapshot, and returns its resourceVersion, from which a watch continues. If the
+  // hub drops the snapshot before the last page, the list begins again, at most three times;
+  // restart() is called before each first page. Fails also (no_credential) if the objects have more
+  // than max_bytes.
   Result<std::string> list_at_once(const HubResource& resource, const HubListQuery& query,
                                    const std::function<void()>& restart, const Receive& receive);
 
-  // A request to the hub whose reply may be anything, with the identity of this client. `target` is
-  // its path and query. Fails as send_with_retries() does.
+  // Sends a request to the hub with the identity of this client, and returns any reply. `target` is
+  // the URL's path and query. Fails as send_with_retries() does.
   Result<HttpResponse> exchange(const std::string& target, HttpRequest request,
                                 const RetryPolicy& policy);
-  // Those that this client has.
+  // The retry policy of this client.
   const RetryPolicy& retries() const { return retries_; }
 
  private:
@@ -161,7 +168,7 @@ class HubClient {
   Result<Page> read_page(const HubResource& resource, const HubListQuery& query,
                          const std::string& token, std::size_t max_bytes);
   Result<HttpResponse> post(const HubResource& resource, const json::Value& body);
-  // An object of the discovery API; nullopt where the hub has nothing there.
+  // An object of the discovery API; nullopt if the hub answers with 404.
   Result<std::optional<json::Value>> discover(const std::string& path, std::string_view kind);
 
   Hub hub_;
@@ -172,7 +179,7 @@ class HubClient {
   std::chrono::steady_clock::time_point token_read_ = std::chrono::steady_clock::now();
 };
 
-// Its path on the API server.
+// The resource's path on the API server.
 std::string path_of(const HubResource& resource);
 
 }  // namespace execcred

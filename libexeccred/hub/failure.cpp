@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxShown = 500;  // of what the hub says
 
-// metav1.Status, as far as people need it.
+// The members of a metav1.Status that messages need.
 struct HubStatus {
   std::string message = {};
   std::string reason = {};
@@ -62,7 +62,7 @@ std::string with_reason(int status) {
   return std::to_string(status);
 }
 
-// The Role that would allow what was refused.
+// The RBAC rule that would allow the refused request.
 std::string missing_rule(const HubResource& resource, std::string_view verb) {
   std::string rule = "it needs a Role with verbs [" + std::string(verb) + "] on resources [" +
                      full_name(resource) + "]";
@@ -84,7 +84,7 @@ std::string hint_of(int status, const HubResource& resource, std::string_view ve
   return {};
 }
 
-// Empty if it says no more than the kind of the error.
+// The cause of the error; empty if it adds nothing to the kind of the error.
 std::string_view cause_of_status(int code, const HubStatus& status, const HubResource& resource) {
   constexpr int kForbidden = 403;
   if (code == kForbidden) return cause::kSourceForbidden;
@@ -122,7 +122,8 @@ Error hub_refusal(const HttpResponse& response, const HubResource& resource, std
   const HubStatus status = status_of(response);
   const bool may_pass = response.status == 429 || response.status >= 500;
   std::string message = std::string(hub.noun) + " answered " + with_reason(response.status);
-  // What the API server says starts with the resource and ends with the reason.
+  // The API server's message begins with the resource and ends with the reason, so it is shown as
+  // it is.
   if (!status.message.empty()) message += ": " + shown_text_of(status.message, hub, secrets);
   std::string hint = is_absent(response.status, status, resource)
                          ? "name one that is there, or make it on " + std::string(hub.noun)

@@ -10,26 +10,28 @@
 
 namespace execcred {
 
-// As RBAC names it: "secrets", "serviceaccounts/token".
+// The resource's name in an RBAC rule: "secrets", "serviceaccounts/token".
 std::string full_name(const HubResource& resource);
 
-// "secrets 'fleet/web'", "secrets in namespace 'fleet'".
+// The resource in a message: "secrets 'fleet/web'", "secrets in namespace 'fleet'".
 std::string subject_of(const HubResource& resource);
 
-// "the hub 'https://hub.example.com'".
+// The hub in a message: "the hub 'https://hub.example.com'".
 std::string shown(const Hub& hub);
 
-// The hub's message for people, without the token that was sent, and without other secrets.
+// A text of the hub for a message, without the token that was sent and without other secrets.
 std::string shown_text_of(std::string_view text, const Hub& hub, const SecretTexts& others = {});
 
-// `verb` is RBAC's: "get", "list", "create". What is in `secrets` is not shown.
+// The error for a reply that refuses a request: unavailable and transient for 429 and 5xx, else
+// no_credential. `verb` is RBAC's: "get", "list", "create". Text that is in `secrets` is not shown.
 Error hub_refusal(const HttpResponse& response, const HubResource& resource, std::string_view verb,
                   const Hub& hub, const SecretTexts& secrets = {});
 
-// Of the Status that the hub answered with: "AlreadyExists"; empty where it is none.
+// The `reason` of the Status in the hub's reply, such as "AlreadyExists"; empty if the reply has no
+// Status.
 std::string reason_of(const HttpResponse& response);
 
-// The hub knows the resource, and has no object of this name.
+// Whether the reply reports that the hub serves the resource but has no object of this name.
 bool is_absent(const HttpResponse& response, const HubResource& resource);
 
 }  // namespace execcred

@@ -13,8 +13,9 @@
 namespace execcred {
 
 struct HubQuery {
-  // A kubeconfig's path; empty: those of KUBECONFIG, else the Pod's service account. Its user needs
-  // a token, a token file or a client certificate: no other program is run.
+  // The path of a kubeconfig; empty: those of KUBECONFIG, else the Pod's service account. The
+  // kubeconfig's user must have a token, a token file or a client certificate: no other program is
+  // run.
   std::string kubeconfig = {};
   std::string context = {};         // of the kubeconfig; empty: the current one
   std::string name_space = {};      // empty: all
@@ -23,10 +24,11 @@ struct HubQuery {
 };
 
 // The ClusterProfiles of the hub, in its order, in the newest version that it serves and
-// cluster_profile.hpp knows. The identity needs `list` on clusterprofiles.multicluster.x-k8s.io.
-// An object that cannot be read is among the problems. Fails with configuration (no hub is found,
-// no version is known, the selector or the namespace is malformed), no_credential (the hub refuses
-// us) or unavailable. Safe in a process with threads, which must ignore SIGPIPE.
+// cluster_profile.hpp knows. The identity needs `list` on clusterprofiles.multicluster.x-k8s.io. An
+// object that cannot be read is among the problems. Fails (configuration) if no hub is found, no
+// version is known, or the selector or the namespace is malformed; (no_credential) if the hub
+// refuses the request; (unavailable) if the hub cannot be reached. May be called in a process with
+// threads, which must ignore SIGPIPE.
 Result<LoadedProfiles> list_cluster_profiles(const HubQuery& query, const Environment& environment);
 
 }  // namespace execcred

@@ -24,7 +24,8 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// A fault of the kubeconfig is one of configuration here: this side wrote it.
+// Makes each error of the kubeconfig one of configuration, because the kubeconfig is part of the
+// user's configuration.
 template <class T>
 Result<T> of_hub(Result<T> result, const std::string& origin) {
   if (!result) result.error().kind = Error::Kind::configuration;
@@ -50,7 +51,7 @@ bool is_passed_over(const fs::path& path) {
   return type == fs::file_type::regular && fs::file_size(path, problem) == 0;
 }
 
-// KUBECONFIG names several files as PATH does, of which one must be there.
+// KUBECONFIG names several files, separated by ':', of which at least one must exist.
 Result<Kubeconfig> read_kubeconfigs(std::string_view paths) {
   std::optional<Kubeconfig> merged;
   std::optional<Error> first_missing;
@@ -91,7 +92,8 @@ Status check_user(const KubeconfigUser& user) {
   return {};
 }
 
-// Base64 in the file, or a file of its own; the data wins, as in client-go.
+// The value of a field that is base64 in the kubeconfig or has a file of its own. The base64 takes
+// precedence, as in client-go.
 Result<std::string> data_or_file(std::string_view data, const std::string& path,
                                  std::string_view field) {
   if (data.empty()) return path.empty() ? Result<std::string>("") : read_file(path, kMaxKubeconfig);
@@ -102,7 +104,8 @@ Result<std::string> data_or_file(std::string_view data, const std::string& path,
 
 Status take_user(const KubeconfigUser& user, Hub& hub) {
   TRY(check_user(user));
-  // client-go rereads the file, and so prefers it to the text.
+  // The file takes precedence over the token, as in client-go, because the file is read again
+  // later.
   if (!user.token_file.empty()) {
     const SecretString content = TRY(read_secret_file(user.token_file));
     hub.token = TRY(bearer_token(content));
@@ -151,7 +154,7 @@ Status take_cluster(const KubeconfigCluster& entry, Hub& hub) {
   return {};
 }
 
-// The caller has an option --context, unless it is nullopt.
+// `name` is the value of the caller's option --context; nullopt if it has no such option.
 Result<KubeconfigContext> choose_context(const Kubeconfig& config,
                                          std::optional<std::string_view> name) {
   Result<KubeconfigContext> context = config.context(name.value_or(""));

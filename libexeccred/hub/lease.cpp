@@ -58,7 +58,7 @@ Status check(const LeaseSettings& settings) {
   return {};
 }
 
-// metav1.MicroTime: "2026-07-01T12:00:00.000000Z".
+// A time as metav1.MicroTime: "2026-07-01T12:00:00.000000Z".
 std::string micro_time(TimePoint time) {
   const auto micros = std::chrono::floor<std::chrono::microseconds>(time.time_since_epoch());
   const auto whole = std::chrono::floor<std::chrono::seconds>(micros);
@@ -73,7 +73,7 @@ std::string micro_time(TimePoint time) {
   return std::string(date.data()) + fraction.data();
 }
 
-// Up to `factor` more of it.
+// The pause, lengthened by a random part of `factor` times the pause.
 Duration lengthened(Duration pause, double factor) {
   std::uint32_t random = 0;
   if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random) random = 0;
@@ -94,7 +94,7 @@ json::Value number(std::int64_t value) {
   return json::Value(json::Number{.text = std::to_string(value)});
 }
 
-// The fields of spec that an election is about (coordination.k8s.io/v1 LeaseSpec).
+// The members of a LeaseSpec (coordination.k8s.io/v1) that an election uses.
 struct Record {
   std::string holder = {};
   std::int64_t duration_seconds = 0;
@@ -115,7 +115,7 @@ Record record_of(const json::Value& lease) {
           .transitions = number_of(spec->find("leaseTransitions"))};
 }
 
-// In the place of the member of that name, if there is one.
+// Sets a member of the object: replaces the one of that name, or adds it.
 void set_member(json::Value& object, std::string_view name, json::Value value) {
   if (object.object() != nullptr) {
     for (json::Member& member : *object.object()) {
@@ -127,7 +127,7 @@ void set_member(json::Value& object, std::string_view name, json::Value value) {
   object.add(name, std::move(value));
 }
 
-// What others wrote to the Lease stays.
+// The Lease with the new record. Everything else that other clients wrote to it stays.
 json::Value with_record(const json::Value& lease, const Record& record) {
   json::Value changed = lease;
   const json::Value* const old = lease.find("spec");
@@ -197,7 +197,8 @@ void Lease::Session::set_held_until(steady_clock::time_point time) {
   lease_.held_until_.store(time.time_since_epoch().count());
 }
 
-// The time counts from the moment at which a change was seen.
+// Stores what was read or written. The lease duration counts from the moment at which a change of
+// the record was seen.
 void Lease::Session::observe(json::Value lease) {
   const Record record = record_of(lease);
   if (!observed_ || record != record_) observed_at_ = steady_clock::now();
@@ -207,7 +208,7 @@ void Lease::Session::observe(json::Value lease) {
 
 bool Lease::Session::is_another_s() const {
   if (record_.holder.empty() || record_.holder == settings_.identity) return false;
-  // As int32 in the API.
+  // The number is an int32 in the API.
   const std::chrono::seconds lasts(std::clamp<std::int64_t>(record_.duration_seconds, 0, 1 << 30));
   return steady_clock::now() < observed_at_ + lasts;
 }
@@ -251,13 +252,13 @@ Result<bool> Lease::Session::write(Record record) {
   }
 }
 
-// As client-go's tryAcquireOrRenew().
+// Does what client-go's tryAcquireOrRenew() does.
 Result<bool> Lease::Session::try_once() {
   HubClient& hub = lease_.hub_;
   const auto now = steady_clock::now();
   const auto held_until = lease_.held_until();
   const auto end = now + timings_.renew_deadline / 2;
-  // So that the loss of the lease is noticed in time.
+  // No request may outlast the Lease, so that its loss is noticed in time.
   hub.begin(now < held_until ? std::min(end, held_until) : end);
   if (lease_.holds() && observed_ && record_.holder == settings_.identity) {
     const bool is_renewed = TRY(write(record_));
@@ -270,7 +271,8 @@ Result<bool> Lease::Session::try_once() {
     observed_.reset();
     record_ = {};
   }
-  // The first process to write now gets it.
+  // If another process is the holder in the record, this one is not. If the Lease is free, the
+  // first process to write gets it.
   if (record_.holder != settings_.identity) set_held_until({});
   if (is_another_s()) return false;
   return write(record_);
@@ -295,7 +297,8 @@ void Lease::Session::note(Result<bool> tried) {
   lease_.on_change_();
 }
 
-// Because no renewal succeeded; `failure` is why the last attempt failed.
+// The error for a Lease that is lost because no renewal succeeded. `failure` is the error of the
+// last attempt, if it failed.
 Error Lease::Session::lost(std::optional<Error> failure) const {
   Error error = std::move(failure).value_or(
       Error{.kind = Error::Kind::unavailable, .message = "it was not renewed in time"});
@@ -314,12 +317,13 @@ void Lease::Session::run() {
     std::optional<Error> failure;
     if (!tried) failure = tried.error();
     note(std::move(tried));
-    // The holder renews it regularly; the waiting processes do not all ask at once.
+    // The holder renews the Lease at regular intervals. The pauses of waiting processes are
+    // jittered, so that they do not all ask at once.
     const auto next = is_ours ? start + timings_.retry_period
                               : start + lengthened(timings_.retry_period, timings_.jitter);
     const auto end = lease_.held_until();
     if (is_ours && end <= next) {
-      // It ends before the next attempt.
+      // The Lease ends before the next attempt.
       if (stop_.wait_until(end)) break;
       note(lost(std::move(failure)));
     }
@@ -328,7 +332,7 @@ void Lease::Session::run() {
   release();
 }
 
-// As client-go's release().
+// Does what client-go's release() does.
 void Lease::Session::release() {
   const bool was_held = lease_.holds();
   set_held_until({});

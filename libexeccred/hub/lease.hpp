@@ -2,10 +2,11 @@
 // Leader election with a Lease (coordination.k8s.io/v1) of the hub, by the rules of client-go's
 // leaderelection (k8s.io/client-go/tools/leaderelection), so that both can use the same Lease.
 //
-// A waiting process takes it when its record has not changed for the record's own lease duration,
-// by the waiting side's monotonic clock; clocks are never compared. The holder gives up one renew
-// deadline after the request of its last renewal began. Another process can take the lease only
-// later, by the lease duration less the renew deadline (5 s).
+// A waiting process takes the Lease when its record has not changed for the record's own lease
+// duration, measured by the monotonic clock of the waiting process; clocks of different machines
+// are never compared. The holder stops holding the Lease one renew deadline after it began the
+// request of its last renewal. Another process can take the Lease only after a further lease
+// duration less the renew deadline (5 s by default).
 #pragma once
 
 #include <execcred/base/duration.hpp>
@@ -54,24 +55,27 @@ class Lease {
   // lease duration > renew deadline > (1 + jitter) * retry period.
   static Result<std::unique_ptr<Lease>> make(HubClient hub, LeaseSettings settings);
 
-  // Waits for the lease, renews it, and waits again where it is lost; a lease that is not there is
-  // created. On `stop` it is given back as client-go's ReleaseOnCancel does, which takes at most
-  // two seconds, so all writing must have ended before. Once, by a thread of the caller's.
+  // Waits for the Lease, renews it, and waits again if it is lost. Creates the Lease if it does not
+  // exist. When `stop` is requested, releases the Lease as client-go's ReleaseOnCancel does, which
+  // takes at most two seconds, and returns; all writing must have ended before `stop` is requested.
+  // The caller calls this once, in a thread of its own.
   void run(const StopEvent& stop);
 
-  // Callable by any thread; does not wait. Becomes false before another process can take the lease.
+  // Whether this process holds the Lease. Any thread may call this; it does not wait. It becomes
+  // false before another process can take the Lease.
   bool holds() const { return std::chrono::steady_clock::now() < held_until(); }
-  // When holds() turns false unless the lease is renewed; in the past where it is not held. A
-  // request that changes something must have ended within lease duration less renew deadline
-  // after this.
+  // The time at which holds() becomes false unless the Lease is renewed; in the past if it is not
+  // held. A request that changes something must have ended at most the lease duration less the
+  // renew deadline after this time.
   std::chrono::steady_clock::time_point held_until() const;
 
   LeaseView view() const;
-  // As soon as there is a generation after `seen`, and at the deadline at the latest.
+  // Returns as soon as there is a generation after `seen`, and at the deadline at the latest.
   LeaseView wait_for_change(std::uint64_t seen,
                             std::chrono::steady_clock::time_point deadline) const;
-  // Called after each change by the thread of run(), without a lock held; it must not wait. To be
-  // set before run(). That the lease was lost for lack of a renewal is such a change too.
+  // Sets an action that the thread of run() calls after each change, without holding a lock. The
+  // action must not wait. Must be set before run(). The loss of the Lease because it was not
+  // renewed is such a change too.
   void on_change(std::function<void()> action) { on_change_ = std::move(action); }
 
  private:

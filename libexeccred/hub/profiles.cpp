@@ -14,7 +14,7 @@
 namespace execcred {
 namespace {
 
-// A page of it is a megabyte or two.
+// A page of this many ClusterProfiles has one or two megabytes.
 constexpr std::size_t kPageSize = 500;
 
 struct Wanted {
@@ -27,7 +27,7 @@ std::string metadata_of(const json::Value& object, std::string_view field) {
   return metadata == nullptr ? std::string() : json::text_or_empty(metadata->find(field));
 }
 
-// The value becomes part of a URL.
+// Parses [NAMESPACE/]NAME. The names are checked because they become part of a URL.
 Result<Wanted> parse_name(std::string_view text, const std::string& name_space) {
   const std::size_t slash = text.find('/');
   const bool has_namespace = slash != std::string_view::npos;
@@ -60,7 +60,7 @@ std::string shown(const std::vector<std::string>& names) {
   return texts.empty() ? "no version" : join(texts, ", ");
 }
 
-// The versions that both sides know, the newest first.
+// The versions that both the hub and execcred know, the newest first.
 Result<std::vector<ProfileVersion>> served_versions(HubClient& hub) {
   const std::string group(kProfileGroup);
   const std::optional<std::vector<std::string>> served = TRY(hub.versions(group));
@@ -89,7 +89,7 @@ HubResource resource_of(const Wanted& wanted, ProfileVersion version) {
           .name_space = wanted.name_space};
 }
 
-// An item of a list need not carry its version.
+// Adds the apiVersion if it is missing, as it may be in the items of a list.
 json::Value with_version(json::Value object, ProfileVersion version) {
   if (object.object() != nullptr && object.find("apiVersion") == nullptr) {
     object.add("apiVersion",
@@ -168,7 +168,8 @@ Result<HubResource> newest_profiles(HubClient& hub, const std::string& name_spac
   const std::vector<ProfileVersion> versions = TRY(served_versions(hub));
   for (const ProfileVersion version : versions) {
     HubResource resource = resource_of({.name_space = name_space}, version);
-    // As above; the last version is requested in any case, to get the hub's refusal.
+    // As in read_newest(), the hub may serve a version for other kinds only. The last version is
+    // requested in any case, to get the hub's refusal.
     const bool is_served = version == versions.back() || TRY(hub.serves(resource));
     if (is_served) return resource;
   }

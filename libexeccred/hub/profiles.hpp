@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ClusterProfiles of the hub, as its API has them.
+// Reads the ClusterProfiles of the hub through its API.
 #pragma once
 
 #include <execcred/hub/client.hpp>
@@ -18,23 +18,24 @@ struct ProfileQuery {
   std::string name = {};  // [NAMESPACE/]NAME; empty: all
 };
 
-// An error of the receiver ends the reading, and is the result.
+// Receives each object. Its error ends the reading, and is the result.
 using ReceiveDocument = std::function<Status(json::Value)>;
 
-// In the newest version that the hub serves and cluster_profile.hpp knows, in the hub's order, a
-// page at a time; by an exact GET where a name and its namespace are known. Fails as HubClient
-// does, and with configuration where the hub serves no such version.
+// Reads the ClusterProfiles that match, in the newest version that the hub serves and
+// cluster_profile.hpp knows, in the hub's order, a page at a time. If a name and its namespace are
+// known, reads only this object. Fails as HubClient::find() and `receive` do, and (configuration)
+// if the hub serves no known version or the name is malformed.
 Status for_each_profile_of(HubClient& hub, const ProfileQuery& query,
                            const ReceiveDocument& receive);
 
-// ClusterProfiles of the namespace (empty: all) in the newest version that the hub serves and
-// cluster_profile.hpp knows. Fails as for_each_profile_of() does.
+// The resource for ClusterProfiles of the namespace (empty: all) in the newest version that the hub
+// serves and cluster_profile.hpp knows. Fails as for_each_profile_of() does.
 Result<HubResource> newest_profiles(HubClient& hub, const std::string& name_space);
 
-// With the object's name in the error's context.
+// Parses an object of the hub; an error has the object's name in its context.
 Result<ClusterProfile> parse_profile_of_hub(const json::Value& document);
 
-// "NAMESPACE/NAME", for messages; an invalid part is left out.
+// "NAMESPACE/NAME" for messages; a part that is missing or not a string is left out.
 std::string full_name_of(const json::Value& object);
 
 }  // namespace execcred

@@ -11,7 +11,7 @@
 namespace execcred {
 namespace {
 
-// A whole Secret may be a megabyte and a half, and a page 64 MiB.
+// A whole Secret may have a megabyte and a half, and a page 64 MiB.
 constexpr std::size_t kWholePage = 32;
 constexpr std::size_t kMetadataPage = 500;
 
@@ -19,7 +19,7 @@ HubResource resource_of(const std::string& name_space, const std::string& name =
   return {.version = "v1", .resource = "secrets", .name_space = name_space, .name = name};
 }
 
-// The part of a path.
+// The names are checked because they become part of a path.
 Status check_names(const std::string& name_space, const std::string* name) {
   if (!is_dns1123_label(name_space)) {
     return Error{.kind = Error::Kind::configuration,
@@ -32,8 +32,8 @@ Status check_names(const std::string& name_space, const std::string* name) {
   return {};
 }
 
-// The values of the object, encoded and decoded. A shorter value is no credential, and may be a
-// word of the hub's message.
+// The values of the object's data and stringData, as they are and decoded. Shorter values are left
+// out: they are no credentials, and may be words of the hub's message.
 SecretTexts values_of(const json::Value& object) {
   constexpr std::size_t kShortest = 20;
   SecretTexts values;

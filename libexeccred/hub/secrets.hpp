@@ -2,8 +2,8 @@
 // Secrets of the hub, read and written whole.
 //
 // A Secret is the hub's JSON object, so that a change keeps what others wrote to it (labels,
-// annotations, fields of later versions). Only what was read is overwritten: a replace and a remove
-// send the uid and the resourceVersion.
+// annotations, fields of later versions). A change applies only to the version that was read: a
+// replace and a remove send the uid and the resourceVersion.
 #pragma once
 
 #include <execcred/base/duration.hpp>
@@ -23,9 +23,9 @@
 namespace execcred {
 
 struct HubSecretsSettings {
-  // Of one operation with all its attempts; of a list, of each page.
+  // The time limit of one operation with all its attempts; of each page for a list.
   Duration timeout = std::chrono::seconds(30);
-  // Of all objects of a list, as JSON.
+  // The limit of all objects of a list together, as JSON.
   std::size_t max_list_bytes = std::size_t{128} * 1024 * 1024;
 };
 
@@ -34,27 +34,28 @@ class HubSecrets {
   // The client must outlive this, and is used by one thread at a time.
   explicit HubSecrets(HubClient& hub, HubSecretsSettings settings = {});
 
-  // All that match, as one snapshot; an empty namespace means all namespaces. Never only a part of
-  // them: fails as HubClient::find() does, and with no_credential for more than max_list_bytes. A
-  // resourceVersion that expires between two pages begins the list again. The caller wipes whole
-  // objects (json::wipe).
+  // Lists all Secrets that match, as one snapshot; an empty namespace means all namespaces. The
+  // result is never only a part of them. If the snapshot expires between two pages, the list begins
+  // again. Fails as HubClient::list_at_once() does, and (configuration) if the namespace is not a
+  // valid name. The caller must wipe whole objects (json::wipe).
   Result<std::vector<json::Value>> list(const std::string& name_space,
                                         const LabelSelector& selector, HubContent content);
 
-  // nullopt where there is no such Secret. Fails as HubClient::find() does, and with configuration
-  // for what is no name.
+  // Reads one Secret; nullopt if it does not exist. Fails as HubClient::find() does, and
+  // (configuration) if the namespace or the name is not valid.
   Result<std::optional<json::Value>> get(const std::string& name_space, const std::string& name);
 
-  // POST. The name stands in the object. After `unknown` and `conflict`, read it: it may be ours.
+  // POST. The object contains its name. After `unknown` and `conflict`, read the object: this call
+  // may have created it.
   ChangeOutcome create(const std::string& name_space, const json::Value& object);
 
-  // PUT, if the hub's object still has the uid and resourceVersion of `object`; an object without
-  // them is not sent (configuration).
+  // PUT, which the hub does only if its object still has the uid and resourceVersion of `object`.
+  // An object without them is not sent (configuration).
   ChangeOutcome replace(const std::string& name_space, const std::string& name,
                         const json::Value& object);
 
-  // DELETE with these preconditions. `done` may mean only that it is marked: an object with
-  // finalizers stays until they are removed.
+  // DELETE with the uid and the resource version as preconditions. `done` may mean only that the
+  // object is marked for deletion: an object with finalizers stays until they are removed.
   ChangeOutcome remove(const std::string& name_space, const std::string& name,
                        const std::string& uid, const std::string& resource_version);
 
@@ -65,7 +66,7 @@ class HubSecrets {
   HubSecretsSettings settings_;
 };
 
-// metadata.FIELD, where that is a string; else empty.
+// metadata.FIELD of the object; empty if it is not a string. The view refers to `object`.
 std::string_view metadata_text(const json::Value& object, std::string_view field);
 
 }  // namespace execcred

@@ -79,7 +79,7 @@ Result<ServiceAccountToken> read_token(const json::Value& reply,
   std::string text = TRY(status.required_string("token"));
   const SecretString content(text);
   wipe(text);
-  // Trimming would hide that it is not one word.
+  // bearer_token() trims the text, which would hide that it is not one word.
   if (!is_visible_ascii(content.reveal())) return rejected("its token is not one word");
   ServiceAccountToken found;
   found.token = TRY(bearer_token(content));
@@ -107,7 +107,7 @@ Result<ServiceAccountToken> request_service_account_token(
                                      body_of(request)));
   Result<ServiceAccountToken> token = read_token(reply, request.audiences, noun);
   json::wipe(reply);
-  // A wrong reply is the hub's fault, and not one of this side.
+  // A wrong reply is the hub's fault, not an error of the configuration.
   if (!token) token.error().kind = Error::Kind::no_credential;
   return std::move(token).context("reading " + noun + "'s reply to a TokenRequest for " +
                                   in_quotes(request.name_space + "/" + request.name));

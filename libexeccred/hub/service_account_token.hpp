@@ -26,15 +26,16 @@ struct ServiceAccountTokenRequest {
 
 struct ServiceAccountToken {
   SecretString token = {};
-  // The earlier of what the hub says and the token's own `exp`; nullopt: neither is there.
+  // The earlier of the hub's expirationTimestamp and the token's own `exp`; nullopt if there is
+  // neither.
   std::optional<TimePoint> expires_at = {};
   UnverifiedClaims claims = {};
 };
 
-// The hub may give a token of another lifetime. Fails with configuration for names that Kubernetes
-// does not allow or an audience that is empty or has control characters, as HubClient::create()
-// does, and with no_credential for a reply that is not such a token: several words, no JWT, or one
-// whose `aud` lacks an audience. The caller compares the token's subject.
+// Requests a token, to which the hub may give another lifetime. Fails (configuration) if Kubernetes
+// does not allow a name, or if an audience is empty or has control characters. Fails as
+// HubClient::create() does. Fails (no_credential) if the reply is not such a token: it has several
+// words, is not a JWT, or its `aud` lacks an audience. The caller must compare the token's subject.
 Result<ServiceAccountToken> request_service_account_token(
     HubClient& hub, const ServiceAccountTokenRequest& request);
 

@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// A ClusterProfile may have as much as etcd stores in one value, and the event around it.
+// An object may be as large as the largest value in etcd; the event around it adds to that.
 constexpr std::size_t kMaxEvent = 4 * 1024 * 1024;
 constexpr int kGone = 410;
 // If the hub closes a watch at once, the next one is delayed.
@@ -37,7 +37,7 @@ WatchedObjects::const_iterator lower_bound(const WatchedObjects& objects, const 
                              const Place& wanted) { return place_of(*object) < wanted; });
 }
 
-// managedFields, which may be as long as the rest of the object.
+// Removes metadata.managedFields, which may be as long as the rest of the object.
 void drop_managed_fields(json::Value& object) {
   for (json::Member& member : *object.object()) {
     if (member.name != "metadata" || member.value.object() == nullptr) continue;
@@ -46,7 +46,7 @@ void drop_managed_fields(json::Value& object) {
   }
 }
 
-// The parts of a stream, as lines.
+// Divides a stream, which arrives in parts, into lines.
 class Lines {
  public:
   void append(std::string_view part) {
@@ -55,7 +55,7 @@ class Lines {
     begin_ = 0;
     text_.append(part);
   }
-  // Good until the next append(); nullopt where none is complete.
+  // The next line, which is valid until the next append(); nullopt if no line is complete.
   std::optional<std::string_view> next() {
     const std::size_t end = text_.find('\n', searched_);
     if (end == std::string::npos) {
@@ -66,7 +66,7 @@ class Lines {
     begin_ = searched_ = end + 1;
     return line;
   }
-  // The received part of an incomplete line.
+  // The number of received bytes of an incomplete line.
   std::size_t rest() const { return text_.size() - begin_; }
 
  private:
@@ -85,7 +85,7 @@ class HubWatch::Session {
   void run();
 
  private:
-  // How a step ended that did not fail.
+  // How a step ended that did not fail, that is, what to do next.
   enum class End { good, at_once_again, after_a_pause };
 
   Result<End> list();
@@ -95,7 +95,7 @@ class HubWatch::Session {
   };
 
   Result<End> follow();
-  // The result of a watch in which every event could be read.
+  // The end of a watch in which every event could be read.
   Result<End> end_of(Result<HttpResponse> reply, Followed watch, const std::string& doing);
   Status take_event(std::string_view line);
   std::string watch_target(std::chrono::seconds timeout) const;
@@ -187,7 +187,8 @@ void HubWatch::Session::replace_all(WatchedObjects objects) {
   });
 }
 
-// What another list has that is new or changed, and what it lacks.
+// Calls the action of on_object() for each object that is not in the new list, or is new or changed
+// in it.
 void HubWatch::Session::report(const WatchedObjects& objects) const {
   for (const std::shared_ptr<const WatchedObject>& old : watch_.objects_) {
     if (find_object(objects, old->name_space, old->name) == nullptr) watch_.on_object_(old, false);
@@ -227,7 +228,8 @@ void HubWatch::Session::drop(const std::shared_ptr<const WatchedObject>& object)
   });
 }
 
-// nullptr for what has no name, or another namespace than was asked for.
+// The object as it is kept; nullptr if it has no name, or is in another namespace than the one that
+// was asked for.
 std::shared_ptr<const WatchedObject> HubWatch::Session::keep(json::Value object) const {
   if (object.object() == nullptr) return nullptr;
   auto kept = std::make_shared<WatchedObject>();
@@ -283,7 +285,7 @@ Result<HubWatch::Session::End> HubWatch::Session::list() {
     return Error{.kind = Error::Kind::no_credential,
                  .message = std::string(hub.hub().noun) + "'s list has no resourceVersion"};
   }
-  // The hub sorts by "NAMESPACE/NAME" as one text.
+  // The hub sorts by "NAMESPACE/NAME" as one text, which is another order.
   std::sort(objects.begin(), objects.end(),
             [](const auto& one, const auto& other) { return place_of(*one) < place_of(*other); });
   const auto last = std::unique(
@@ -353,7 +355,8 @@ Result<HubWatch::Session::End> HubWatch::Session::end_of(Result<HttpResponse> re
     return events_ > 0 ? End::at_once_again : End::after_a_pause;
   }
   if (!reply) {
-    // A hub may come back with the state of a backup, which is older than our version.
+    // A hub that was restored from a backup has an older state than version_, so the objects are
+    // listed again.
     if (!watch.is_accepted) version_.clear();
     return std::move(reply).context(doing).error();
   }
@@ -365,7 +368,8 @@ Result<HubWatch::Session::End> HubWatch::Session::end_of(Result<HttpResponse> re
   return events_ == 0 && watch.is_short ? End::after_a_pause : End::good;
 }
 
-// {"type": "ADDED", "object": {…}}
+// Handles one event, {"type": "ADDED", "object": {…}}. The result is an error if it is malformed or
+// of the type ERROR; a 410 sets is_expired_ instead.
 Status HubWatch::Session::take_event(std::string_view line) {
   const auto malformed = [this](const std::string& why) {
     return Error{.kind = Error::Kind::no_credential,

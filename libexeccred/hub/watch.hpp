@@ -7,10 +7,11 @@
 //   WatchView view = watch.wait_for_change(0, deadline);
 //   while (...) view = watch.wait_for_change(view.generation, deadline);
 //
-// It never gives up. A failed request is repeated after a growing, jittered pause, or after the
-// Retry-After; the objects stay as last seen, and the view has the time of the failure. If the hub
-// no longer has the version (410), the objects are listed again; only a complete list replaces
-// them. A connection without data is renewed.
+// The watch never gives up. A failed request is repeated after a growing, jittered pause, or after
+// the Retry-After; the objects stay as last seen, and the view contains the time of the failure. If
+// the hub no longer has the version (410), the objects are listed again; only a complete list
+// replaces them. A connection whose other side is gone is detected by TCP keepalive or a time-out,
+// and replaced.
 #pragma once
 
 #include <execcred/base/duration.hpp>
@@ -43,25 +44,27 @@ struct WatchedObject {
   // JSON in one line, without metadata.managedFields. The user parses it: a tree of every object
   // would take several times the memory.
   std::string text = {};
-  // Why it cannot be read, by WatchQuery::check. Other objects are not affected.
+  // The error of WatchQuery::check for this object; nullopt if there is none. Other objects are not
+  // affected.
   std::optional<Error> problem = std::nullopt;
 };
 
-// By namespace, then name. An object that did not change is the same pointer in the next view.
+// Sorted by namespace, then by name. An object that did not change is the same pointer in the next
+// view.
 using WatchedObjects = std::vector<std::shared_ptr<const WatchedObject>>;
 
-// nullptr where there is none.
+// The object of that name, or nullptr if there is none.
 const WatchedObject* find_object(const WatchedObjects& objects, std::string_view name_space,
                                  std::string_view name);
 
-// How a watch is doing.
+// The state of a watch.
 struct WatchState {
-  // Grows with each change of anything here. 0 before the first.
+  // Grows with each change of the state or of an object; 0 before the first change.
   std::uint64_t generation = 0;
-  // A complete list was read since the start. Before that no object is known.
+  // Whether a complete list was read since the start. Before that, no object is known.
   bool is_complete = false;
-  // The last list or watch was accepted. If not: since when, and why. The objects may then be
-  // outdated.
+  // Whether the hub accepted the last list or watch. If not, the objects may be outdated; the next
+  // two members are since when, and why.
   bool is_in_sync = false;
   std::chrono::steady_clock::time_point out_of_sync_since = {};
   std::optional<Error> error = std::nullopt;
@@ -73,12 +76,13 @@ struct WatchView : WatchState {
 };
 
 struct WatchQuery {
-  // Asked before each list, because what the hub serves may change.
+  // Returns the resource to list and watch. Called before each list, because what the hub serves
+  // may change.
   std::function<Result<HubResource>(HubClient&)> resource = {};
   LabelSelector selector = {};
   // Checks each object when it arrives; an error becomes WatchedObject::problem. Empty: no check.
   std::function<Status(const json::Value&)> check = {};
-  // metadata alone, without what the object holds: for Secrets.
+  // Whether only the objects' metadata is read, without their content: for Secrets.
   bool is_metadata_only = false;
 };
 
@@ -86,13 +90,14 @@ struct WatchQuery {
 // cluster_profile.hpp knows; `check` is parse_profile_of_hub().
 WatchQuery watch_profiles(const std::string& name_space, const LabelSelector& selector = {});
 
-// Secrets of the namespace (empty: all), of which the hub sends no data.
+// Secrets of the namespace (empty: all); the hub sends only their metadata.
 WatchQuery watch_secret_metadata(const std::string& name_space, const LabelSelector& selector);
 
 struct WatchTimings {
   Duration first_pause = std::chrono::milliseconds(500);
   Duration longest_pause = std::chrono::seconds(15);
-  // Of one watch: the hub ends it after half of this to all of it, in whole seconds.
+  // The duration of one watch request: the hub is asked to end it after a random time between half
+  // of this and all of it, in whole seconds.
   Duration watch_timeout = std::chrono::minutes(5);
   Duration margin = std::chrono::seconds(15);        // after which we end it ourselves
   Duration list_timeout = std::chrono::seconds(60);  // of one page with its attempts
@@ -100,29 +105,32 @@ struct WatchTimings {
 
 class HubWatch {
  public:
-  // A list of more is an error.
+  // A list with more than this, as JSON, is an error.
   static constexpr std::size_t kMaxBytes = std::size_t{256} * 1024 * 1024;
 
   HubWatch(HubClient hub, WatchQuery query, WatchTimings timings = {});
 
-  // Until `stop` is requested, which ends it within about 200 ms. Once, by a thread of the
-  // caller's.
+  // Runs until `stop` is requested, and returns within about 200 ms after that. The caller calls
+  // this once, in a thread of its own.
   void run(const StopEvent& stop);
 
-  // By any thread.
+  // Any thread may call view(), state(), find() and wait_for_change().
   WatchView view() const;
   WatchState state() const;
-  // The object, or a null pointer where there is none; nullopt where that is not known now.
+  // The object, or a null pointer if there is none; nullopt if that is unknown because the watch is
+  // not in sync.
   std::optional<std::shared_ptr<const WatchedObject>> find(std::string_view name_space,
                                                            std::string_view name) const;
-  // As soon as there is a generation after `seen`, and at the deadline at the latest.
+  // Returns as soon as there is a generation after `seen`, and at the deadline at the latest.
   WatchView wait_for_change(std::uint64_t seen,
                             std::chrono::steady_clock::time_point deadline) const;
-  // Called after each change by the thread of run(), without a lock held; it must not wait. To be
-  // set before run(), for threads that wait for other events too.
+  // Sets an action that the thread of run() calls after each change, without holding a lock. The
+  // action must not wait. Must be set before run(). It is for threads that wait for other events
+  // too.
   void on_change(std::function<void()> action) { on_change_ = std::move(action); }
-  // Likewise, for each object that came, changed or went; before the state says so, and before
-  // on_change().
+  // Sets an action that is called in the same way for each object that was added, changed or
+  // removed (`is_there` is false). It is called before the state contains the change, and before
+  // the action of on_change().
   using OnObject = std::function<void(std::shared_ptr<const WatchedObject> object, bool is_there)>;
   void on_object(OnObject action) { on_object_ = std::move(action); }
 
@@ -140,7 +148,7 @@ class HubWatch {
   mutable std::condition_variable changed_;
   WatchState state_;
   WatchedObjects objects_;  // the current ones
-  // Those of the last request; null if they have changed since.
+  // The objects of the last view; null if they have changed since.
   mutable std::shared_ptr<const WatchedObjects> copied_ = std::make_shared<WatchedObjects>();
 };
 

@@ -18,7 +18,7 @@ namespace execcred {
 using json::ObjectReader;
 using Problems = std::vector<Error>;
 
-// A field of T: reads it from its object, and returns its problem.
+// A field of T. `read` reads it from its object, and adds its problems.
 template <class T>
 struct Field {
   std::string_view name;
@@ -54,7 +54,8 @@ struct Choice {
   T value;
 };
 
-// One of a few words; absent and "" are the first.
+// Reads one of a few words. An absent field and "" mean the first. Fails (configuration) for any
+// other value.
 template <class T, std::size_t N>
 Result<T> read_choice(const ObjectReader& object, std::string_view field,
                       const std::array<Choice<T>, N>& choices) {
@@ -70,7 +71,7 @@ Result<T> read_choice(const ObjectReader& object, std::string_view field,
   return error;
 }
 
-// The elements of an array; none where it is absent or no array.
+// The elements of an array; none if the field is absent. A field that is not an array is a problem.
 inline const json::Array& elements(const ObjectReader& object, std::string_view field,
                                    std::string_view wanted, Problems& problems) {
   static const json::Array kNone;
@@ -88,7 +89,8 @@ inline std::string element_path(const ObjectReader& object, std::string_view fie
   return object.path_of(field) + "[" + std::to_string(index) + "]";
 }
 
-// Those elements of an array that are objects, with keys in any case as Go takes them.
+// The elements of an array that are objects, with keys in any case as in Go. Any other element is a
+// problem.
 inline std::vector<ObjectReader> objects(const ObjectReader& object, std::string_view field,
                                          Problems& problems) {
   std::vector<ObjectReader> readers;

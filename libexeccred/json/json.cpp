@@ -37,7 +37,7 @@ void append_unicode_escape(std::string& out, unsigned code) {
   append_hex(static_cast<unsigned char>(code & 0xffU), out);
 }
 
-// U+2028 and U+2029, which Go escapes as well, start with this byte.
+// The first byte of U+2028 and U+2029, which Go escapes as well.
 constexpr char kSeparatorLead = '\xe2';
 
 bool needs_escape(char c, Escape escape) {
@@ -45,7 +45,7 @@ bool needs_escape(char c, Escape escape) {
   return escape == Escape::html && (c == '<' || c == '>' || c == '&' || c == kSeparatorLead);
 }
 
-// Writes what stands at the front of `text` and returns how many bytes that was.
+// Writes the escape for the front of `text`. Returns how many bytes of `text` it stands for.
 std::size_t write_escape(std::string_view text, std::string& out) {
   const auto first = static_cast<unsigned char>(text.front());
   if (const std::string_view known = short_escape(first); !known.empty()) {

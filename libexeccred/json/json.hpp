@@ -3,7 +3,7 @@
 //
 // Parsing refuses hostile inputs: texts over a size, nesting over a depth (both checked before
 // memory is allocated), and duplicate keys, which two readers would read differently. Messages give
-// a position, never the text, which may be secret.
+// a position and the name of a duplicate key, but no other text of the input, which may be secret.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -26,7 +26,7 @@ struct Null {
   bool operator==(const Null&) const = default;
 };
 
-// The digits as they stood in the text; always a valid JSON number.
+// The digits as in the text; always a valid JSON number.
 struct Number {
   std::string text;
   bool operator==(const Number&) const = default;
@@ -56,9 +56,9 @@ class Value {
   // "null", "a boolean", "a number", "a string", "an array", "an object".
   std::string_view kind() const;
 
-  // The member of an object; nullptr where there is none, or this is no object.
+  // The member of an object; nullptr if there is none, or if this value is not an object.
   const Value* find(std::string_view name) const;
-  // For building: appends a member to an object (a null becomes one). Names are not checked.
+  // For building: appends a member to an object. A null becomes an object. Names are not checked.
   Value& add(std::string_view name, Value value);
 
   bool operator==(const Value& other) const;
@@ -73,7 +73,7 @@ struct Member {
   bool operator==(const Member& other) const = default;
 };
 
-// Here, because they need Member whole.
+// These are here because they need the complete type Member.
 inline Value::Value() = default;
 inline Value::Value(bool value) : data_(value) {}
 inline Value::Value(Number value) : data_(std::move(value)) {}
@@ -95,15 +95,15 @@ struct Limits {
   Keys keys = Keys::exact;
 };
 
-// One document, white space around it allowed, a byte order mark not. Fails (configuration) with
-// "line L, column C" where the syntax is at fault.
+// Parses one document. White space around it is allowed, a byte order mark is not. Fails
+// (configuration), with "line L, column C" for an error of syntax.
 Result<Value> parse(std::string_view text, const Limits& limits = {});
 
 // Overwrites and empties every string in the tree: for a document that held a secret.
 void wipe(Value& value);
 
-// The name as encoding/json folds it (ASCII case, and the two letters that Unicode folds to
-// ASCII: U+017F to s, U+212A to k).
+// The name as encoding/json folds it: ASCII case, and the two letters that Unicode folds to ASCII
+// (U+017F to s, U+212A to k).
 std::string fold_key(std::string_view name);
 
 enum class Escape {
@@ -111,11 +111,12 @@ enum class Escape {
   html,     // also < > & U+2028 U+2029 as \u00XX, byte for byte what Go's json.Marshal writes
 };
 
-// Compact: no white space. Invalid UTF-8 cannot occur: parse refuses it.
+// Without white space. Strings must be valid UTF-8, which parse() ensures and these functions do
+// not check.
 void write(const Value& value, std::string& out, Escape escape = Escape::minimal);
 void write_string(std::string_view text, std::string& out, Escape escape = Escape::minimal);
 std::string to_text(const Value& value, Escape escape = Escape::minimal);
-// For people: two spaces a level, a final newline.
+// For people: indents by two spaces for each level, and ends in a newline.
 std::string to_indented_text(const Value& value);
 
 }  // namespace execcred::json

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser of json.hpp: nlohmann/json reads the text, and its events become our tree. The handler
-// adds our rules: the depth, duplicate keys, numbers that keep their digits.
+// The parser of json.hpp. nlohmann/json reads the text, and its events become a json::Value. The
+// handler adds execcred's rules: the depth, duplicate keys, numbers that keep their digits.
 #include <execcred/base/text.hpp>
 #include <execcred/json/json.hpp>
 
@@ -18,8 +18,8 @@
 namespace execcred::json {
 namespace {
 
-// The parser's floating-point type. Only a number's text is kept, so that no value is too large:
-// this type discards the value, and reads 0.
+// The parser's floating-point type. Only a number's text is kept, so a number of any size is
+// accepted: this type discards the value, and always reads as 0.
 class AnyFloat {
  public:
   AnyFloat() = default;
@@ -34,8 +34,7 @@ class AnyFloat {
 using Library = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t,
                                      std::uint64_t, AnyFloat>;
 
-// An iterator that shares its place with the handler: the parser's events do not say where they
-// are.
+// An iterator that shares its place with the handler, because the parser's events have no position.
 class Cursor {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -63,7 +62,8 @@ std::string line_and_column(std::string_view text, std::size_t position) {
   return "line " + std::to_string(line) + ", column " + std::to_string(position - line_start + 1);
 }
 
-// What nlohmann/json calls. A function that returns false ends the parsing, and refusal() says why.
+// The handler of nlohmann/json's events. A function that returns false ends the parsing, and
+// refusal() returns the reason.
 class TreeBuilder {
  public:
   TreeBuilder(std::string_view text, const Limits& limits)
@@ -92,7 +92,7 @@ class TreeBuilder {
     return true;
   }
 
-  // Its own message would show the text.
+  // The library's own message is not used, because it would show the text.
   bool parse_error(std::size_t bytes_read, const std::string& /*token*/,
                    const nlohmann::detail::exception& /*error*/) {
     refusal_ = "is no valid JSON at " + line_and_column(text_, bytes_read - 1);
@@ -113,8 +113,8 @@ class TreeBuilder {
     return true;
   }
 
-  // The parser knows a number's end by the byte behind it, which it has read if there is one. Where
-  // that is one of kBytes, as in "01", the parser refuses the text next.
+  // The parser finds the end of a number by the byte after it, which it has already read if there
+  // is one. If that byte is one of kBytes, as in "01", the parser refuses the text next.
   bool add_number() {
     constexpr std::string_view kBytes = "+-.0123456789Ee";
     const std::string_view read = text_.substr(0, position());
@@ -138,7 +138,7 @@ class TreeBuilder {
     return add(std::move(done));
   }
 
-  // Sorting numbers is cheaper than sorting keys, of which hostile ones share a long beginning.
+  // Sorting hashes is cheaper than sorting keys: hostile keys have a long common prefix.
   static bool have_distinct_hashes(const std::vector<std::string_view>& names) {
     std::vector<std::size_t> hashes(names.size());
     std::transform(names.begin(), names.end(), hashes.begin(), std::hash<std::string_view>());
@@ -185,7 +185,7 @@ Result<Value> parse(std::string_view text, const Limits& limits) {
   }
   if (trim(text).empty()) return refused("is empty");
   if (text.starts_with("\ufeff")) return refused("starts with a byte order mark");
-  // nlohmann/json takes a NUL for the end of the text.
+  // nlohmann/json takes a NUL as the end of the text.
   const std::size_t end = std::min(text.find('\0'), text.size());
   TreeBuilder builder(text.substr(0, end), limits);
   if (!builder.build()) return refused(builder.refusal());

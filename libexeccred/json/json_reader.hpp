@@ -17,18 +17,19 @@
 
 namespace execcred::json {
 
-// The text of `value`; empty if it is null or no string. For values that are only shown or
+// The text of `value`; empty if it is nullptr or not a string. For values that are only shown or
 // compared.
 std::string text_or_empty(const Value* value);
-// That of a member.
+// The text of a member.
 std::string text_or_empty(const Value& object, std::string_view name);
 
-// Follows the names down through objects; nullptr where one is missing.
+// Follows the names down through objects; nullptr if one is missing.
 const Value* find_at(const Value& document, std::initializer_list<std::string_view> path);
 
 class ObjectReader {
  public:
-  // `value` must outlive the reader. `path` is empty for the document itself.
+  // `value` must outlive the reader. `path` is empty for the document itself. Fails (configuration)
+  // if `value` is not an object.
   static Result<ObjectReader> open(const Value& value, std::string path, Keys keys = Keys::exact);
 
   Result<std::optional<std::string>> optional_string(std::string_view name) const;
@@ -40,11 +41,11 @@ class ObjectReader {
   // Each element must be a string.
   Result<std::vector<std::string>> strings(std::string_view name) const;
 
-  // A string that must be there and not be empty.
+  // A string that must be present and not empty.
   Result<std::string> required_string(std::string_view name) const;
   Result<ObjectReader> required_object(std::string_view name) const;
 
-  // Null counts as absent.
+  // The member of that name; nullptr if it is absent or null.
   const Value* find(std::string_view name) const;
   const Value& value() const { return *value_; }
   const std::string& path() const { return path_; }
@@ -59,9 +60,9 @@ class ObjectReader {
   Keys keys_;
 };
 
-// A string without control characters.
+// Reads a string. Fails (configuration) if it is not a string, or has a control character.
 Result<std::string> read_string(const Value& value, const std::string& path);
-// A string, or an array of strings.
+// Reads a string, or an array of strings. Fails (configuration) in the same way.
 Result<std::vector<std::string>> read_strings(const Value& value, const std::string& path);
 
 // An Error (configuration) about the field at `path`: "PATH PROBLEM".

@@ -21,7 +21,7 @@ namespace {
 using json::ObjectReader;
 using json::Value;
 
-// KEP-5339's names, and those of its first releases.
+// The names in KEP-5339, and those in its first releases.
 constexpr std::array<std::string_view, 2> kArgumentsExtensions = {
     "clusterprofiles.multicluster.x-k8s.io/exec/additional-args",
     "multicluster.x-k8s.io/clusterprofiles/auth/exec/additional-args"};
@@ -98,8 +98,8 @@ Result<Extension> find_extension(const ObjectReader& cluster,
   return Extension();
 }
 
-// The KEP's array, or an object with that array as "args", which is the only form that the CRD
-// of a real API server stores.
+// Reads the KEP's array, or an object with that array as "args", which is the only form that the
+// CRD of a real API server stores.
 Result<std::vector<std::string>> read_arguments(const ObjectReader& cluster) {
   const Extension extension = TRY(find_extension(cluster, kArgumentsExtensions));
   if (extension.value == nullptr) return std::vector<std::string>();
@@ -113,7 +113,7 @@ Result<std::vector<std::string>> read_arguments(const ObjectReader& cluster) {
   return object.strings("args");
 }
 
-// An object of names and values, in the names' order, or an array of {name, value}.
+// Reads an object of names and values, sorted by name, or an array of {name, value}.
 Result<std::vector<EnvironmentVariable>> read_variables(const ObjectReader& cluster) {
   const Extension extension = TRY(find_extension(cluster, kVariablesExtensions));
   std::vector<EnvironmentVariable> variables;
@@ -158,7 +158,8 @@ void apply_variables(const std::vector<EnvironmentVariable>& given, bool replace
     }
   }
   std::unordered_set<std::string> names;
-  // All of that name: the mapping may repeat one, and its last counts.
+  // Changes each variable of that name: the mapping may repeat a name, and then its last one is
+  // used.
   for (EnvironmentVariable& variable : variables) {
     const auto found = values.find(variable.name);
     if (found == values.end()) continue;
@@ -183,8 +184,8 @@ Status apply_policies(const MappedProvider& mapped, const ObjectReader& cluster,
   return {};
 }
 
-// client-go refuses both together ("specifying a root certificates file with the insecure flag is
-// not allowed"), after the plugin has run.
+// client-go refuses the two fields together ("specifying a root certificates file with the insecure
+// flag is not allowed"), but only after the plugin has run.
 Status check_verification(const Cluster& cluster, const std::string& path) {
   if (!cluster.insecure_skip_tls_verify || cluster.certificate_authority_data.empty()) return {};
   Error error =
@@ -283,7 +284,8 @@ Error unusable(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
-// A certificate that can be parsed; clients ignore other blocks (Go's tls.X509KeyPair).
+// Whether the first CERTIFICATE block can be parsed. Clients ignore other blocks (Go's
+// tls.X509KeyPair).
 bool has_certificate(std::string_view pem) {
   while (const std::optional<PemPart> part = next_pem_part(pem)) {
     if (part->label == "CERTIFICATE") return parse_pem_certificates(part->text).has_value();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library for controllers: a mapping and a ClusterProfile give what to run, and running it
-// gives a credential.
+// The library for controllers: a mapping and a ClusterProfile determine the program to run, and
+// running it gives a credential.
 //
 //   const ProviderMapping mapping = EXECCRED_TRY(parse_provider_mapping(text));
 //   const Access access = EXECCRED_TRY(resolve_access(mapping, profile));
@@ -24,7 +24,8 @@
 
 namespace execcred {
 
-// Above a plugin's own default of 8 s, below the shortest patience among consumers of 10 s.
+// Longer than a plugin's own default time limit (8 s), and shorter than the shortest time that
+// consumers wait (10 s).
 inline constexpr Duration kPluginLimit = std::chrono::seconds(9);
 
 struct Access {
@@ -34,7 +35,7 @@ struct Access {
   ExecConfig exec;              // with the ClusterProfile's arguments and variables, by policy
   Cluster cluster;
 
-  // What the program gets in KUBERNETES_EXEC_INFO.
+  // What the program receives in KUBERNETES_EXEC_INFO.
   ExecInfo exec_info() const;
 };
 
@@ -44,41 +45,47 @@ struct Access {
 Result<Access> resolve_access(const ProviderMapping& mapping, const ClusterProfile& profile,
                               std::string_view provider = {});
 
-// The mapping's first provider that the ClusterProfile lists; with a name, that one. Null where
-// there is none.
+// The mapping's first provider that the ClusterProfile lists; with a name, only the provider of
+// that name. Null if there is none.
 const MappedProvider* find_provider(const ProviderMapping& mapping, const ClusterProfile& profile,
                                     std::string_view name = {});
 
-// Policies with which a plugin of execcred (execcred-*) would accept unchecked settings of a
-// ClusterProfile: any variables, and arguments without --from-profile before them.
+// Fails (configuration) for policies with which a plugin of execcred (execcred-*) would accept
+// unchecked settings of a ClusterProfile: any variables, and arguments without --from-profile
+// before them.
 Status check_policies(const MappedProvider& provider);
 
 // How the program runs; the defaults can be changed.
 struct PluginRun {
   Duration limit = kPluginLimit;
-  // Gets the program's standard error as it arrives, unchanged, at most 64 KiB, for a caller that
-  // shows or logs it. Without it, only the error contains the first line.
+  // Receives the program's standard error as it arrives, unchanged, at most 64 KiB, for a caller
+  // that shows or logs it. Without it, that text is dropped, except for what the error of a failed
+  // run quotes.
   std::function<void(std::string_view)> on_error_output = {};
-  // Gets how it ended: an exit code, or a signal that is not 0.
+  // Receives how the program ended: an exit code, or a signal that is not 0. Not called if the
+  // program could not be started or did not end within the limit.
   std::function<void(int exit_code, int signal)> on_end = {};
-  // A signal that ends this process ends the program and all that it started before. For a process
+  // A signal that ends this process first ends the program and all that it started. For a process
   // of one thread only.
   bool ends_with_signals = false;
-  // When this descriptor becomes readable, the program is ended as at the limit; -1: none. For a
-  // process with threads.
+  // When this descriptor becomes readable, the program is ended as at the limit; -1 for none. For a
+  // process with several threads.
   int stop = -1;
 };
 
-// Runs the program as client-go does: the caller's variables, then the mapping's, then
-// KUBERNETES_EXEC_INFO; the last one of a name is used. Its exit code becomes the error's kind, its
-// error line the message; a credential without expirationTimestamp has no expires_at.
+// Runs the program as client-go does. Its environment is the caller's variables, then the
+// mapping's, then KUBERNETES_EXEC_INFO; the last one of a name is used. If the program fails, its
+// exit code determines the kind of the error, and its error line the message. Fails also with
+// no_credential (an unusable credential, or too much output), unavailable (ended by a signal or at
+// the limit, or a shortage of this machine), configuration (cannot be started) or internal (other
+// code of this process reaped it). A credential without expirationTimestamp has no expires_at.
 Result<Credential> get_credential(const Access& access, const Environment& environment,
                                   const PluginRun& run);
-// What the program finds in its environment, NAME=VALUE.
+// The environment of the program, as NAME=VALUE.
 std::vector<std::string> environment_of_plugin(const Access& access,
                                                const Environment& environment);
-// Reads a failure from the program's error output: "NAME: error: …" with its context and hint, as
-// execcred's plugins print them.
+// Reads a failure from the program's error output, and stores its message, context and hint in
+// `error`. The form is that of execcred's plugins: "NAME: error: …".
 void take_error_output(std::string_view error_output, Error& error);
 Result<Credential> get_credential(const Access& access, const Environment& environment,
                                   Duration limit = kPluginLimit);

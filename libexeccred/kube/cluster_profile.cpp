@@ -17,8 +17,8 @@ namespace {
 using json::ObjectReader;
 using json::Value;
 
-// An API server stores objects of 1.5 MiB at most, which leaves 15 bytes for each of so many: fewer
-// than an entry has.
+// An API server stores objects of at most 1.5 MiB. So many entries would have 15 bytes each, which
+// is too small for an entry.
 constexpr std::size_t kMaxProviders = 100'000;
 
 Result<std::vector<AccessProvider>> read_providers(const ObjectReader& status,
@@ -69,7 +69,7 @@ Status read_metadata(const ObjectReader& document, ClusterProfile& profile) {
                            in_quotes(profile.name_space) + " is no DNS-1123 label");
 }
 
-// The entry of a list of objects whose `key` is `name`.
+// The entry of a list of objects in which `key` is `name`.
 Result<std::optional<ObjectReader>> find_entry(const ObjectReader& status, std::string_view list,
                                                std::string_view key, std::string_view name) {
   const std::vector<ObjectReader> entries = TRY(status.objects(list));
@@ -127,7 +127,7 @@ struct Kind {
   ProfileVersion version = ProfileVersion::v1alpha1;
 };
 
-// Items of a ClusterProfileList need not carry a kind and a version of their own.
+// Items of a ClusterProfileList may lack a kind and a version of their own.
 Status read_items(const ObjectReader& list, const Kind& kind, const ReceiveNamedProfile& receive) {
   const Value* items = list.find("items");
   if (items == nullptr || items->is_null()) return {};
@@ -151,7 +151,7 @@ Status read_items(const ObjectReader& list, const Kind& kind, const ReceiveNamed
   return {};
 }
 
-// Of an unsupported version; an object of another kind is not a cluster.
+// The name of a ClusterProfile whose version is not supported. Empty for an object of another kind.
 ProfileName name_of_profile_like(const Value& document) {
   const Value* const kind = document.find("kind");
   const bool is_profile =
@@ -183,8 +183,8 @@ Status read_document(const Value& document, const ReceiveNamedProfile& receive) 
   return read_items(*reader, *kind, receive);
 }
 
-// The CRD's rule is isURL(self) && url(self).getHost() != ''. execcred's clients do not connect to
-// a URL that only parse_url() refuses. An empty field counts as absent.
+// The CRD's rule is isURL(self) && url(self).getHost() != ''. parse_url() is stricter, but
+// execcred's clients do not connect to a URL that it refuses. An empty field counts as absent.
 Result<std::optional<Url>> read_url(const ObjectReader& cluster, std::string_view field) {
   const std::optional<std::string> text = TRY(cluster.optional_string(field));
   if (!text || text->empty()) return std::optional<Url>();

@@ -25,12 +25,13 @@ namespace execcred {
 inline constexpr std::size_t kMaxInventory = 64 * 1024 * 1024;
 
 inline constexpr std::string_view kProfileGroup = "multicluster.x-k8s.io";
-// ClusterProfiles of one hub that have the same value are one cluster.
+// The label that identifies a cluster: ClusterProfiles of one hub with the same value are the same
+// cluster.
 inline constexpr std::string_view kInventoryMemberLabel =
     "multicluster.x-k8s.io/inventory-member-id";
 
-// The versions that are read. v1alpha2 has no status.credentialProviders, and says which values of
-// a cluster are valid: check_profile_cluster().
+// The versions that are read. v1alpha2 has no status.credentialProviders, and defines which values
+// of a cluster are valid: check_profile_cluster().
 enum class ProfileVersion { v1alpha1, v1alpha2 };
 
 // Oldest first.
@@ -42,14 +43,14 @@ std::string_view name_of(ProfileVersion version);
 // "multicluster.x-k8s.io/v1alpha1 or v1alpha2", for messages.
 std::string known_profile_versions();
 
-// Of an apiVersion, "multicluster.x-k8s.io/v1alpha2". Fails (configuration) for another group and
-// for a version that is not read, with a message that names those that are.
+// Parses an apiVersion, such as "multicluster.x-k8s.io/v1alpha2". Fails (configuration) for another
+// group and for a version that is not read. The message names the versions that are read.
 Result<ProfileVersion> parse_profile_version(std::string_view api_version);
 
 struct AccessProvider {
   std::string name;
   std::string path;  // "status.accessProviders[0]"
-  // A kubeconfig v1 Cluster, not parsed yet: a malformed one does not affect others.
+  // A kubeconfig v1 Cluster that is not parsed yet, so that a malformed one does not affect others.
   json::Value cluster;
 };
 
@@ -64,32 +65,34 @@ struct ClusterProfile {
   // The property cluster.clusterset.k8s.io (KEP-2149): the cluster's ID. Not a credential.
   std::string cluster_id;
   std::string inventory_member_id;  // of kInventoryMemberLabel; empty without it
-  // Its providers stand in status.credentialProviders, which its version does not have.
+  // Whether its status has credentialProviders, a field that its version does not have. They are
+  // ignored.
   bool has_dropped_providers = false;
 
   // "namespace/name", or the name alone.
   std::string full_name() const;
 };
 
-// The version is that of the document's apiVersion; `version` is for one without, such as an item
-// of a list. Fails (configuration) with the path of the field at fault: a version that is not read,
-// a name that is no DNS-1123 subdomain, a list of providers that holds one name twice or has more
-// than 100,000 entries.
+// The version is that of the document's apiVersion. `version` is for a document without one, such
+// as an item of a list. Fails (configuration) with the path of the field at fault: a version that
+// is not read, a name that is not a DNS-1123 subdomain, a list of providers that holds one name
+// twice or has more than 100,000 entries.
 Result<ClusterProfile> parse_cluster_profile(const json::Value& document,
                                              ProfileVersion version = ProfileVersion::v1alpha1);
 
-// What the version demands of an access provider's cluster beyond a kubeconfig's: in v1alpha2,
-// server and proxy-url are URLs with a host. Fails (configuration) with the field's path.
+// Checks what the version demands of an access provider's cluster, beyond the demands on a
+// kubeconfig's: in v1alpha2, server and proxy-url are URLs with a host. Fails (configuration) with
+// the field's path.
 Status check_profile_cluster(const json::ObjectReader& cluster, ProfileVersion version);
 
-// Gets each ClusterProfile, or why one could not be read. Its own error ends the reading, and is
-// the result.
+// Receives each ClusterProfile, or the reason why one could not be read. If it returns an error,
+// the reading ends with that error.
 using ReceiveClusterProfile = std::function<Status(Result<ClusterProfile>)>;
 // A document that cannot be read does not prevent others from being read, if they can be separated.
 Status for_each_cluster_profile(std::string_view text, const ReceiveClusterProfile& receive);
 
-// The same, with the object's name and labels as far as the document has them, also if it cannot be
-// read.
+// The same, with the object's name and labels as far as the document has them, also if the object
+// cannot be read.
 struct ProfileName {
   std::string name_space = {};
   std::string name = {};
@@ -99,7 +102,7 @@ struct ProfileName {
 };
 using ReceiveNamedProfile = std::function<Status(Result<ClusterProfile>, const ProfileName&)>;
 Status for_each_named_profile(std::string_view text, const ReceiveNamedProfile& receive);
-// The text in metadata, even if it is no valid name: it may contain anything.
+// The texts in the metadata, even if they are not valid names: they may contain anything.
 ProfileName profile_name_of(const json::Value& document);
 
 // All ClusterProfiles of a text: YAML or JSON, one or many documents, each a ClusterProfile, a List
@@ -107,15 +110,16 @@ ProfileName profile_name_of(const json::Value& document);
 // cannot be read.
 Result<std::vector<ClusterProfile>> parse_cluster_profiles(std::string_view text);
 
-// The readable part of an inventory, and the problems of the rest: a bad document does not prevent
+// The readable part of an inventory, and the problems of the rest. A bad document does not prevent
 // others from being read.
 struct LoadedProfiles {
   std::vector<ClusterProfile> profiles = {};
   std::vector<Error> problems = {};
 };
 
-// Those of a file, or of a folder's .yaml, .yml and .json files and the folders inside. Fails
-// (configuration) where the path cannot be read, or holds more than kMaxInventory.
+// Reads a file, or the .yaml, .yml and .json files of a folder and of the folders inside. Fails
+// (configuration, or unavailable if it may pass) if `path` is a file that cannot be read or is
+// larger than kMaxInventory. In a folder, that is one of the problems.
 Result<LoadedProfiles> load_profiles(const std::filesystem::path& path);
 
 }  // namespace execcred

@@ -25,10 +25,11 @@ namespace execcred {
 
 struct CredentialSourceOptions {
   PluginRun run = {};
-  // The refresh window: this long before a credential's end, and at most a fifth of its lifetime.
+  // The length of the refresh window before a credential's end; at most a fifth of the credential's
+  // lifetime.
   Duration refresh_before = std::chrono::minutes(5);
-  // After a failure the plugin is not run for a pause: first for the one, then twice as long each
-  // time, up to the other.
+  // After a failure, the plugin is not run during a pause. The first pause lasts `first_pause`.
+  // Each further failure doubles it, up to `longest_pause`.
   Duration first_pause = std::chrono::seconds(1);
   Duration longest_pause = std::chrono::seconds(30);
   std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>();
@@ -36,22 +37,22 @@ struct CredentialSourceOptions {
 
 class CredentialSource {
  public:
-  // The plugin gets this environment, as get_credential() says.
+  // The plugin's environment is made from this one, as in get_credential().
   CredentialSource(Access access, Environment environment);
   CredentialSource(Access access, Environment environment, CredentialSourceOptions options);
   CredentialSource(const CredentialSource&) = delete;
   CredentialSource& operator=(const CredentialSource&) = delete;
-  // No thread may be within get().
+  // No thread may be in get() at this time.
   ~CredentialSource();
 
-  // A credential that has not ended. One thread at a time runs the plugin; the others get a valid
-  // credential at once if there is one, and otherwise wait for the run's result. A failure in the
-  // refresh window is ignored. Fails as get_credential() does; until the pause is over, with the
-  // last failure and without a run.
+  // Returns a credential that has not ended. One thread at a time runs the plugin. The others get a
+  // valid credential at once if there is one, and otherwise wait for the result of the run. A
+  // failure in the refresh window is ignored. Fails as get_credential() does. During the pause
+  // after a failure, it fails with that failure and does not run the plugin.
   Result<std::shared_ptr<const Credential>> get();
 
-  // The server refused this credential: if it is still the one that get() gives, the next get()
-  // runs the plugin. The pause after a failure still applies.
+  // Reports that the server refused this credential. If get() still returns this credential, the
+  // next get() runs the plugin. The pause after a failure still applies.
   void reject(const std::shared_ptr<const Credential>& credential);
 
   const Access& access() const;

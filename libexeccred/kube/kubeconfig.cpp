@@ -131,10 +131,10 @@ namespace {
 using json::ObjectReader;
 using json::Value;
 
-// Kubeconfigs have few aliases: a tenth of the limit for inventories.
+// A tenth of the limit for inventories, because kubeconfigs have few aliases.
 constexpr std::size_t kAliasNodes = 1'000;
 
-// AuthInfo, in its own order.
+// The fields of client-go's AuthInfo, in its order.
 constexpr std::array<std::string_view, 15> kUserFields = {"client-certificate",
                                                           "client-certificate-data",
                                                           "client-key",
@@ -163,7 +163,7 @@ void wipe_strings(Value& value) {
   }
 }
 
-// The tree of a text with secrets; overwritten in the destructor.
+// The tree of a text with secrets. The destructor overwrites its strings.
 class SecretTree {
  public:
   SecretTree() = default;
@@ -198,8 +198,8 @@ class SecretTree {
   std::vector<Value> documents_;
 };
 
-// A field that holds a string, or is absent. A value that YAML reads as another type gets its own
-// message, because people write names like 123 and yes without quotes.
+// Finds a field that is a string; nullptr if it is absent. A value that YAML reads as another type
+// has a hint of its own, because people write names like 123 and yes without quotes.
 Result<const std::string*> find_text(const ObjectReader& object, std::string_view name) {
   const Value* value = object.find(name);
   const std::string* text = value == nullptr ? nullptr : value->string();
@@ -226,7 +226,7 @@ Result<SecretString> read_secret_text(const ObjectReader& object, std::string_vi
   return text == nullptr ? SecretString() : SecretString(*text);
 }
 
-// A []byte of Go's: standard base64, in which line breaks are ignored.
+// Checks a []byte of Go: standard base64, in which line breaks are ignored.
 Status check_base64(const ObjectReader& object, std::string_view name, std::string_view text) {
   std::optional<std::string> bytes = decode_base64(text);
   if (!bytes) return json::field_error(object.path_of(name), "is no base64");
@@ -241,7 +241,7 @@ Result<std::string> read_base64(const ObjectReader& object, std::string_view nam
   return *text;
 }
 
-// Without values that Go omits: null, "", [] and {}.
+// Whether a member is present, and is not a value that Go omits: null, "", [] and {}.
 bool is_set(const ObjectReader& object, std::string_view name) {
   const Value* value = object.find(name);
   if (value == nullptr) return false;
@@ -324,7 +324,8 @@ Result<std::string> read_name(const ObjectReader& entry, std::string_view kind,
   return name;
 }
 
-// Of a list like users: [{name: …, user: {…}}]. Without the inner object, Go sees an empty one.
+// Reads a list like users: [{name: …, user: {…}}]. If the inner object is missing, Go reads an
+// empty one.
 template <class Entry>
 Result<std::vector<Entry>> read_list(const ObjectReader& document, std::string_view list,
                                      std::string_view kind,
@@ -348,7 +349,7 @@ Result<std::vector<Entry>> read_list(const ObjectReader& document, std::string_v
   return entries;
 }
 
-// Both may be missing: clientcmd assumes them.
+// Both fields may be missing: clientcmd assumes their values.
 Status check_kind(const ObjectReader& document) {
   const std::string version = TRY(read_text(document, "apiVersion"));
   const std::string kind = TRY(read_text(document, "kind"));
@@ -388,8 +389,8 @@ Error refused(std::string message, std::string hint) {
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// A field whose value is a path: a local file of the reader would be sent to a server that the
-// writer chooses.
+// A user's field whose value is a path. With it, a local file of the reader would be sent to a
+// server that the writer chooses.
 struct PathField {
   std::string KubeconfigUser::*path;
   std::string_view name;

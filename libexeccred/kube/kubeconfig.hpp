@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading kubeconfigs (k8s.io/client-go/tools/clientcmd/api/v1): the hub's, which this user wrote,
-// and those stored in Secrets, which others did.
+// Reads kubeconfigs (k8s.io/client-go/tools/clientcmd/api/v1): the hub's, which this user wrote,
+// and those stored in Secrets, which others wrote.
 //
-// A stored kubeconfig may not make its reader run code, or send the reader's own files to a server
-// of the writer's choice, or act as another user: such fields are refused in every user of the
-// file, and never ignored, as in Istio and Kueue.
+// A stored kubeconfig may not make its reader run code, send the reader's own files to a server of
+// the writer's choice, or act as another user. As in Istio and Kueue, such fields are refused in
+// every user of the file, and never ignored.
 #pragma once
 
 #include <execcred/base/copyable_secret.hpp>
@@ -23,8 +23,8 @@ namespace execcred {
 
 struct KubeconfigCluster {
   std::string name = {};
-  // CA data in canonical base64. The server may be empty where no context that is asked for uses
-  // it. Never with a config: its extensions are ignored.
+  // The CA data is in canonical base64. The server may be empty if no requested context uses it.
+  // There is no config: the extensions of the cluster are ignored.
   Cluster cluster = {};
   std::string certificate_authority = {};  // a path, or empty
 };
@@ -55,34 +55,35 @@ struct KubeconfigContext {
 
 class Kubeconfig {
  public:
-  // Decides the kind of every error of parse() and context(): the hub's is configuration, a
-  // stored one is data (no_credential).
+  // Determines the kind of every error of parse() and context(): configuration for the hub's
+  // kubeconfig, no_credential for a stored one, which is data.
   enum class Source { hub, stored };
 
-  // YAML or JSON, one document of at most 1 MiB. Fails for a malformed field of any cluster, user
-  // or context, and where two clusters, users or contexts have one name.
+  // Parses YAML or JSON, one document of at most 1 MiB. Fails for a malformed field of any cluster,
+  // user or context, and if two clusters, users or contexts have one name.
   static Result<Kubeconfig> parse(std::string_view text, Source source = Source::stored);
 
-  // Resolves relative paths from the folder of its file, as clientcmd does.
+  // Makes relative paths absolute, from the folder of the kubeconfig's file, as clientcmd does.
   void resolve_paths(const std::filesystem::path& folder);
 
-  // Merges as clientcmd merges the files of KUBECONFIG: existing entries stay unchanged.
+  // Merges as clientcmd merges the files of KUBECONFIG: existing entries are not changed.
   void merge(Kubeconfig other);
 
-  // The context of that name; for an empty name the current one, or the only one where none is
-  // current. Fails: there is no such context, it is ambiguous, its cluster or user is missing, its
-  // cluster has no server.
+  // The context of that name. For an empty name, it is the current context, or the only context if
+  // none is current. Fails if there is no such context, if the choice is ambiguous, if its cluster
+  // or user is missing, or if its cluster has no server.
   Result<KubeconfigContext> context(std::string_view name) const;
 
   std::vector<std::string> context_names() const;  // in the file's order
 
-  // Refuses fields that a stored kubeconfig may not have. `allowed_fields`: "clientKey",
-  // "clientCertificate", "tokenFile". `allow_insecure` permits insecure-skip-tls-verify. Names the
-  // user or cluster, the field, and what would allow it. Fails (no_credential).
+  // Fails (no_credential) if a field is set that a stored kubeconfig may not have. `allowed_fields`
+  // may contain "clientKey", "clientCertificate" and "tokenFile". `allow_insecure` permits
+  // insecure-skip-tls-verify. The error names the user or cluster, the field, and what would allow
+  // it.
   Status check_stored(const std::set<std::string, std::less<>>& allowed_fields,
                       bool allow_insecure) const;
 
-  // A context as it is written: cluster and user by their names.
+  // A context as in the file: cluster and user are names.
   struct ContextEntry {
     std::string name = {};
     std::string name_space = {};

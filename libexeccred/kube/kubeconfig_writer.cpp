@@ -49,7 +49,8 @@ std::string KubeconfigWriter::user_of(const Access& access) {
   Value exec = to_json(access.exec);
   const auto [found, is_new] = users_.try_emplace(json::to_text(exec), access.provider);
   if (!is_new) return found->second;
-  // Another way of running the same provider: additional arguments of this ClusterProfile.
+  // The same provider runs in another way, for example with additional arguments of this
+  // ClusterProfile.
   if (!user_names_.insert(found->second).second) {
     found->second += "@" + access.cluster_profile;
     user_names_.insert(found->second);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kubeconfig (v1) for many clusters, each reached through its plugin.
+// Writes one kubeconfig (v1) for many clusters, each of which is reached through its plugin.
 //
-// A context, and its cluster, are called "namespace/name" as the ClusterProfile is. Clusters whose
-// plugin runs in the same way share one user, called as the provider is. Nothing secret is in it.
+// A context and its cluster have the name of the ClusterProfile, "namespace/name". Clusters whose
+// plugin runs in the same way share one user, which has the name of the provider. The kubeconfig
+// contains no secret.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -17,12 +18,12 @@ namespace execcred {
 
 class KubeconfigWriter {
  public:
-  // Fails (configuration) for a second cluster of one name; the kubeconfig is as before then.
+  // Fails (configuration) for a second cluster of one name; the kubeconfig is then unchanged.
   Status add(const Access& access);
   std::size_t size() const { return names_.size(); }
 
-  // Returns YAML. The context of a single cluster is the current one; with more clusters there is
-  // none. Leaves the writer empty.
+  // Returns YAML, and leaves the writer empty. The context of a single cluster is the current one;
+  // with more clusters, no context is.
   std::string take_text();
 
  private:

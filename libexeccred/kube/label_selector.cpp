@@ -28,7 +28,7 @@ bool is_qualified_name(std::string_view text) {
          is_alphanumeric(text.back()) && std::all_of(text.begin(), text.end(), is_inner);
 }
 
-// At the commas outside of parentheses.
+// Splits at the commas outside of parentheses.
 std::vector<std::string_view> split_requirements(std::string_view text) {
   std::vector<std::string_view> parts;
   std::size_t start = 0;

@@ -19,16 +19,17 @@ using Labels = std::map<std::string, std::string, std::less<>>;
 
 class LabelSelector {
  public:
-  // Everything, for an empty text. Fails (configuration) for what the API server would refuse.
+  // An empty text selects everything. Fails (configuration) for a selector that the API server
+  // would refuse.
   static Result<LabelSelector> parse(std::string_view text);
 
   bool matches(const Labels& labels) const;
 
-  // These requirements, and those of `defaults` for other keys.
+  // Returns these requirements, and those of `defaults` for keys that these do not have.
   LabelSelector with_defaults(const LabelSelector& defaults) const;
 
   bool empty() const { return requirements_.empty(); }
-  // As the API server takes it.
+  // The selector as the API server accepts it.
   std::string text() const;
 
  private:
@@ -46,10 +47,10 @@ class LabelSelector {
   std::vector<Requirement> requirements_;
 };
 
-// "[PREFIX/]NAME": a DNS-1123 subdomain, and at most 63 of [-_.a-zA-Z0-9] that start and end with
-// a letter or digit.
+// "[PREFIX/]NAME". The prefix is a DNS-1123 subdomain. The name has at most 63 characters of
+// [-_.a-zA-Z0-9], and starts and ends with a letter or digit.
 bool is_label_key(std::string_view text);
-// Likewise without a prefix; may be empty.
+// The same without a prefix. The text may be empty.
 bool is_label_value(std::string_view text);
 
 }  // namespace execcred

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files of a folder may be of any kind; a file that is named must be an inventory.
+// The files of a folder may be of any kind; a file that is named itself must be an inventory.
 bool is_of_others(const std::string& text) {
   const std::vector<Result<json::Value>> documents = parse_each_document(text, kMaxInventory);
   return std::all_of(documents.begin(), documents.end(), [](const Result<json::Value>& one) {
@@ -55,7 +55,7 @@ void read_folder(const fs::path& folder, const ReceiveProfileOrError& receive) {
 
 void read_profiles(std::string_view text, const std::string& source,
                    const ReceiveProfileOrError& receive) {
-  // Fails only where the receiver does.
+  // for_each_named_profile() fails only if the receiver does, and this one does not.
   const auto take = [&](Result<ClusterProfile> profile, const ProfileName& name) -> Status {
     receive(std::move(profile)
                 .context("reading " + source)

@@ -11,15 +11,17 @@
 
 namespace execcred {
 
-// Gets each ClusterProfile, or why one could not be read, which does not affect the others.
+// Receives each ClusterProfile, or the reason why one could not be read, which does not affect the
+// others.
 using ReceiveProfileOrError = std::function<void(Result<ClusterProfile>, const ProfileName&)>;
 
-// `source` is for messages: "'profiles.yaml'".
+// `source` is the name of the text in messages: "'profiles.yaml'".
 void read_profiles(std::string_view text, const std::string& source,
                    const ReceiveProfileOrError& receive);
 
-// A file, or the manifests of a folder (manifest_walk.hpp), of which those that are no Kubernetes
-// objects are ignored. Fails (configuration) where the path itself cannot be read.
+// Reads a file, or the manifests of a folder (manifest_walk.hpp). Manifests that are not Kubernetes
+// objects are ignored in a folder. Fails (configuration, or unavailable if it may pass) if `path`
+// is a file that cannot be read. In a folder, the receiver gets that error.
 Status read_profiles_in(const std::filesystem::path& path, const ReceiveProfileOrError& receive);
 
 }  // namespace execcred

@@ -111,7 +111,7 @@ Result<ProviderMapping> load_mapping(const std::filesystem::path& path) {
 
 namespace {
 
-// The controller's own text: arguments and values may have lines, but no NUL.
+// The text of the controller itself: arguments and values may have several lines, but no NUL.
 Result<std::string> read_text(const json::Value& value, const std::string& path) {
   const std::string* text = value.string();
   if (text == nullptr) {
@@ -255,7 +255,7 @@ json::Value to_json(const ExecConfig& exec) {
     object.add("env", Value(std::move(env)));
   }
   if (!exec.install_hint.empty()) object.add("installHint", Value(exec.install_hint));
-  // v1 demands the field; a controller has no terminal.
+  // v1 demands the field. The default is Never, because a controller has no terminal.
   object.add("interactiveMode",
              Value(exec.interactive_mode.empty() ? std::string("Never") : exec.interactive_mode));
   object.add("provideClusterInfo", Value(exec.provide_cluster_info));

@@ -20,22 +20,22 @@ struct StoredSecret {
   std::string type = {};
   Labels labels = {};
   Labels annotations = {};
-  // In base64, as in the API, unless is_decoded. Malformed base64 affects only the reader of that
-  // value.
+  // The values are in base64, as in the API, unless is_decoded. Malformed base64 affects only the
+  // reader of that value.
   std::map<std::string, SecretString, std::less<>> data = {};
   bool is_decoded = false;
 
   std::string full_name() const { return name_space + "/" + name; }
   bool has(std::string_view key) const { return data.find(key) != data.end(); }
-  // nullopt where there is no such key. Fails (no_credential) for bad base64.
+  // nullopt if there is no such key. Fails (no_credential) for malformed base64.
   Result<std::optional<SecretString>> value(std::string_view key) const;
 };
 
-// Moves the values out of the document and wipes the rest. `is_item`: an item of a list, which has
-// no kind. Fails (no_credential) if it is no Secret.
+// Copies the values out of the document, and overwrites the document's strings. `is_item`: an item
+// of a list, which has no kind. Fails (no_credential) if the document is not a Secret.
 Result<StoredSecret> take_secret(json::Value document, bool is_item = false);
 
-// [-._a-zA-Z0-9]+, at most 253.
+// Whether the text is 1 to 253 characters of [-._a-zA-Z0-9], but not "." or "..".
 bool is_secret_key(std::string_view text);
 
 }  // namespace execcred

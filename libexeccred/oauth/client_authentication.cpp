@@ -184,7 +184,7 @@ Status authenticate_client(const ClientAuthentication& client, TimePoint now, Ht
   if (has_control_character(client.client_id)) {
     return unusable("the client id has a control character");
   }
-  // The header would contain it a second time.
+  // With client_secret_basic, the header already contains the client's id.
   if (!client.client_id.empty() && client.method != ClientAuthMethod::client_secret_basic) {
     form.add("client_id", client.client_id);
   }

@@ -41,7 +41,8 @@ struct ClientAuthChoice {
 // the header, unless the server accepts it only in the body.
 ClientAuthMethod default_client_auth(const ClientAuthChoice& choice);
 
-// "urn:ietf:params:oauth:client-assertion-type:" before a name that has no colon.
+// The type of a client assertion: `name` if it contains a colon, else `name` after
+// "urn:ietf:params:oauth:client-assertion-type:".
 std::string client_assertion_type(std::string_view name);
 
 struct ClientAuthentication {
@@ -55,10 +56,11 @@ struct ClientAuthentication {
   std::string assertion_type = "jwt-bearer";   // federated
 };
 
-// Adds what the mechanism needs to the request's headers and to its form. Each call makes a new
-// assertion, because servers refuse one that they have seen; it is valid for three minutes.
-// tls_client_auth adds the client's id: its certificate belongs into the HttpSettings. Fails
-// (configuration) if something is missing, or if the form or the request authenticates already.
+// Adds the client's authentication to the request's headers or to its form. For private_key_jwt,
+// each call makes a new assertion, because servers refuse one that they have seen before; it is
+// valid for three minutes. tls_client_auth adds only the client's id: the certificate must be in
+// the HttpSettings. Fails (configuration) if a part is missing or malformed, or if the form or the
+// request already authenticates a client.
 Status authenticate_client(const ClientAuthentication& client, TimePoint now, HttpRequest& request,
                            Form& form);
 

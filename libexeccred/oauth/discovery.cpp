@@ -76,7 +76,7 @@ Result<DiscoveryDocument> parse_discovery(std::string_view document, std::string
   Result<json::Value> parsed = json::parse(document, {.bytes = kMaxDocument});
   if (!parsed) return rejected("the JSON of the discovery document " + parsed.error().message);
   Result<DiscoveryDocument> read = read_document(*parsed, issuer);
-  // It is the server's mistake, and not one of this side.
+  // The mistake is the server's, so it is not an error of the configuration.
   if (!read && read.error().kind == Error::Kind::configuration) {
     return rejected("in the discovery document, " + read.error().message);
   }
@@ -118,7 +118,7 @@ std::string key_of(std::string_view issuer, std::string_view ca_certificates) {
       .text();
 }
 
-// Only the members that are read: the document itself may have a megabyte.
+// Only the members that are read are stored: the document itself may have a megabyte.
 std::string to_text(const DiscoveryDocument& document) {
   json::Array methods;
   for (const std::string& method : document.token_endpoint_auth_methods) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an OpenID Connect issuer publishes about itself (OpenID Connect Discovery 1.0, RFC 8414),
-// as far as getting tokens needs it.
+// The part of an OpenID Connect issuer's discovery document (OpenID Connect Discovery 1.0, RFC
+// 8414) that is needed to request tokens.
 #pragma once
 
 #include <execcred/base/call_context.hpp>
@@ -25,15 +25,19 @@ struct DiscoveryDocument {
   std::string mtls_token_endpoint = {};  // of mtls_endpoint_aliases (RFC 8705), or empty
 };
 
-// ISSUER without one '/' at its end + "/.well-known/openid-configuration". Fails (configuration)
-// for what is no https URL, or has a query.
+// The URL of the discovery document: the issuer, without one '/' at its end, and
+// "/.well-known/openid-configuration". Fails (configuration) if the issuer is not an https URL or
+// has a query.
 Result<std::string> discovery_url(std::string_view issuer);
 
-// The document must name exactly this issuer, byte for byte. Fails (no_credential): that, no JSON
-// object, duplicate keys, members of the wrong type, an endpoint that is no https URL.
+// Parses a document. Fails (no_credential) if its issuer is not `issuer`, byte for byte, if it is
+// not a JSON object, has duplicate keys or members of the wrong type, or if an endpoint is not an
+// https URL.
 Result<DiscoveryDocument> parse_discovery(std::string_view document, std::string_view issuer);
 
-// GETs and parses it, at most 1 MiB, by the retry policy.
+// Fetches (GET, at most 1 MiB, by the retry policy) and parses the document. Fails as
+// discovery_url(), send_with_retries() and parse_discovery() do, and for a status other than 200 as
+// status_failure() describes.
 Result<DiscoveryDocument> discover(HttpClient& client, std::string_view issuer, CallContext& call,
                                    const RetryPolicy& policy = {});
 
@@ -44,23 +48,24 @@ const std::string& token_endpoint_for(const DiscoveryDocument& document, ClientA
 // rarely changes, and discovery costs as much as a token request.
 //
 // There is no lock, unlike for credentials: a document is fetched by a GET that changes nothing at
-// the issuer, so that two processes may both fetch it, and the later one's file stays.
+// the issuer. Two processes may both fetch it, and the file that was written later stays.
 
 class DiscoveryCache {
  public:
-  // Without a directory nothing is stored; a given one must outlive this. `ca_certificates` are
-  // those that verify the issuer (TlsSettings): a document that was verified with others is not
+  // Stores nothing if `directory` is null; otherwise it must outlive this. `ca_certificates` are
+  // the ones that verify the issuer (TlsSettings): a document that was verified with others is not
   // used.
   DiscoveryCache(const CacheDirectory* directory, std::string_view issuer,
                  std::string_view ca_certificates);
 
-  // The kept document while it is younger than an hour, else the issuer's. The stored document is
-  // parsed as strictly as the issuer's: a corrupt or different one is a miss. Fails as discover()
-  // does.
+  // The stored document if it is younger than an hour, else the issuer's. The stored document is
+  // parsed as strictly as the issuer's: a corrupt document, or one of another issuer, is a cache
+  // miss. Fails as discover() does.
   Result<DiscoveryDocument> get(HttpClient& client, CallContext& call,
                                 const RetryPolicy& policy = {}) const;
 
-  // For an endpoint that does not exist any more: the next run asks the issuer again.
+  // Removes the stored document, for example if its endpoint does not exist any more: the next run
+  // asks the issuer again.
   void forget() const;
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxHeader = 8 * 1024;
 
-// RFC 9110, section 5.6.2.
+// Whether the character may be in a token (RFC 9110, section 5.6.2).
 bool is_token_char(char c) {
   return is_alphanumeric(c) ||
          std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
@@ -40,7 +40,7 @@ class ChallengeReader {
     }
   }
 
-  // Before an item; lists may have empty items. False: nothing that may begin one follows.
+  // Skips the separators before an item; lists may have empty items. False if no item can follow.
   bool take_separator(bool is_first) {
     bool has_comma = is_first;
     for (skip_blanks(); rest_.starts_with(','); skip_blanks()) {
@@ -57,7 +57,8 @@ class ChallengeReader {
     return token;
   }
 
-  // A parameter of the challenge before, or the scheme of a new one with what follows it.
+  // Takes a parameter of the current challenge, or the scheme of a new one with the text that
+  // follows it.
   bool take_item() {
     const std::string_view name = take_token();
     if (name.empty()) return false;
@@ -74,7 +75,8 @@ class ChallengeReader {
     return std::min(rest_.find_first_not_of(" \t"), rest_.size());
   }
 
-  // All of what follows a scheme, up to the comma: base64 or the like, padded with '='.
+  // Takes a token68 (RFC 9110, section 11.2): all text between a scheme and the next comma, in
+  // base64 or a similar encoding, padded with '='.
   bool take_token68() {
     const std::size_t end = std::min(rest_.find(','), rest_.size());
     std::string_view text = trim(rest_.substr(0, end));
@@ -122,7 +124,7 @@ class ChallengeReader {
     return false;
   }
 
-  // One challenge has a parameter once.
+  // False if the parameter is set already: a challenge has each parameter at most once.
   static bool set(std::optional<std::string>& parameter, std::string& value) {
     if (parameter) return false;
     parameter = std::move(value);
@@ -164,8 +166,8 @@ struct KnownError {
   std::string_view cause = {};
 };
 
-// RFC 6749, 6750, 7523, 8628, 8693 and 8707, OpenID Connect, and Dex. Only three of them may pass;
-// the others are final.
+// The error codes of RFC 6749, 6750, 7523, 8628, 8693 and 8707, of OpenID Connect, and of Dex. Only
+// three of them may pass; the others are final.
 constexpr std::array<KnownError, 18> kErrors = {{
     {"invalid_request", false,
      "the server needs another field, or does not want one that was sent"},
@@ -265,7 +267,7 @@ Result<json::Value> json_object_of(const HttpResponse& reply, const std::string&
   const std::string_view type = reply.header("content-type").value_or("");
   const std::string problem = document
                                   ? "is " + std::string(document->kind()) + ", not an object"
-                                  // Which quotes a key that comes twice.
+                                  // The parser's message quotes a duplicate key.
                                   : shown_text(document.error().message, secrets, kMaxDescription);
   if (document) json::wipe(*document);
   return failure(
@@ -287,7 +289,7 @@ std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string&
   const bool has_error = error != nullptr && !error->is_null();
   std::optional<Error> found;
   if (has_error) {
-    // `error` may be an object, as in APIs that are no token endpoint.
+    // `error` may be an object, as in APIs that are not token endpoints.
     found = described_failure(reply, json::text_or_empty(*document, "error"),
                               json::text_or_empty(*document, "error_description"), server, secrets);
   } else if (!is_success) {

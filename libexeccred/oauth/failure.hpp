@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a WWW-Authenticate header says that was wrong with a token (RFC 6750, section 3): gateways
-// in front of a server often report it only there.
+// Errors in the replies of OAuth 2.0 servers. They are in the JSON body (RFC 6749, section 5.2) or
+// in a WWW-Authenticate header (RFC 6750, section 3); gateways in front of a server often report an
+// error only in the header.
 #pragma once
 
 #include <execcred/base/error.hpp>
@@ -20,24 +21,29 @@ struct ChallengeError {
   std::string description = {};  // or empty
 };
 
-// Of the first challenge that has an error, whatever its scheme (DPoP has errors too, RFC 9449).
-// nullopt: there is none, or the header is not as RFC 9110, section 11.6.1, has it.
+// The error of the first challenge that has one, whatever its scheme (DPoP has errors too, RFC
+// 9449). nullopt if no challenge has an error, or if the header is longer than 8 KiB or does not
+// have the syntax of RFC 9110, section 11.6.1.
 std::optional<ChallengeError> challenge_error(std::string_view header);
 
-// Reads the error of an OAuth 2.0 server's reply, and adds the remedy.
+// The following functions make an error with a remedy from an OAuth 2.0 server's reply. Messages
+// show no text that is in `secrets`.
 
-// A reply without an error of OAuth: a status other than 200. `server` is its origin.
+// For a reply that has a status other than 200 and no OAuth error: unavailable and transient for
+// 429 and 5xx, else no_credential. `server` is the server's origin.
 Error status_failure(const HttpResponse& reply, const std::string& server);
-// With the error that its WWW-Authenticate header has, if any (RFC 6750, section 3).
+// The same, but with the error in the reply's WWW-Authenticate header if there is one (RFC 6750,
+// section 3).
 Error status_failure(const HttpResponse& reply, const std::string& server,
                      const SecretTexts& secrets);
 
-// The JSON object of a 200 (RFC 8259, duplicate keys refused). Fails (no_credential).
+// The JSON object in the body of a 200 (RFC 8259). Fails (no_credential) if the body is not a JSON
+// object or has duplicate keys.
 Result<json::Value> json_object_of(const HttpResponse& reply, const std::string& server,
                                    const SecretTexts& secrets);
 
-// RFC 6749, section 5.2, and what extensions add to it. A 200 with an `error` is a failure too.
-// nullopt: the reply is a JSON object that claims success.
+// The error in the reply (RFC 6749, section 5.2, and extensions of it). A 200 with an `error` is a
+// failure too. nullopt if the reply is a 200 with a JSON object that has no `error`.
 std::optional<Error> oauth_failure(const HttpResponse& reply, const std::string& server,
                                    const SecretTexts& secrets);
 

@@ -98,7 +98,7 @@ bool fits(const Algorithm& algorithm, const EVP_PKEY& key) {
   }
 }
 
-// "an RSA key"
+// The kind of the key for messages, such as "an RSA key".
 Result<std::string> describe(const EVP_PKEY& key) {
   switch (EVP_PKEY_get_base_id(&key)) {
     case EVP_PKEY_RSA:
@@ -169,7 +169,7 @@ Result<std::string> signature_of(const Algorithm& algorithm, EVP_PKEY& key,
   return signature;
 }
 
-// From OpenSSL's DER to r and s side by side (RFC 7518, section 3.4).
+// Converts OpenSSL's DER to r and s, one after the other (RFC 7518, section 3.4).
 Result<std::string> joined_coordinates(const std::string& der, int bytes) {
   const auto* at = reinterpret_cast<const unsigned char*>(der.data());
   const EcdsaOwner parts(d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(der.size())));

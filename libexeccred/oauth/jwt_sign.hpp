@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signing JSON Web Tokens (RFC 7515, compact; RFC 7518, RFC 8037), with the keys that clients
-// authenticate by. OpenSSL is initialised by the first key, without its configuration file.
+// Signs JSON Web Tokens (RFC 7515, compact; RFC 7518, RFC 8037) with the private keys of OAuth
+// clients. Reading the first key initialises OpenSSL, without its configuration file.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -18,16 +18,17 @@ namespace execcred {
 
 class SigningKey {
  public:
-  // PEM of one private key (PKCS#8, PKCS#1 or SEC 1). Without an algorithm: RS256 for RSA, ES256,
-  // ES384 or ES512 by the curve, EdDSA for Ed25519 and Ed448. Fails (no_credential) for a key that
-  // is missing, damaged, encrypted, of another kind, or RSA of less than 2048 bits; with
-  // configuration for an algorithm that is unknown or does not fit the key.
+  // Reads the PEM of one private key (PKCS#8, PKCS#1 or SEC 1). The default algorithm is RS256 for
+  // RSA, ES256, ES384 or ES512 by the curve, and EdDSA for Ed25519 and Ed448. Fails (no_credential)
+  // if the key is missing, damaged, encrypted, of another kind, or RSA with less than 2048 bits;
+  // fails (configuration) if the algorithm is unknown or does not fit the key.
   static Result<SigningKey> read(const SecretString& pem, std::string_view algorithm = {});
 
-  // The name of JWA: RS256, PS256, ES256, EdDSA and so on.
+  // The algorithm's name in RFC 7518 and RFC 8037: RS256, PS256, ES256, EdDSA and so on.
   std::string_view algorithm() const { return algorithm_; }
 
-  // HEADER.PAYLOAD.SIGNATURE of any header and payload, which are not checked.
+  // The JWS HEADER.PAYLOAD.SIGNATURE; header and payload are not checked. Fails (internal) if
+  // OpenSSL cannot sign.
   Result<SecretString> sign(std::string_view header, std::string_view payload) const;
 
  private:
@@ -37,10 +38,10 @@ class SigningKey {
   std::string_view algorithm_;
 };
 
-// A time as JWTs have it (RFC 7519, NumericDate), in whole seconds.
+// A time as a NumericDate (RFC 7519), rounded down to whole seconds.
 json::Value numeric_date(TimePoint time);
 
-// A JWT with these claims. A key id that is empty is left out.
+// A JWT with these claims. It has no `kid` if `key_id` is empty.
 Result<SecretString> sign_jwt(const SigningKey& key, std::string_view key_id,
                               const json::Value& claims);
 

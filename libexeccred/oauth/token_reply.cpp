@@ -72,7 +72,7 @@ Status check_token_type(const json::Value& document, const SecretTexts& secrets)
                   "the server binds tokens to a key; it must give this client plain bearer tokens");
 }
 
-// Whole seconds, at most a day.
+// The value of `expires_in` in whole seconds, at most a day; nullopt if there is none.
 Result<std::optional<seconds>> lifetime_of(const json::Value& document) {
   const json::Value* value = document.find("expires_in");
   if (value == nullptr || value->is_null()) return std::optional<seconds>();

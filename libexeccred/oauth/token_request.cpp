@@ -13,7 +13,8 @@
 namespace execcred {
 namespace {
 
-// An assertion of our own is signed again for each attempt.
+// Whether the request contains a value that a server accepts only once and that is not made again
+// for each attempt. An assertion that execcred signs is made again.
 bool is_spent_by_sending(const TokenRequest& request, const ClientAuthentication& authentication) {
   if (request.grant == Grant::refresh_token) return true;
   if (request.grant == Grant::jwt_bearer && is_single_use(request.subject)) return true;
@@ -43,7 +44,7 @@ namespace {
 
 constexpr std::string_view kTokenTypes = "urn:ietf:params:oauth:token-type:";
 
-// What the request's own fields and client authentication send.
+// The fields that the request itself or the client's authentication sends.
 constexpr std::array<std::string_view, 15> kReserved = {
     "actor_token",   "actor_token_type", "assertion",
     "audience",      "client_assertion", "client_assertion_type",

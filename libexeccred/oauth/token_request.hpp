@@ -41,25 +41,27 @@ struct TokenRequest {
   ReplyToken token = ReplyToken::access_token;
 };
 
-// "K=V". Fails (configuration) without a name or a '='.
+// Parses "NAME=VALUE". Fails (configuration) if there is no name or no '='.
 Result<TokenParameter> parse_token_parameter(std::string_view text);
 
-// Fails (configuration): a name that comes twice, is none, or is a field that the request has an
-// option for; a control character.
+// Fails (configuration) if a name occurs twice, is malformed, or is a field for which the request
+// has an option, or if a value has a control character.
 Status check_parameters(const std::vector<TokenParameter>& parameters);
 
-// "urn:ietf:params:oauth:token-type:" before a name that has no colon.
+// A token type: `name` if it is empty or contains a colon, else `name` after
+// "urn:ietf:params:oauth:token-type:".
 std::string token_type_urn(std::string_view name);
 
-// The body's fields but for those that authenticate the client. Fails (configuration): a field that
-// is empty or has a control character, a parameter that comes twice or is a field of its own, a
-// subject where the flow has none; with no_credential for a subject that is missing or unusable.
+// The fields of the body, except those that authenticate the client. Fails (configuration) if a
+// field is empty or has a control character, if check_parameters() fails, or if the grant has no
+// subject or actor token but one is given; (no_credential) if the subject is missing, or it or the
+// actor token has a control character.
 Result<Form> token_form(const TokenRequest& request);
 
 // POSTs the request to the token endpoint, an https URL, by the retry policy; each attempt
-// authenticates again. Besides the rules of http.hpp and token_reply.hpp: a permanent error is not
-// retried whatever its status, and one that may pass is. A refresh token, and an assertion of
-// somebody else's that is_single_use(), are sent once.
+// authenticates again. Fails as post_for_token(), token_form() and authenticate_client() do. A
+// permanent error is not retried, whatever its status, and one that may pass is. A refresh token is
+// sent only once, and so is another issuer's assertion for which is_single_use() holds.
 Result<TokenReply> request_token(HttpClient& client, const std::string& token_url,
                                  const TokenRequest& request,
                                  const ClientAuthentication& authentication, CallContext& call,

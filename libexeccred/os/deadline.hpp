@@ -16,23 +16,23 @@ namespace execcred::deadline {
 
 inline constexpr std::string_view kTimeoutHint = "--timeout=DURATION sets the limit, at most 60s";
 
-// Ends the process with exit code 3 after `limit`, counted from now. Called again, it replaces
-// the former limit. The hint, at most 128 bytes, says what to do about it.
+// Ends the process with exit code 3 after `limit`, counted from now. A further call replaces the
+// limit. `hint`, of at most 128 bytes, says what to do about a time-out.
 void start(std::string_view program, Duration limit, std::string_view hint = kTimeoutHint);
 
 // Stops the timer until start() is called again.
 void stop();
 
-// The current step of the run, for the message: "timed out after 8s while PHASE". Text with static
-// storage duration only: the handler reads it. nullptr: none.
+// Sets the current step of the run for the message "timed out after 8s while PHASE"; nullptr for
+// none. The handler reads `phase`, so it must have static storage duration.
 void enter_phase(const char* phase);
 
-// Whether the run waits for another side, which is then the reason of a time-out.
+// Whether the run waits for the source of the credential, which is then the cause of a time-out.
 void set_waiting_for_source(bool is_waiting);
 bool is_waiting_for_source();
 
-// Called by the handler with the phase, after its message was written and before the process ends.
-// It must be async-signal-safe.
+// Sets a function that the handler calls with the phase (or nullptr), after its message was written
+// and before the process ends. The function must be async-signal-safe.
 void on_timeout(void (*action)(const char* phase));
 
 // Writes all of `text` to standard error if that can be done without waiting: a full pipe of a

@@ -29,7 +29,7 @@ bool is_same_time(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-// A file that was removed or replaced meanwhile has another ctime and the same content.
+// A file that was removed or replaced during the read has a new ctime and unchanged content.
 bool is_unchanged(const struct stat& before, const struct stat& after) {
   return before.st_size == after.st_size && is_same_time(before.st_mtim, after.st_mtim) &&
          (is_same_time(before.st_ctim, after.st_ctim) || after.st_nlink < before.st_nlink);
@@ -53,12 +53,12 @@ Result<std::optional<SecretString>> read_whole(const OpenFile& file, const fs::p
     if (count < 0) return cannot_read(path, errno);
     content.grow(static_cast<std::size_t>(count));
     if (content.size() > max_bytes) return too_large(path, max_bytes);
-    // The end. A file system may give less than it was asked for before that.
+    // This is the end of the file. Before it, a file system may return fewer bytes than requested.
     if (count == 0 || content.size() == size) break;
   }
   struct stat after = {};
   if (fstat(descriptor, &after) != 0) return cannot_read(path, errno);
-  // Files of /proc and /sys have no size of their own.
+  // Files of /proc have no size of their own.
   if (!is_unchanged(file.status, after) || (size > 0 && content.size() != size)) {
     return std::optional<SecretString>();
   }
@@ -126,8 +126,8 @@ Result<SecretString> read_secret_file(const fs::path& path, std::size_t max_byte
   return cannot_read(path, ENOENT);
 }
 
-// The kubelet writes a new directory and swaps the symlink `..data`, so what is read through the
-// directory that it names belongs together.
+// The kubelet writes a new directory and then swaps the symlink `..data`. So files that are read
+// through the directory that the symlink names belong together.
 Result<std::vector<std::optional<SecretString>>> read_secret_directory(
     const fs::path& directory, const std::vector<std::string>& names, std::size_t max_bytes) {
   const fs::path link = directory / "..data";

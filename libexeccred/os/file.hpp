@@ -27,33 +27,35 @@ namespace execcred {
 inline constexpr std::size_t kMaxSecretFile = 128 * 1024;
 inline constexpr std::size_t kMaxKubeconfig = 1024 * 1024;
 
-// Fails with configuration (cannot be opened, wrong kind, size or owner) or unavailable (it
-// keeps changing, or no memory). Messages name the path and, for a refusal, what is at fault.
+// Fails with configuration (cannot be opened, wrong kind, size or owner) or unavailable (it keeps
+// changing, or this machine has a passing fault, such as a lack of memory or descriptors). Messages
+// name the path and, for a refusal, what is at fault.
 Result<SecretString> read_secret_file(const std::filesystem::path& path,
                                       std::size_t max_bytes = kMaxSecretFile);
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes);
 
-// The same, but nullopt where the directory has no such entry.
+// The same, but nullopt if the directory has no such entry.
 Result<std::optional<SecretString>> read_secret_file_if_there(
     const std::filesystem::path& path, std::size_t max_bytes = kMaxSecretFile);
 
-// Several files of one directory, in the order of `names`; nullopt for each that is not there. In
-// a volume of the kubelet's, all of one state of it.
+// Several files of one directory, in the order of `names`; nullopt for each that is absent. In a
+// volume that the kubelet writes, all are from the same state of the volume.
 Result<std::vector<std::optional<SecretString>>> read_secret_directory(
     const std::filesystem::path& directory, const std::vector<std::string>& names,
     std::size_t max_bytes = kMaxSecretFile);
 
-// A file that is not trusted (a ClusterProfile): any user may own it, and symlinks are followed.
-// Still regular, of bounded size, and no shorter than its size says.
+// A file that is not trusted (a ClusterProfile): any user may own it, and symlinks are followed. It
+// must still be regular, not larger than `max_bytes`, and not shorter than its size says. Fails as
+// read_file() does, and with unavailable for a file that is too short.
 Result<std::string> read_untrusted_file(const std::filesystem::path& path, std::size_t max_bytes);
 
-// Reads to the end of an open descriptor that need not be a file (standard input). `name` is how
-// messages call it. Blocks until the writer closes it; the deadline ends that. Memory for
-// `expected` bytes is allocated at once.
+// Reads to the end of an open descriptor that need not be a file (standard input). `name` is its
+// name in messages. Blocks until the writer closes it; only the deadline limits this. Memory for
+// `expected` bytes is allocated at once. Fails (configuration).
 Result<std::string> read_stream(int descriptor, std::size_t max_bytes, const std::string& name,
                                 std::size_t expected = 0);
 
-// A descriptor that is closed when its owner goes.
+// Owns a descriptor, and closes it when destroyed.
 class FileDescriptor {
  public:
   FileDescriptor() = default;

@@ -23,7 +23,8 @@ constexpr std::size_t kMaxTarget = 1024;
 bool is_trusted_owner(uid_t owner) { return owner == 0 || owner == geteuid(); }
 bool is_writable_by_others(mode_t mode) { return (mode & (S_IWGRP | S_IWOTH)) != 0; }
 
-// Why what `status` describes could have been made or changed by another user; empty if not.
+// Why another user could have made or changed the file that `status` describes; empty if none
+// could.
 std::string distrust(const struct stat& status) {
   if (!is_trusted_owner(status.st_uid)) {
     return "belongs to user " + std::to_string(status.st_uid) + ", not to root or user " +
@@ -35,7 +36,7 @@ std::string distrust(const struct stat& status) {
   return is_sticky_of_root ? std::string() : "is writable by other users";
 }
 
-// Of what the machine is short for a while, which says nothing of the file.
+// Errors about a shortage or fault of the machine that may pass, and not about the file.
 bool may_pass(int error_number) {
   return error_number == EAGAIN || error_number == EINTR || error_number == EIO ||
          error_number == EMFILE || error_number == ENFILE || error_number == ENOMEM ||
@@ -125,7 +126,7 @@ bool Walk::look_at(const std::string& name, Entry& entry) const {
   if (!is_shared_) {
     return fstatat(base(), path.c_str(), &entry.status, AT_SYMLINK_NOFOLLOW) == 0;
   }
-  // Another file may get the name of an entry that its owner removes.
+  // The owner of an entry may remove it, and another file may then get its name.
   entry.held.reset(openat(base(), path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   return entry.held && fstat(entry.held.get(), &entry.status) == 0;
 }

@@ -15,10 +15,10 @@
 namespace execcred {
 
 Error cannot_read(const std::filesystem::path& path, const std::string& why);
-// With the cause of an errno value.
+// With the message of an errno value, and unavailable as the kind if the fault may pass.
 Error cannot_read(const std::filesystem::path& path, int error_number);
 
-// "a directory", "a named pipe": what is no regular file.
+// The kind of a file that is not regular: "a directory", "a named pipe".
 std::string_view file_kind_name(mode_t mode);
 
 struct OpenFile {
@@ -26,20 +26,20 @@ struct OpenFile {
   struct stat status = {};
 };
 
-// One walk. A directory that only trusted users can change does not change after the check, so
-// names below it are looked up by path; below one in which others may create entries, the entry
+// One walk. If only trusted users can change a directory, it does not change after the check, so
+// names below it are looked up by path. If others may create entries in a directory, the entry
 // itself is held open.
 class Walk {
  public:
   explicit Walk(std::filesystem::path path) : asked_(std::move(path)) {}
 
-  // nullopt: the file does not exist, or was replaced during the walk (is_absent() distinguishes
-  // them).
+  // Returns nullopt if the file does not exist, or was replaced during the walk; is_absent()
+  // distinguishes them. Fails as read_secret_file() does.
   Result<std::optional<OpenFile>> open_file();
-  // The last directory has no entry of that name.
+  // Whether the last directory has no entry of the file's name.
   bool is_absent() const { return is_absent_; }
-  // The directory in which the walk ended, symlinks resolved; and whether there were any, so that
-  // another walk may end elsewhere.
+  // The directory in which the walk ended, with symlinks resolved. If the walk followed symlinks,
+  // another walk may end in another directory.
   const std::filesystem::path& reached() const { return here_; }
   bool followed_symlinks() const { return symlinks_ > 0; }
 

@@ -30,11 +30,13 @@ Error cannot_write(const fs::path& path, const std::string& why, std::string hin
                .hint = std::move(hint)};
 }
 
-// The suffix of ".NAME". No other program's file may have such a name, because it would be removed.
+// The suffix after ".NAME". No other program's file may have such a name, because it would be
+// removed.
 constexpr std::string_view kOurs = ".execcred-";
 constexpr std::string_view kRandomLetters = "XXXXXX";  // mkostemp's
 
-// False with errno set at the first failure.
+// Writes the content and its permissions to the disk. Returns false, with errno set, at the first
+// failure.
 bool fill(int file, std::string_view content, mode_t mode) {
   while (!content.empty()) {
     const ssize_t count = write(file, content.data(), content.size());
@@ -51,7 +53,7 @@ void sync_directory(const fs::path& target) {
   if (descriptor) fsync(descriptor.get());
 }
 
-// The existing file, if it may be replaced.
+// Fails (configuration) if `path` exists and may not be replaced.
 Status check_target(const fs::path& path, bool& exists) {
   struct stat status = {};
   exists = lstat(path.c_str(), &status) == 0;
@@ -64,7 +66,7 @@ Status check_target(const fs::path& path, bool& exists) {
   return {};
 }
 
-// The files that killed processes left for this target.
+// Removes the files that killed processes left for this target.
 void remove_unfinished(const fs::path& directory, const std::string& target_name) {
   std::error_code failed;
   for (fs::directory_iterator entry(directory, failed), end; !failed && entry != end;
@@ -74,8 +76,9 @@ void remove_unfinished(const fs::path& directory, const std::string& target_name
   }
 }
 
-// A shared lock of all writers: if no other process holds it, unfinished files are leftovers. Empty
-// if the file system has no locks, or execcred install holds this one.
+// All writers hold a shared lock. If no other process holds it, unfinished files are leftovers, and
+// are removed. The result is empty if the file system has no locks, or if execcred install holds
+// the lock.
 FileDescriptor lock_directory(const fs::path& target) {
   const fs::path directory = target.has_parent_path() ? target.parent_path() : fs::path(".");
   FileDescriptor lock(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -109,7 +112,8 @@ NewFile::~NewFile() {
 
 Result<NewFile> NewFile::write(const fs::path& target, std::string_view content, mode_t mode) {
   NewFile created(target);
-  // Closed at the end: a program that is open for writing cannot be executed.
+  // Closed at the end of the function, because a program that is open for writing cannot be
+  // executed.
   const FileDescriptor file(mkostemp(created.path_.data(), O_CLOEXEC));
   if (!file) created.path_.clear();
   if (!file || !fill(file.get(), content, mode)) {

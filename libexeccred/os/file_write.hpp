@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces a file whole: readers see the old content or the new, never a part, whatever happens
+// Replaces a whole file. Readers see the old content or the new, never a part, also after a failure
 // in between (a full disk, a signal, a power failure).
 #pragma once
 
@@ -14,11 +14,12 @@
 
 namespace execcred {
 
-// A file with a temporary name beside the one that it replaces at the end. Until then its owner
-// removes it; the file of a killed process stays, and is_name() recognises it.
+// A file with a temporary name beside the one that it replaces at the end. Until then, the
+// destructor removes it. If the process is killed, the file stays, and is_name() recognises it.
 class NewFile {
  public:
-  // Whole, and on the disk, with these permissions whatever the umask is. Fails (configuration).
+  // Writes the whole content to the new file, and syncs it to the disk. The permissions are `mode`,
+  // regardless of the umask. Fails (configuration).
   static Result<NewFile> write(const std::filesystem::path& target, std::string_view content,
                                mode_t mode);
 
@@ -29,11 +30,11 @@ class NewFile {
   ~NewFile();
 
   const std::string& path() const { return path_; }
-  // Replaces whatever has the target's name (a running program, a symbolic link itself). Fails
-  // (configuration).
+  // Replaces the file that has the target's name, also a running program, or a symbolic link
+  // itself. Fails (configuration).
   Status take_place();
 
-  // Whether a file of that name would have been written for this target.
+  // Whether a new file for this target could have that name.
   static bool is_name(std::string_view name, std::string_view target_name);
 
  private:
@@ -43,8 +44,7 @@ class NewFile {
   std::string path_;  // empty once there is nothing to remove
 };
 
-// Signals that would end the process are blocked while it lives, so that no new file is left
-// behind.
+// Blocks SIGINT, SIGTERM, SIGHUP and SIGALRM while it lives, so that they leave no new file behind.
 class SignalsHeld {
  public:
   SignalsHeld();
@@ -56,17 +56,17 @@ class SignalsHeld {
   sigset_t before_ = {};
 };
 
-// Fails (configuration) where replace_file() would for what `path` is: something other than a
-// regular file that its owner may write. A file that is not there can be replaced.
+// Fails (configuration) if replace_file() would refuse `path` as it is: if it is anything other
+// than a regular file that its owner may write. A file that does not exist can be replaced.
 Status check_replaceable(const std::filesystem::path& path);
 
 enum class Written { replaced, unchanged };
 
-// Writes a new file beside `path`, readable by this user alone, and renames it over. A file with
-// this content is not touched, and keeps its mtime. Fails (configuration): the directory is missing
-// or not writable, the disk is full, or `path` is something other than a regular file that its
-// owner may write; nothing is left behind then. Leftovers of killed processes for this `path` are
-// removed.
+// Writes a new file beside `path`, readable by this user alone, and renames it to `path`. A file
+// that has this content already is not touched, and keeps its mtime. Fails (configuration) if the
+// directory is missing or not writable, if the disk is full, or if `path` is anything other than a
+// regular file that its owner may write; then no new file is left behind. The files that killed
+// processes left for this `path` are removed.
 Result<Written> replace_file(const std::filesystem::path& path, std::string_view content);
 
 }  // namespace execcred

@@ -29,7 +29,8 @@ Error cannot_log(const fs::path& path, const std::string& why) {
 
 bool is_trusted_owner(uid_t owner) { return owner == 0 || owner == geteuid(); }
 
-// Whether no other user can have created or can replace the folder. Fails if it cannot be examined.
+// Fails (configuration) if another user can have created or can replace the folder, or if it cannot
+// be examined. Of a symbolic link, only the owner is checked.
 Status check_folder(const fs::path& log, const std::string& folder, bool& is_link) {
   struct stat status = {};
   if (lstat(folder.c_str(), &status) != 0) return cannot_log(log, system_message(errno));
@@ -42,8 +43,8 @@ Status check_folder(const fs::path& log, const std::string& folder, bool& is_lin
   return cannot_log(log, in_quotes(folder) + " is writable by other users");
 }
 
-// The folders from the root to the last. `has_links` if one of them is a symbolic link, whose
-// target was not checked.
+// Checks the folders from the root to the last. Sets `has_links` and stops at a symbolic link,
+// whose target is not checked.
 Status check_folders(const fs::path& log, const std::string& last, bool& has_links) {
   for (std::size_t end = last.find('/', 1);; end = last.find('/', end + 1)) {
     TRY(check_folder(log, last.substr(0, end), has_links));
@@ -82,8 +83,8 @@ Result<FileDescriptor> open_checked(const fs::path& asked, const std::string& pa
   return file;
 }
 
-// Under the lock of the file, and only while the path still names the opened file. A process does
-// not wait for the lock, because another one is renaming: it appends to the file that it has.
+// Renames the file while holding its lock, and only if the path still names the opened file. A
+// process does not wait for the lock, because its holder is renaming the file.
 void rotate(const FileDescriptor& file, const std::string& path, const struct stat& opened) {
   if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) return;
   struct stat named = {};

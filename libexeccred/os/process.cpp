@@ -26,14 +26,15 @@
 namespace execcred {
 namespace {
 
-// Signal handlers can only read a global.
+// A signal handler can read only a global.
 volatile pid_t guarded_group = 0;
 
 constexpr std::array<int, 6> kEndingSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGALRM};
 std::array<struct sigaction, kEndingSignals.size()> former_actions;
 
 void end_group(int signal) {
-  // set_up_process() requests it for the end of the parent's thread, which the parent may survive.
+  // set_up_process() requests SIGUSR1 for the end of the parent's thread, which the parent may
+  // survive.
   if (signal == SIGUSR1 && !has_lost_parent()) return;
   kill(-guarded_group, SIGKILL);
   for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
@@ -78,7 +79,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::size_t kChunk = 16 * 1024;
 constexpr std::size_t kMostInPipe = 1024 * 1024;  // fs.pipe-max-size
 
-// A lack of processes, memory or descriptors, which may pass.
+// A lack of processes, memory or descriptors may pass.
 bool is_shortage(int error_number) {
   return error_number == EAGAIN || error_number == EINTR || error_number == EMFILE ||
          error_number == ENFILE || error_number == ENOMEM;
@@ -104,7 +105,7 @@ struct Pipe {
   FileDescriptor write_end;
 };
 
-// Never one of the standard numbers, which the child assigns to other files.
+// The descriptors are never standard ones (0 to 2), which the child assigns to other files.
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends = {};
   const auto failed = [] {
@@ -131,7 +132,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// What the child needs, made before the fork: between vfork and execve it must not allocate.
+// What the child needs. It is made before the fork, because between vfork and execve the child must
+// not allocate.
 struct Plan {
   const char* path;
   char* const* arguments;
@@ -142,7 +144,7 @@ struct Plan {
   sigset_t no_signals;
 };
 
-// At its end from the start. An empty root has no /dev/null.
+// Opens an input that is at its end from the start. An empty root has no /dev/null.
 int open_empty_input() {
   const int null = open("/dev/null", O_RDONLY);
   if (null >= 0) return null;
@@ -152,7 +154,7 @@ int open_empty_input() {
   return ends[0];
 }
 
-// -1 for "." and "..".
+// The number of a descriptor's entry in /proc; -1 for "." and "..".
 int number_of(std::string_view name) {
   int number = 0;
   for (const char c : name) {
@@ -162,13 +164,14 @@ int number_of(std::string_view name) {
   return number;
 }
 
-// Those that /proc lists; false where there is no /proc. Without opendir, which allocates.
+// Closes the descriptors that /proc lists. Returns false if there is no /proc. It does not use
+// opendir(), which allocates.
 bool close_listed_above(int last) {
   const int directory = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return false;
   alignas(dirent) std::array<char, 4096> buffer = {};
   long size = 0;
-  // The list is ordered by number: a closed one moves no other.
+  // The list is ordered by number, so closing one descriptor does not move the others.
   while ((size = syscall(SYS_getdents64, directory, buffer.data(), buffer.size())) > 0) {
     for (long at = 0; at < size;) {
       const auto* entry = reinterpret_cast<const dirent*>(buffer.data() + at);
@@ -181,7 +184,8 @@ bool close_listed_above(int last) {
   return size == 0;
 }
 
-// Kernels before 5.9 and some C libraries have no close_range, and a seccomp filter may refuse it.
+// Closes all descriptors above `last`. Kernels before 5.9 and some C libraries have no close_range,
+// and a seccomp filter may refuse it.
 void close_above(int last) {
   if (syscall(SYS_close_range, static_cast<unsigned>(last) + 1, ~0U, 0U) == 0) return;
   if (close_listed_above(last)) return;
@@ -192,8 +196,9 @@ void close_above(int last) {
   for (int descriptor = last + 1; descriptor < end; ++descriptor) close(descriptor);
 }
 
-// Not by sigaction, which takes a lock for SIGABRT in some C libraries. A child that is killed with
-// the lock would leave it locked for the parent, whose next child would wait for it for ever.
+// Resets all signals without sigaction(), which takes a lock for SIGABRT in some C libraries. A
+// child that is killed with the lock would leave it locked for the parent, whose next child would
+// wait for it forever.
 void reset_signals() {
   constexpr std::size_t kMaskBytes = 8;
   // The kernel's struct sigaction: handler, flags, restorer and mask are all zero for SIG_DFL.
@@ -203,7 +208,7 @@ void reset_signals() {
   }
 }
 
-// Runs in the child, on memory shared with the parent, so: system calls alone.
+// Runs in the child, on memory shared with the parent, so it makes only system calls.
 [[noreturn]] void become(const Plan& plan, volatile int& problem) {
   reset_signals();
   setpgid(0, 0);
@@ -221,9 +226,10 @@ void reset_signals() {
   _exit(127);
 }
 
-// As posix_spawn, which cannot tie a child's life to its parent's: with vfork the cost does not
-// grow with the controller's memory, and no thread but this one waits. Zero, or an errno value.
-// Signals must be blocked: a handler that ran in the child would act on the parent's memory.
+// Starts the child; returns 0 or an errno value. It replaces posix_spawn, which cannot tie a
+// child's life to its parent's. With vfork the cost does not grow with the memory of the process,
+// and only this thread waits. Signals must be blocked: a handler that ran in the child would change
+// the parent's memory.
 int spawn(const Plan& plan, pid_t& pid) {
   volatile int problem = 0;
   const pid_t child = vfork();            // NOLINT(clang-analyzer-security.insecureAPI.vfork)
@@ -234,8 +240,8 @@ int spawn(const Plan& plan, pid_t& pid) {
   return problem;
 }
 
-// A child that is killed with its group and reaped by the destructor. It is never reaped earlier,
-// so that its pid and its group's are not reused.
+// A child process. The destructor kills it with its group, and reaps it. It is never reaped
+// earlier, so that its pid and the number of its group are not reused.
 class Child {
  public:
   explicit Child(pid_t pid)
@@ -248,7 +254,7 @@ class Child {
     while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
   }
 
-  // -1 where the kernel or its filter has no pidfd_open; then has_ended() is asked now and then.
+  // -1 if the kernel or a seccomp filter has no pidfd_open; then the caller polls has_ended().
   int pidfd() const { return pidfd_.get(); }
 
   bool has_ended() {
@@ -258,7 +264,7 @@ class Child {
     return end_.si_pid != 0 || is_lost_;
   }
 
-  // How it ended. Fails if other code of this process has reaped it.
+  // Stores how it ended. Fails (internal) if other code of this process has reaped it.
   Status read_end(Finished& finished) const {
     if (is_lost_) {
       return Error{
@@ -318,8 +324,8 @@ class Collector {
     return child_.pidfd() < 0 ? std::chrono::milliseconds(20) : std::chrono::hours(1);
   }
 
-  // Reads what is available, without waiting or closing. The size is limited, because a writer may
-  // be as fast as this reader; the capacity of a pipe is read in any case.
+  // Reads what is available, without waiting, and closes nothing. The amount is limited, because a
+  // writer may be as fast as this reader. It is at least the capacity of a pipe.
   Status read_output(Finished& finished) {
     SecretString buffer;
     char* const data = buffer.reserve(kChunk);
@@ -377,7 +383,7 @@ Result<Finished> run_command(const Command& command) {
             .no_signals = {}};
   sigemptyset(&plan.no_signals);
   pid_t pid = 0;
-  // Until an owner exists that ends the child.
+  // Signals are blocked until an object exists that ends the child.
   std::optional<SignalBlock> block(std::in_place);
   const int problem = spawn(plan, pid);
   if (problem != 0) return cannot_start(command, problem);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signal handling while this process runs another program.
+// Runs another program, and handles signals while it runs.
 #pragma once
 
 #include <execcred/base/duration.hpp>
@@ -17,7 +17,7 @@
 
 namespace execcred {
 
-// While it lives, this thread gets no signals.
+// Blocks all signals for this thread while it lives.
 class SignalBlock {
  public:
   SignalBlock();
@@ -29,8 +29,8 @@ class SignalBlock {
   sigset_t before_ = {};
 };
 
-// While it lives, a signal that ends this process ends the process group first. One at a time, and
-// for a process of one thread only: it sets the handlers.
+// While it lives, a signal that ends this process first ends the process group. Only one may exist
+// at a time, and only in a process of one thread, because it sets the signal handlers.
 class GroupGuard {
  public:
   explicit GroupGuard(pid_t group);
@@ -41,12 +41,12 @@ class GroupGuard {
 
 // Runs another program for its output, within limits.
 //
-// The program gets exactly the environment that is given, /dev/null for standard input, default
-// signal dispositions, no descriptor of the caller's, and a process group of its own, which is
-// killed whole at the deadline. The call waits for its end, and not for the end of its output: a
-// descendant that keeps the pipe open does not delay the caller. It does not outlive its caller:
-// when the thread that runs it ends for any reason, so does the program. Safe in a process with
-// threads.
+// The program gets exactly the environment that is given, /dev/null as standard input, default
+// signal dispositions, none of the caller's descriptors, and a process group of its own, which is
+// killed whole at the deadline. The call waits for the end of the program, and not for the end of
+// its output: a descendant that keeps the pipe open does not delay the caller. The program does not
+// outlive its caller: when the thread that runs it ends for any reason, the program is killed. This
+// is safe in a process with threads.
 
 struct Command {
   std::string path;  // absolute
@@ -55,13 +55,14 @@ struct Command {
   Duration limit;
   std::size_t max_output = 1024 * 1024;
   std::size_t max_error_output = 64 * 1024;  // more is read and dropped
-  // Gets the kept part of the error output, as it arrives.
+  // Receives the kept part of the error output, as it arrives.
   std::function<void(std::string_view)> on_error_output = {};
-  // A signal that ends this process (SIGTERM, SIGINT, SIGHUP, a deadline's SIGALRM) first ends the
-  // program's whole group. It sets their handlers during the run: for a process of one thread only.
+  // If true, a signal that ends this process (SIGTERM, SIGINT, SIGHUP, a deadline's SIGALRM) first
+  // ends the program's whole group. The call then sets the handlers of these signals, so the
+  // process must have one thread only.
   bool ends_with_signals = false;
-  // When this descriptor becomes readable, the program is ended as at the limit; -1: none. For a
-  // process of many threads, each of which runs a program.
+  // When this descriptor becomes readable, the program is ended as at the limit; -1 for none. For a
+  // process in which several threads run programs.
   int stop = -1;
 };
 
@@ -72,8 +73,9 @@ struct Finished {
   std::string error_output;
 };
 
-// Fails: configuration (cannot be started), unavailable (still running at the limit),
-// no_credential (more output than allowed), internal (its end was reaped elsewhere).
+// Fails: configuration (cannot be started), unavailable (still running at the limit, ended by
+// `stop`, or a shortage of this machine), no_credential (more output than allowed), internal (other
+// code of this process reaped it).
 Result<Finished> run_command(const Command& command);
 
 }  // namespace execcred

@@ -25,7 +25,7 @@ constexpr int kInternal = 70;
 
 volatile pid_t parent_at_start = 0;
 
-// Prepared in advance, because there is no memory for it at that time.
+// Prepared in advance, because there is no memory for it when it is needed.
 std::array<char, 160> no_memory_text = {};
 
 void on_no_memory() {
@@ -33,8 +33,9 @@ void on_no_memory() {
   _exit(kInternal);
 }
 
-// The kernel sends this when the *thread* that started us ends, and a client may end a thread of
-// its pool. The run ends only if the parent is gone (this process has another parent now).
+// The kernel sends this signal when the *thread* that started this process ends, and a client may
+// end a thread of its pool. The run ends only if the parent has ended (this process then has
+// another parent).
 void on_parent_thread_end(int /*signal*/) {
   if (has_lost_parent()) _exit(kInternal);
 }
@@ -64,7 +65,7 @@ void set_up_signals() {
   sigprocmask(SIG_UNBLOCK, &unblocked, nullptr);
 }
 
-// Open on anything harmless: what matters is that the number is taken.
+// Makes sure that the descriptor is open, on anything harmless: the number must be in use.
 void occupy(int descriptor) {
   if (fcntl(descriptor, F_GETFD) != -1) return;
   int opened = open("/dev/null", O_RDWR);
@@ -105,7 +106,7 @@ Status set_up_process() {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   parent_at_start = getppid();
   prctl(PR_SET_PDEATHSIG, SIGUSR1, 0, 0, 0);
-  // A parent that ended earlier causes no signal.
+  // A parent that ended earlier causes no signal, so this is checked here.
   if (has_lost_parent()) _exit(kInternal);
   if (is_closed) return cannot_write("it is closed");
   if ((flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH) != 0) {

@@ -32,7 +32,7 @@ StopEvent::~StopEvent() {
 void StopEvent::request() const {
   const int kept = errno;  // keeps errno for the code that a signal handler interrupts
   const std::uint64_t one = 1;
-  // It can fail only if the counter is full, and then the stop is requested already.
+  // This can fail only if the counter is full, and then the request has been made already.
   [[maybe_unused]] const ssize_t written = write(descriptor_, &one, sizeof one);
   errno = kept;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The request to end, which one thread or a signal handler makes and others wait for. It is an
+// A request to end. One thread or a signal handler makes it, and others wait for it. It is an
 // eventfd, so that a thread that waits for a socket can wait for this too.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace execcred {
 
 class StopEvent {
  public:
-  // Fails (unavailable, is_local) where the process has no descriptor left.
+  // Fails (unavailable, is_local) if no eventfd can be made, for example for lack of descriptors.
   static Result<StopEvent> make();
   StopEvent(StopEvent&& other) noexcept;
   StopEvent& operator=(StopEvent&&) = delete;
@@ -19,13 +19,13 @@ class StopEvent {
   StopEvent& operator=(const StopEvent&) = delete;
   ~StopEvent();
 
-  // Permanent. Callable by any thread, any number of times; async-signal-safe.
+  // The request is permanent. Any thread may call this, any number of times; async-signal-safe.
   void request() const;
   bool is_requested() const;
-  // Waits for the request until `time`. Returns whether it is requested.
+  // Waits for the request until `time`. Returns whether it was made.
   bool wait_until(std::chrono::steady_clock::time_point time) const;
 
-  // Readable as soon as it is requested. Never read or close it.
+  // Becomes readable with the request. Callers must not read or close it.
   int descriptor() const { return descriptor_; }
 
  private:

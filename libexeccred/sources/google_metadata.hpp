@@ -16,9 +16,10 @@ namespace execcred {
 
 std::string google_metadata_host(const Environment& environment);
 
-// GETs "/computeMetadata/v1/" + `path`, which may have a query. Both sides must say
-// "Metadata-Flavor: Google". Fails with configuration where the host is not local
-// (is_local_host), with no_credential for another server, else as ask_local_url().
+// Sends GET for "/computeMetadata/v1/" + `path`, which may have a query. Request and reply must
+// have the header "Metadata-Flavor: Google". Fails with configuration if the host is malformed or
+// not local (is_local_host), with no_credential if the server is another one, and otherwise as
+// ask_local_url() does.
 Result<HttpResponse> ask_google_metadata(std::string_view path, CallContext& call);
 
 }  // namespace execcred

@@ -20,8 +20,8 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// Its output may contain a secret. A signal may be a fault of this machine, such as a lack of
-// memory, so it is not cached.
+// The message does not show the output, which may contain a secret. A signal may be a fault of this
+// machine, such as a lack of memory, so the failure is not cached.
 Error failed(const Finished& finished, const std::string& program) {
   const bool is_signal = finished.signal != 0;
   const std::string how = is_signal ? "was ended by signal " + std::to_string(finished.signal)

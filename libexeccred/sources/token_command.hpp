@@ -17,23 +17,24 @@ struct TokenCommand {
   std::vector<std::string> arguments = {};
 };
 
-// A JSON array of strings, the first an absolute path. Fails (configuration).
+// Parses a JSON array of strings, the first of which is an absolute path. Fails (configuration).
 Result<TokenCommand> parse_token_command(const std::string& text);
 
-// How long a program of the call may run. It ends before the run's deadline, so that this code can
-// end its descendants too.
+// How long a program of the call may run. This is less than the time to the run's deadline, so that
+// execcred can end the program's descendants too.
 Duration limit_of_command(const CallContext& call);
 
-// The environment of the program: all variables except KUBERNETES_EXEC_INFO, which a
-// ClusterProfile's writer fills, and EXECCRED_*.
+// The environment of the program: all variables except EXECCRED_* and KUBERNETES_EXEC_INFO, whose
+// content the writer of a ClusterProfile chooses.
 std::vector<std::string> environment_of_command(const Environment& environment);
 
 // Represents that environment in a cache key, because it may determine the program's identity.
 std::string environment_fingerprint(const Environment& environment);
 
-// What the program prints, at most 128 KiB. Fails: no_credential (it fails, or prints more),
-// unavailable (still running at the end of the call, when its descendants end too), configuration
-// (it cannot be started). Messages never show what it printed.
+// Returns what the program prints, at most 128 KiB. Fails with no_credential (it fails, or prints
+// more), unavailable (it is still running at the end of the call, and is then ended with its
+// descendants; or a shortage of this machine), configuration (it cannot be started) or internal
+// (other code of this process reaped it). Messages never show what it printed.
 Result<SecretString> run_token_command(const TokenCommand& command,
                                        std::vector<std::string> environment,
                                        const CallContext& call);

@@ -146,11 +146,11 @@ Status GrpcMessageReader::read_header() {
 
 namespace {
 
-// Of all header blocks together: what gRPC sends is below 1 KiB.
+// The limit of all header blocks together; what gRPC sends is below 1 KiB.
 constexpr std::size_t kMaxHeaders = 64 * 1024;
 constexpr std::size_t kHeaderOverhead = 32;  // RFC 9113 section 6.5.2
 
-// "application/grpc", "application/grpc+proto", "application/grpc;…".
+// Whether the type is "application/grpc", "application/grpc+proto", "application/grpc;…".
 bool is_grpc(std::string_view content_type) {
   constexpr std::string_view kType = "application/grpc";
   if (!content_type.starts_with(kType)) return false;
@@ -198,7 +198,7 @@ void GrpcReplyReader::add_data(std::string_view piece) {
   }
 }
 
-// Else the body is an error page.
+// Whether the body is a gRPC message. If not, it is an error page.
 bool GrpcReplyReader::has_message() const { return http_status_ == 200 && is_grpc(content_type_); }
 
 void GrpcReplyReader::break_rules(std::string_view what) {
@@ -254,7 +254,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::size_t kReceiveSize = 8 * 1024;
-// Besides the message: empty frames may come, but only a limited number.
+// The limit of all bytes besides the message: empty frames may come, but only a limited number.
 constexpr std::size_t kMaxOverhead = 1024 * 1024;
 constexpr std::uint32_t kMaxHeaderList = 64 * 1024;
 
@@ -275,7 +275,7 @@ std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
   return {reinterpret_cast<const char*>(bytes), size};
 }
 
-// nghttp2 copies what it is given.
+// nghttp2 copies the name and the value.
 nghttp2_nv header(std::string_view name, std::string_view value) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): the C interface has no const
   auto* const name_bytes = reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data()));
@@ -308,7 +308,7 @@ class GrpcCall {
   bool start();
   static CallbacksPtr make_callbacks();
   bool submit();
-  // False: the call is over, with the failure in failure_ where the reply is not done.
+  // False if the call is over; if the reply is not done, failure_ is then the failure.
   bool send_pending();
   bool receive();
   bool wait_for(short events);
@@ -321,7 +321,7 @@ class GrpcCall {
   static GrpcReply local(std::string text) {
     return {.code = GrpcCode::unavailable, .text = std::move(text), .is_local = true};
   }
-  // Of a call on the socket, by errno.
+  // The failure of a call on the socket, by errno.
   static GrpcReply failed(const std::string& what) {
     const int problem = errno;
     GrpcReply reply = lost(what + " failed: " + system_message(problem));
@@ -449,7 +449,8 @@ bool GrpcCall::submit() {
 }
 
 bool GrpcCall::send_pending() {
-  // What is sent first (preface, settings, headers, message) fits into one segment.
+  // All frames are sent together, so that the first ones (preface, settings, headers, message) fit
+  // into one segment.
   std::string pending;
   for (;;) {
     const std::uint8_t* data = nullptr;
@@ -476,7 +477,7 @@ bool GrpcCall::send_pending() {
 }
 
 bool GrpcCall::receive() {
-  // Our stream is open, so nghttp2 ended the session, and told the other side.
+  // The stream is open, so nghttp2 has ended the session and has notified the other side.
   if (nghttp2_session_want_read(session_.get()) == 0) return give_up("it broke the protocol");
   if (!wait_for(POLLIN)) return false;
   std::array<char, kReceiveSize> buffer;
@@ -493,7 +494,7 @@ bool GrpcCall::receive() {
   const ssize_t used =
       nghttp2_session_mem_recv(session_.get(), reinterpret_cast<const std::uint8_t*>(buffer.data()),
                                static_cast<std::size_t>(size));
-  // It may have held a private key.
+  // The buffer may have contained a private key.
   explicit_bzero(buffer.data(), static_cast<std::size_t>(size));
   if (used == NGHTTP2_ERR_NOMEM) return fail(local("there is no memory for HTTP/2"));
   return used >= 0 || give_up(nghttp2_strerror(static_cast<int>(used)));
@@ -513,7 +514,7 @@ bool GrpcCall::wait_for(short events) {
   }
 }
 
-// A courtesy to the other side: its arrival makes no difference here.
+// Tells the other side that the rest is not needed. Its arrival makes no difference here.
 void GrpcCall::cancel() {
   nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, stream_, NGHTTP2_CANCEL);
   send_pending();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JWT-SVIDs (SPIFFE JWT-SVID standard), from the agent and checked.
+// Fetches JWT-SVIDs (SPIFFE JWT-SVID standard) from the agent, and checks them.
 //
 // The signature is not verified: the agent is trusted by its socket, and the API server has the
 // keys. These checks reveal a misconfigured agent or entry before the API server's 401.
@@ -22,13 +22,15 @@ struct JwtSvid {
   TimePoint expires_at = {};
 };
 
-// Compact form, an algorithm of RS, ES or PS with 256, 384 or 512, typ absent or JWT or JOSE, a
-// SPIFFE ID as sub, equal to the message's, every one of `audiences` in aud, an exp in the future,
-// an nbf at most 60 s ahead. Fails (no_credential).
+// Checks an SVID: it has the compact form; its algorithm is RS, ES or PS with 256, 384 or 512;
+// `typ` is absent, JWT or JOSE; `sub` is a SPIFFE ID, and that of the message; `aud` contains each
+// of `audiences`; `exp` is in the future, and `nbf` at most 60 s ahead. Fails (no_credential) if it
+// does not.
 Result<JwtSvid> check_jwt_svid(JwtSvidMessage message, const std::vector<std::string>& audiences,
                                TimePoint now);
 
-// Asks the agent, chooses and checks. Fails as these do.
+// Asks the agent for SVIDs, chooses one, and checks it. Fails as WorkloadApi, choose_svid() and
+// check_jwt_svid() do.
 Result<JwtSvid> fetch_jwt_svid(const WorkloadApi& api, const std::vector<std::string>& audiences,
                                const SvidChoice& choice, const Clock& clock);
 

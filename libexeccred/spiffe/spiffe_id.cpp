@@ -25,7 +25,7 @@ bool is_trust_domain_character(char c) {
 
 bool is_segment_character(char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; }
 
-// What is wrong with it, or nothing.
+// What is wrong with the trust domain; empty if it is valid.
 std::string_view problem_of_trust_domain(std::string_view name) {
   if (name.empty()) return "has no trust domain";
   if (name.size() > kMaxTrustDomain) return "has a trust domain of more than 255 bytes";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPIFFE IDs (SPIFFE-ID standard, section 2): spiffe://TRUST_DOMAIN/PATH.
 //
-// There is exactly one spelling of each ID: no upper case in scheme and trust domain, no percent
-// encoding, no empty, "." or ".." segment, no slash at the end. So two IDs are equal where their
+// Each ID has exactly one spelling: no upper case in scheme and trust domain, no percent encoding,
+// no empty, "." or ".." segment, no slash at the end. So two IDs are equal if their texts are
+// equal.
 // texts are.
 #pragma once
 
@@ -15,8 +16,8 @@ namespace execcred {
 
 class SpiffeId {
  public:
-  // At most 2048 bytes, its trust domain at most 255. Fails (configuration) with a message that
-  // quotes the text.
+  // Parses an ID of at most 2048 bytes, with a trust domain of at most 255 bytes. Fails
+  // (configuration) if it is malformed; the message quotes the text.
   static Result<SpiffeId> parse(std::string_view text);
 
   const std::string& text() const { return text_; }
@@ -30,10 +31,10 @@ class SpiffeId {
   std::string text_;
 };
 
-// The text itself, for an option.
+// Returns the text if it is a SPIFFE ID: for an option. Fails as SpiffeId::parse() does.
 Result<std::string> checked_spiffe_id(const std::string& text);
 
-// "example.org", also written as its ID, "spiffe://example.org". Fails (configuration).
+// Parses a trust domain: "example.org", or its ID "spiffe://example.org". Fails (configuration).
 Result<std::string> parse_trust_domain(std::string_view text);
 
 }  // namespace execcred

@@ -55,7 +55,7 @@ class Candidates {
     return others == 0 ? text : text + " and " + std::to_string(others) + " more";
   }
 
-  // How to choose among several.
+  // The hint: with which option to choose among several candidates.
   std::string remedy(const Places& places, const SvidChoice& choice) const {
     if (!all_same(places, &SvidCandidate::spiffe_id)) {
       return choice.hint.empty() ? "choose one with --spiffe-id or --hint"

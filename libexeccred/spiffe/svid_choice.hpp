@@ -35,13 +35,14 @@ struct CertifiedUser {
 // The user of the candidate at this index; none if its certificate cannot be read.
 using CertifiedUserOf = std::function<std::optional<CertifiedUser>(std::size_t)>;
 
-// The place of the chosen one among the candidates, of which there is at least one. Where the
-// choice leaves several, it is the first (SPIFFE Workload API standard, section 5.2.1). But
-// certificates of one SPIFFE ID may be of different users, and the agent's order must not choose
-// the user: with `user_of` the candidates that are left must have one SPIFFE ID and one user.
+// The index of the chosen candidate; there must be at least one candidate. If the choice of a
+// SPIFFE ID or hint leaves several, it is the first of them (SPIFFE Workload API standard, section
+// 5.2.1). But certificates of one SPIFFE ID may be of different users, and the agent's order must
+// not choose the user: with `user_of`, the candidates that are left must all have the same SPIFFE
+// ID and the same user.
 //
-// Fails (no_credential): none matches, several match and nothing chooses one, another trust domain.
-// Messages list the candidates.
+// Fails (no_credential) if none matches, if several match and the choice does not distinguish them,
+// or if the chosen one is of another trust domain. Messages list the candidates.
 Result<std::size_t> choose_svid(const std::vector<SvidCandidate>& candidates,
                                 const SvidChoice& choice, const CertifiedUserOf& user_of = {});
 

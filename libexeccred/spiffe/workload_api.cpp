@@ -36,7 +36,7 @@ std::string_view view(protozero::pbf_reader& field) {
   return {data.data(), data.size()};
 }
 
-// The type is part of the tag: protozero checks it nowhere else.
+// The type is compared as a part of the tag, because protozero does not check it elsewhere.
 constexpr std::uint32_t bytes_field(std::uint32_t number) {
   return protozero::tag_and_type(number, protozero::pbf_wire_type::length_delimited);
 }
@@ -94,7 +94,8 @@ X509SvidMessage read_svid(protozero::pbf_reader reader) {
   return svid;
 }
 
-// The mandatory field that is missing or empty; Protocol Buffers do not distinguish them.
+// The name of the mandatory field that is missing or empty, which Protocol Buffers do not
+// distinguish; empty if no field is.
 std::string_view missing_field(const JwtSvidMessage& svid) {
   if (svid.spiffe_id.empty()) return "spiffe_id";
   return svid.svid.empty() ? "svid" : "";
@@ -163,7 +164,7 @@ constexpr milliseconds kFirstPause(100);
 constexpr milliseconds kLongestPause(2000);
 // Time to report an error before the run's own deadline, on a busy machine too.
 constexpr milliseconds kMargin(200);
-// Where less is left, no attempt can be expected to succeed: an agent may hash the caller's
+// If less time is left, no attempt can be expected to succeed: an agent may hash the caller's
 // program.
 constexpr milliseconds kShortAttempt(500);
 constexpr std::size_t kMaxAnswer = 4 * 1024 * 1024;
@@ -248,7 +249,7 @@ class RetriedCall {
       call_.debug(attempt.error().message);
       const Duration left = end_ - steady_clock::now();
       if (left <= short_attempt_ / 2) return out_of_time(std::move(attempt.error()));
-      // The last attempt is made as late as it can be.
+      // The last attempt is made as late as possible.
       const Duration wait = std::min<Duration>(jittered(pause), left - short_attempt_ / 2);
       deadline::enter_phase("waiting to ask the SPIFFE Workload API again");
       pause_for(wait);
@@ -269,14 +270,14 @@ class RetriedCall {
     if (reply.code == GrpcCode::ok) return std::move(reply.message);
     Error error = refusal(reply, endpoint_);
     if (reply.code != GrpcCode::deadline_exceeded) return error;
-    // A time-out in the last moment says less than the answers before it.
+    // A time-out shortly before the end says less about the cause than the failures before it.
     if (is_short && last_) return out_of_time(*last_);
     error.message = "timed out while waiting for the answer of the SPIFFE Workload API at " +
                     in_quotes(endpoint_.text);
     return out_of_time(std::move(error));
   }
 
-  // No attempt follows: the last attempt's error is the result.
+  // Makes the error of the last attempt the result: no attempt follows.
   Error out_of_time(Error error) const {
     error.is_transient = false;
     if (attempts_ > 1) {

@@ -2,9 +2,9 @@
 // The SPIFFE Workload API (SPIFFE Workload API standard): the identities that the agent on this
 // machine issues to this process.
 //
-// The agent attests the process that connects to its socket, so the connection is this process's
-// own, and it stays until the answer is there. One call is one connection: gRPC over HTTP/2 without
-// TLS.
+// The agent attests the process that connects to its socket. So this process makes the connection
+// itself, and keeps it until it has the answer. Each call has its own connection: gRPC over HTTP/2
+// without TLS.
 #pragma once
 
 #include <execcred/base/call_context.hpp>
@@ -37,22 +37,24 @@ struct X509SvidMessage {
 
 class WorkloadApi {
  public:
-  // What the call refers to must outlive this. A request is tried again up to the call's deadline
-  // after failures that may pass: no socket yet, an agent that starts or stops, an entry that has
-  // not reached the agent. Only a call that is not needed is tried once: the agent is on this
-  // machine, so may_retry is not used.
+  // The objects that `call` refers to must outlive this. A request is repeated up to the call's
+  // deadline after failures that may pass: there is no socket yet, the agent starts or stops, or an
+  // entry has not reached the agent. Only if the call is not needed (CallContext::is_needed), it is
+  // tried once. The agent is on this machine, so may_retry is not used.
   WorkloadApi(WorkloadEndpoint endpoint, CallContext call)
       : endpoint_(std::move(endpoint)), call_(std::move(call)) {}
 
-  // Each list holds at least one SVID, and no field of one is empty but its hint. Fails:
-  // no_credential (the agent has no identity for this process, refuses the request, or answers what
-  // cannot be understood), configuration (the socket may not be opened), unavailable (no answer
-  // until the deadline). Messages say in which step that was, and the last cause.
+  // Each returned list has at least one SVID, and no field of an SVID is empty except its hint.
+  // Fails (no_credential) if the agent has no identity for this process, refuses the request, or
+  // sends an answer that cannot be parsed; (configuration) if the socket may not be opened;
+  // (unavailable) if there is no answer until the deadline. Messages name the step that failed, and
+  // the last cause.
 
-  // FetchJWTSVID. `audiences` are not empty; an empty `spiffe_id` asks for all identities.
+  // Calls FetchJWTSVID. `audiences` must not be empty; an empty `spiffe_id` requests all
+  // identities.
   Result<std::vector<JwtSvidMessage>> fetch_jwt_svids(const std::vector<std::string>& audiences,
                                                       const std::string& spiffe_id) const;
-  // The first message of FetchX509SVID.
+  // Calls FetchX509SVID and uses its first message.
   Result<std::vector<X509SvidMessage>> fetch_x509_svids() const;
 
  private:
@@ -66,8 +68,8 @@ class WorkloadApi {
 std::string encode_jwt_svid_request(const std::vector<std::string>& audiences,
                                     const std::string& spiffe_id);
 
-// Unknown fields are ignored. Fails (no_credential): what is no Protocol Buffers message, no
-// SVID or more than 1,000, one without a mandatory field.
+// Unknown fields are ignored. Fails (no_credential) if the message is not Protocol Buffers, has no
+// SVID or more than 1,000, or if an SVID lacks a mandatory field.
 Result<std::vector<JwtSvidMessage>> decode_jwt_svid_response(std::string_view message);
 Result<std::vector<X509SvidMessage>> decode_x509_svid_response(std::string_view message);
 

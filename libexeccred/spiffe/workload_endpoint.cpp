@@ -29,7 +29,8 @@ using std::chrono::steady_clock;
 
 constexpr const char* kNamed = "SPIFFE_ENDPOINT_SOCKET or --socket names the agent's socket";
 
-// Connecting to a file or a folder fails with the same error as a socket without a listener.
+// Connecting to a file or a directory fails with the same error as connecting to a socket without a
+// listener.
 bool is_no_socket(const std::string& path) {
   struct stat status = {};
   return !path.empty() && ::stat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode);
@@ -99,7 +100,8 @@ socklen_t fill(const WorkloadEndpoint& endpoint, sockaddr_storage& storage) {
   return sizeof(sockaddr_in);
 }
 
-// The error of a connection that was still being made; ETIMEDOUT at the deadline.
+// Waits until the connection is made or fails. Returns its errno value, or 0; ETIMEDOUT at the
+// deadline.
 int wait_for_connection(int socket, steady_clock::time_point deadline) {
   pollfd descriptor = {.fd = socket, .events = POLLOUT, .revents = 0};
   for (;;) {
@@ -130,7 +132,7 @@ Result<FileDescriptor> connect_to(const WorkloadEndpoint& endpoint,
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&storage), size) == 0) {
     return socket;
   }
-  // A Unix socket whose queue is full says EAGAIN: it is not being connected.
+  // EAGAIN means that the queue of a Unix socket is full; no connection is in progress then.
   const int problem =
       errno == EINPROGRESS || errno == EINTR ? wait_for_connection(socket.get(), deadline) : errno;
   if (problem != 0) return failure(endpoint, problem);
@@ -170,7 +172,7 @@ Result<WorkloadEndpoint> parse_unix(std::string_view text, std::string_view rest
   return WorkloadEndpoint{.text = std::string(text), .path = std::string(path)};
 }
 
-// ADDRESS:PORT, an IPv6 address in brackets.
+// Parses //ADDRESS:PORT, with an IPv6 address in brackets.
 Result<WorkloadEndpoint> parse_tcp(std::string_view text, std::string_view rest) {
   if (!rest.starts_with("//")) return wrong(text, "has no '//' behind its scheme");
   rest.remove_prefix(2);

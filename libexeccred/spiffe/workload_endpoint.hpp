@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the SPIFFE Workload API listens (SPIFFE Workload Endpoint standard, section 4).
+// The address of the SPIFFE Workload API (SPIFFE Workload Endpoint standard, section 4).
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -20,17 +20,18 @@ struct WorkloadEndpoint {
   std::uint16_t port = 0;
 };
 
-// unix:///PATH (unix:/PATH is the same) or tcp://IP:PORT. Fails (configuration): anything else, a
-// query, a fragment, user info, percent-encoding, a tcp URI with a path or a name or without a
-// port.
+// Parses unix:///PATH (unix:/PATH is the same) or tcp://IP:PORT. Fails (configuration) for anything
+// else: also if the URI has a query, a fragment, user info or percent-encoding, or if a tcp URI has
+// a path, a host name, or no port.
 Result<WorkloadEndpoint> parse_workload_endpoint(std::string_view text);
-// The text itself, for an option.
+// Returns the text if it is such an address: for an option. Fails as parse_workload_endpoint()
+// does.
 Result<std::string> checked_workload_endpoint(const std::string& text);
 
 // The connection to a Workload API.
 
-// A non-blocking socket of this process. Fails: configuration (it may not be opened, or can be no
-// socket), unavailable (nobody listens yet, or no longer; is_transient).
+// Connects a new, non-blocking socket. Fails (configuration) if the socket may not be opened or
+// cannot be a socket; (unavailable, transient) if no agent is listening.
 Result<FileDescriptor> connect_to(const WorkloadEndpoint& endpoint,
                                   std::chrono::steady_clock::time_point deadline);
 

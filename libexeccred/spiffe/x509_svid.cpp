@@ -54,7 +54,7 @@ Result<std::vector<Certificate>> read_certificates(std::string_view der, std::si
   return found;
 }
 
-// The last of several, as for the API server.
+// The common name of the subject; the last one of several, which the API server uses too.
 std::string common_name(const X509& leaf) {
   const X509_NAME* subject = X509_get_subject_name(&leaf);
   int last = -1;
@@ -107,7 +107,7 @@ Status check_id(const X509& leaf, const std::string& spiffe_id) {
   return rejected("is of " + in_quotes(uri) + ", but the agent calls it " + in_quotes(spiffe_id));
 }
 
-// X509-SVID section 4.3, of a leaf.
+// Checks the key usage of a leaf (X509-SVID section 4.3).
 Status check_key_usage(const X509& leaf) {
   const BitsOwner usage = TRY(find_extension<BitsOwner>(leaf, NID_key_usage));
   if (!usage || ASN1_BIT_STRING_get_bit(usage.get(), kDigitalSignature) == 0) {

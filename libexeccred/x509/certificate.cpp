@@ -25,7 +25,7 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// PEM as it is or out of base64; everything else as it is.
+// PEM, unchanged or decoded from base64; any other text unchanged.
 Result<SecretString> unwrap(std::string_view text, const std::string& subject) {
   if (text.size() > kMaxInput) return wrong(subject + " is larger than 1 MiB");
   if (trim(text).empty()) return wrong(subject + " is missing or empty");
@@ -36,7 +36,7 @@ Result<SecretString> unwrap(std::string_view text, const std::string& subject) {
   return plain;
 }
 
-// The leaf to the front, once.
+// Moves the leaf to the front, and removes further copies of it.
 Status sort_chain(std::vector<Certificate>& certificates, const EVP_PKEY& key) {
   const auto leaf = std::find_if(certificates.begin(), certificates.end(), [&key](const auto& c) {
     return X509_check_private_key(c.x509.get(), &key) == 1;

@@ -3,8 +3,8 @@
 // checked before they are given to a client. Certificates that the API server would refuse, and a
 // CA with its key, are refused here with the reason.
 //
-// The server checks signatures, issuers and key sizes. OpenSSL is initialised by the first call,
-// without its configuration file (OPENSSL_CONF names code to load).
+// The server checks signatures, issuers and key sizes. The first call initialises OpenSSL, without
+// its configuration file (OPENSSL_CONF can name code to load).
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -23,16 +23,17 @@ struct ClientCertificate {
   TimePoint not_after = {};       // of the leaf, at most the year 2262
 };
 
-// Each may be PEM, base64 of PEM, or DER (one certificate, one key), of at most 1 MiB. Text around
-// PEM blocks and blocks of another kind are dropped, a missing final newline added, so equal
-// inputs give equal bytes. The leaf is the first certificate to which the key belongs; where it
-// comes again, it is dropped.
+// Each input may be PEM, base64 of PEM, or DER (one certificate, one key), of at most 1 MiB. Text
+// around PEM blocks and blocks of another kind are dropped, and a missing final newline is added,
+// so that equal inputs give equal bytes. The leaf is the first certificate to which the key
+// belongs; further copies of it are dropped.
 //
-// Fails (no_credential): no certificate or no key, several keys, malformed ones, an encrypted key,
-// a key that belongs to none of the certificates, a CA certificate as leaf, an extended key usage
-// without clientAuth, not valid yet (by more than a minute, as clocks differ), expired. Messages
-// show subject and times, never the key. Only the mismatch is transient: a rotation replaces
-// certificate and key one after the other.
+// Fails (no_credential) if there is no certificate, no key or more than one, if one is malformed,
+// if the key is encrypted or belongs to none of the certificates, if the leaf is a CA certificate,
+// has an extended key usage without clientAuth, has expired, or is not valid yet (by more than a
+// minute, because clocks differ). Messages show subject and times, never the key. Only the mismatch
+// is transient: a rotation replaces certificate and key one after the other. Fails (internal) if
+// OpenSSL cannot be initialised.
 Result<ClientCertificate> check_client_certificate(std::string_view certificates,
                                                    const SecretString& private_key, TimePoint now);
 

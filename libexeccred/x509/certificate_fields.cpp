@@ -26,7 +26,7 @@ using BasicConstraintsOwner =
 using UsageOwner = std::unique_ptr<EXTENDED_KEY_USAGE, OpensslFree<EXTENDED_KEY_USAGE_free>>;
 
 constexpr seconds kClockSkew(60);
-// The last whole second that a TimePoint can hold, and the first.
+// The last whole second that a TimePoint can hold. Its negative is the first.
 constexpr seconds kLastSecond(9'223'372'036);
 
 Error rejected(std::string problem, std::string hint = {}) {

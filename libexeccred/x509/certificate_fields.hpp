@@ -23,37 +23,39 @@ struct Certificate {
   std::string der = {};
 };
 
-// Removes the first certificate of `der` and returns it.
+// Removes the first certificate from `der`, and returns it; nullopt if it is malformed.
 std::optional<Certificate> take_certificate(std::string_view& der);
 
-// At least one: PEM, whose blocks of another kind are ignored, or one in DER. The caller bounds
-// the text. Fails (no_credential).
+// Reads at least one certificate: PEM, whose blocks of another kind are ignored, or one certificate
+// in DER. The caller must limit the size of the text. Fails (no_credential).
 Result<std::vector<Certificate>> read_certificates(std::string_view text);
 
-// PEM, one after the other.
+// The certificates in PEM, one after the other.
 std::string write_pem(const std::vector<Certificate>& certificates);
 
-// RFC 4514, quoted.
+// The subject in the form of RFC 4514, in quotes.
 std::string subject_of(const X509& certificate);
 
-// RFC 4514, its special and foreign characters escaped. Empty for no name.
+// The name in the form of RFC 4514. Special characters and those outside ASCII are escaped. Empty
+// for nullptr.
 std::string text_of_name(const X509_NAME* name);
-// Empty for no name.
+// Empty for nullptr.
 std::string der_of_name(const X509_NAME* name);
 
-// Empty for a string that is no text.
+// Empty for a string that cannot be converted.
 std::string utf8_of(const ASN1_STRING& string);
 
-// nullopt for a malformed time.
+// nullopt for nullptr and for a malformed time.
 std::optional<std::chrono::sys_seconds> time_of(const ASN1_TIME* time);
 
 // The functions below fail (no_credential) with "is …" or "has …". This one puts "ROLE SUBJECT"
-// before the message, so that a subject is formatted only for a message.
+// before the message of a failed status, so that a subject is formatted only for a message.
 Status name_certificate(Status status, std::string_view role, const X509& certificate);
 
 Error malformed_extension(int nid);
 
-// An extension by its type, null where there is none. Fails where it is malformed or comes twice.
+// The extension of that type; null if there is none. Fails (no_credential) if it is malformed or
+// occurs twice.
 template <class Owner>
 Result<Owner> find_extension(const X509& certificate, int nid) {
   int critical = 0;
@@ -67,11 +69,12 @@ Result<Owner> find_extension(const X509& certificate, int nid) {
 
 Result<bool> is_authority(const X509& certificate);
 
-// No extended key usage, which allows any, or one with clientAuth.
+// Fails unless the extended key usage contains clientAuth, or is absent or "any", which allow any
+// usage.
 Status check_is_for_clients(const X509& leaf);
 
-// Fills in not_before and not_after. Fails where `now` is past the end, or before the beginning by
-// more than clocks differ.
+// Sets not_before and not_after. Fails if `now` is at or past the end, or more than 60 s before the
+// beginning, because clocks differ.
 Status check_validity(const X509& leaf, TimePoint now, ClientCertificate& checked);
 
 }  // namespace execcred

@@ -57,7 +57,7 @@ KeyOwner make_key(KeyType type) {
   return KeyOwner(key);
 }
 
-// DER, by one of OpenSSL's i2d functions; empty where it fails.
+// Writes DER by one of OpenSSL's i2d functions; empty if that fails.
 template <class Object, class Write>
 SecretString write_der(const Object* object, Write write) {
   SecretString der;
@@ -68,8 +68,8 @@ SecretString write_der(const Object* object, Write write) {
   return der;
 }
 
-// By its type and not as a string of ASCII, whose length X.520 limits to 64: a user's name in
-// Kubernetes may be longer.
+// The type is given as UTF8String. For an MBSTRING type, OpenSSL would apply X.520's limit of 64
+// characters, and a user's name in Kubernetes may be longer.
 bool add_entry(X509_NAME* name, int nid, std::string_view text) {
   return X509_NAME_add_entry_by_NID(name, nid, V_ASN1_UTF8STRING,
                                     reinterpret_cast<const unsigned char*>(text.data()),

@@ -24,8 +24,8 @@ struct CertificateRequest {
   std::string request = {};       // PEM, "CERTIFICATE REQUEST"; it asks for no extensions
 };
 
-// The texts of the subject must be UTF-8 and not empty. Each call makes another key. Fails
-// (internal) where OpenSSL does.
+// The texts of the subject must be UTF-8 and not empty. Each call makes a new key. Fails (internal)
+// if OpenSSL fails.
 Result<CertificateRequest> make_certificate_request(KeyType type,
                                                     const CertificateSubject& subject);
 

@@ -43,7 +43,7 @@ bool has_subject(const X509& leaf, const CertificateSubject& subject) {
   return users == std::vector<std::string>{subject.common_name} && groups == asked;
 }
 
-// "Any" usage, or no named usage, is not what was requested.
+// Requires clientAuth by name, as requested. "Any" usage, or no extended key usage, is refused.
 Status check_names_clients(const X509& leaf) {
   const UsageOwner usages = TRY(find_extension<UsageOwner>(leaf, NID_ext_key_usage));
   for (int i = 0; usages && i < sk_ASN1_OBJECT_num(usages.get()); ++i) {

@@ -14,10 +14,11 @@ namespace execcred {
 
 inline constexpr std::size_t kMaxIssuedChain = 16;
 
-// `chain` is PEM, the leaf first, of at most 1 MiB. Beside what check_client_certificate() refuses:
-// more than kMaxIssuedChain certificates, a leaf of another key or subject, or that is not said to
-// be for clients, and a certificate that the next one did not sign. Organizations are compared as a
-// set; another attribute in the subject is another subject. Fails (no_credential).
+// `chain` is PEM, the leaf first, of at most 1 MiB. Fails as check_client_certificate() does. Fails
+// (no_credential) also for more than kMaxIssuedChain certificates, for a leaf of another key or
+// subject, for a leaf whose extended key usage does not name clientAuth, and for a certificate that
+// the next one did not sign. Organizations are compared as a set. A subject with any other
+// attribute is another subject.
 Result<ClientCertificate> check_issued_certificate(std::string_view chain,
                                                    const SecretString& private_key,
                                                    const CertificateSubject& subject,

@@ -22,8 +22,9 @@ bool register_digests() {
                              [](const EVP_MD* digest) { return EVP_add_digest(digest) == 1; });
 }
 
-// The first fetched algorithm fills OpenSSL's map of names; digests that were registered before
-// would be added to it under each of their names, also as the text of the OID.
+// Must be called before register_digests(). The first fetched algorithm fills OpenSSL's map of
+// names. Digests that were registered before would be added to the map under each of their names,
+// also under the text of the OID.
 bool fill_names() {
   EVP_MD* const digest = EVP_MD_fetch(nullptr, "SHA2-256", nullptr);
   EVP_MD_free(digest);

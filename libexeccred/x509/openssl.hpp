@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners of OpenSSL's objects.
+// Owners of OpenSSL's objects, and the initialisation of OpenSSL.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -29,8 +29,9 @@ using X509Owner = std::unique_ptr<X509, OpensslFree<X509_free>>;
 // Initialises libcrypto with only what TLS and X.509 need, which takes half the time of a full
 // start.
 
-// To be called before anything else of libcrypto's or libssl's; again, it does nothing. No
-// configuration file is read, for it can load code. Fails (internal) where OpenSSL does not start.
+// Must be called before any other function of libcrypto or libssl. Further calls do nothing. No
+// configuration file is read, because it can load code. Fails (internal) if OpenSSL cannot be
+// initialised.
 Status start_openssl();
 
 }  // namespace execcred

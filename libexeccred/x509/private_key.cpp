@@ -27,7 +27,8 @@ Error encrypted() {
                "protect the file by its permissions");
 }
 
-// A DER value with nothing behind it, read by one of OpenSSL's d2i functions.
+// Reads a DER value by one of OpenSSL's d2i functions; null if it is malformed or anything follows
+// it.
 template <class Read>
 auto read_whole(std::string_view der, Read read) {
   const auto* at = reinterpret_cast<const unsigned char*>(der.data());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One private key, in whichever form it is kept.
+// Reads one private key, in any of its usual forms.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -15,10 +15,11 @@ struct PrivateKey {
   SecretString pem = {};  // with the label of its type, whatever its input label was
 };
 
-// PEM or DER: PKCS#8, or the SEC 1 and PKCS#1 forms of EC and RSA keys. Fails (no_credential).
+// Reads PEM or DER: PKCS#8, or the SEC 1 and PKCS#1 forms of EC and RSA keys. Fails
+// (no_credential).
 Result<PrivateKey> read_private_key(const SecretString& text);
 
-// Of PKCS#8 in DER, not encrypted, with nothing behind it; null for anything else.
+// Reads PKCS#8 in DER that is not encrypted and has nothing after it; null for anything else.
 KeyOwner read_pkcs8_key(std::string_view der);
 
 }  // namespace execcred

@@ -18,7 +18,7 @@ namespace {
 
 using json::Value;
 
-// Where the JSON document at the front of `text` ends, or the end of the text.
+// The size of the JSON document at the front of `text`; if it has no end, the size of the text.
 std::size_t json_document_size(std::string_view text) {
   std::size_t depth = 0;
   bool is_in_string = false;
@@ -101,8 +101,8 @@ bool is_marker(std::string_view line, std::string_view marker) {
   return line.size() == marker.size() || is_space(line[marker.size()]);
 }
 
-// Takes the next document off the front of `text`: up to the "---" that begins another, or with
-// the "..." that ends it. Directives before a "---" belong to it.
+// Removes the next document from the front of `text`, and returns it. It ends before the "---" that
+// begins another one, or with its own "...". Directives before a "---" belong to it.
 std::string_view take_piece(std::string_view& text) {
   std::size_t end = 0;
   bool has_begun = false;
@@ -122,7 +122,7 @@ std::string_view take_piece(std::string_view& text) {
   return piece;
 }
 
-// The same without the text before a JSON document, whose lines are counted.
+// The same without the text before a JSON document. The lines of that text are counted.
 std::string_view take_content(std::string_view& text, yaml::Progress& progress) {
   const std::string_view piece = take_piece(text);
   const std::string_view content = skip_separators(piece);
@@ -163,7 +163,7 @@ std::vector<Result<Value>> parse_each_document(std::string_view text, std::size_
 
 namespace {
 
-// Walks a piece that can be read. Gives the number of its documents; nullopt where it cannot.
+// Walks a piece, and returns the number of its documents; nullopt if the piece cannot be read.
 std::optional<std::size_t> walk_piece(std::string_view text, std::size_t max_bytes,
                                       yaml::Progress& progress, std::size_t document,
                                       const ReceivePlace& receive) {

@@ -51,7 +51,7 @@ class Parser {
   }
 
  private:
-  // libyaml sets no mark for bytes that it cannot read at all, only their offset.
+  // For bytes that libyaml cannot read at all, it sets no mark, only their offset.
   yaml_mark_t unreadable_byte() const {
     const std::string_view before = text_.substr(0, parser_.problem_offset);
     yaml_mark_t mark = {};

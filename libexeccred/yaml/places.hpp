@@ -14,14 +14,14 @@ struct PlacedValue {
   std::size_t depth = 0;     // 0 for the document itself
   std::optional<std::string_view> key = std::nullopt;  // in an object
   std::size_t index = 0;                               // in an array
-  // From 1; columns are characters. Those of a member are its key's.
+  // Both count from 1, and columns count characters. The position of a member is that of its key.
   std::size_t line = 1;
   std::size_t column = 1;
 };
 using ReceivePlace = std::function<void(const PlacedValue&)>;
 
-// Every value of every document that can be read, each before those inside it, in the text's order.
-// For an alias, only its own position.
+// Reports every value of every document that can be read, in the order of the text, each value
+// before those inside it. For an alias, only its own position is reported.
 void for_each_place(std::string_view text, std::size_t max_bytes, const ReceivePlace& receive);
 
 }  // namespace execcred

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The places in a text that is known to be well-formed JSON, or YAML. `lines` stand before it in
-// the whole text; the first document has the number `document`.
+// The places in a text that is known to be well-formed JSON or YAML. `lines` is the number of lines
+// before it in the whole text. The first document has the number `document`.
 #pragma once
 
 #include <execcred/yaml/places.hpp>

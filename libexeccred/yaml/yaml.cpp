@@ -46,7 +46,7 @@ bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
 
-// JSON's grammar for numbers; big ones keep their digits.
+// Whether the text follows JSON's grammar for numbers. Large numbers keep their digits.
 bool is_json_number(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
   const std::size_t exponent = std::min(text.find_first_of("eE"), text.size());
@@ -62,7 +62,8 @@ bool is_json_number(std::string_view text) {
   return all_digits(whole) && (whole.size() == 1 || whole.front() != '0');
 }
 
-// 0x1F, 0b11, 0o17, 017, 1_000 and signs: integers that go-yaml knows and JSON does not.
+// Integers that go-yaml accepts and JSON does not: 0x1F, 0b11, 0o17, 017, 1_000, and those with a
+// "+".
 std::optional<std::string> other_integer(std::string_view text) {
   std::string digits(text);
   std::erase(digits, '_');
@@ -81,13 +82,13 @@ std::optional<std::string> other_integer(std::string_view text) {
   if (rest.empty() || problem != std::errc() || end != rest.data() + rest.size()) {
     return std::nullopt;
   }
-  // With a sign it is an int64 there, without one a uint64.
+  // go-yaml reads an integer with a sign as an int64, and one without a sign as a uint64.
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
   if (is_signed && value > kMost + (is_negative ? 1 : 0)) return std::nullopt;
   return (is_negative && value != 0 ? "-" : "") + std::to_string(value);
 }
 
-// ".5", "5.", "+1.5", "08" and "1_000.5": decimals that JSON writes otherwise.
+// Decimals that JSON writes in another form: ".5", "5.", "+1.5", "08" and "1_000.5".
 std::optional<std::string> other_decimal(std::string_view text) {
   std::string digits(text);
   if (!text.starts_with('.')) std::erase(digits, '_');
@@ -109,7 +110,7 @@ std::optional<std::string> other_decimal(std::string_view text) {
   return number;
 }
 
-// What no double can hold is text there.
+// go-yaml reads a number that no double can hold as text.
 bool is_finite(const std::string& number) {
   return std::isfinite(std::strtod(number.c_str(), nullptr));
 }
@@ -155,7 +156,8 @@ std::string_view text_of(const yaml_char_t* text) {
   return text == nullptr ? std::string_view() : reinterpret_cast<const char*>(text);
 }
 
-// libyaml compares each %TAG directive with all earlier ones. Custom tags are refused anyway.
+// libyaml compares each %TAG directive with all earlier ones, which takes quadratic time. Custom
+// tags are refused anyway.
 Status check_directives(std::string_view text) {
   constexpr std::string_view kTag = "%TAG";
   constexpr int kMost = 100;
@@ -200,8 +202,8 @@ std::size_t depth_of(const Value& value) {
   return 0;
 }
 
-// A node of the tree that is being built, which moves while its container grows: the container, by
-// its number in DocumentBuilder::places_, and the node's index there.
+// The place of a node in the tree that is being built. The node moves while its container grows, so
+// the place is the number of the container in DocumentBuilder::places_ and the index in it.
 struct Place {
   std::size_t container = 0;
   std::size_t index = 0;
@@ -217,8 +219,8 @@ const Value& child_of(const Value& container, std::size_t index) {
   return items == nullptr ? (*container.object())[index].value : (*items)[index];
 }
 
-// One document, from libyaml's events to a tree. No recursion on the input. An anchored node is
-// copied when an alias refers to it, and not before.
+// Builds the tree of one document from libyaml's events, without recursion on the input. An
+// anchored node is copied only when an alias refers to it.
 class DocumentBuilder {
  public:
   DocumentBuilder(const Limits& limits, Progress& progress)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The type of a YAML scalar by the rules of go-yaml v2, which Kubernetes tools use.
+// Reads YAML as Kubernetes tools do: the types of scalars follow the rules of go-yaml v2.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -12,37 +12,39 @@
 
 namespace execcred::yaml {
 
-// `is_plain`: written without quotes. `tag` may be empty. Fails (configuration) with a message
-// that starts with "has": a tag that is not one of YAML's own, or a value that JSON cannot hold.
+// `is_plain`: written without quotes. `tag` may be empty. Fails (configuration) with a message that
+// starts with "has", for a tag that does not fit or is not one of YAML's own, and for a value that
+// JSON cannot hold.
 Result<json::Value> resolve_scalar(std::string_view text, bool is_plain, std::string_view tag);
 
-// YAML into the same tree as JSON, read as Kubernetes tools read it (sigs.k8s.io/yaml): plain
-// scalars are typed by the YAML 1.1 rules of its decoder, and keys are strings.
+// Reads YAML into the same tree as JSON, as Kubernetes tools do (sigs.k8s.io/yaml): plain scalars
+// are typed by the YAML 1.1 rules of its decoder, and keys are strings.
 //
-// Refused: nesting over a depth, duplicate keys, more than 10,000 nodes or more text than may
-// stand in the input made by aliases (a "billion laughs" document), merge keys, keys that are no
-// scalars, tags of one's own, more than 100 %TAG directives, and numbers that JSON cannot hold.
+// Refused: nesting over a depth, duplicate keys, aliases that stand for more than 10,000 nodes or
+// for more text than the limit of the input (a "billion laughs" document), merge keys, keys that
+// are not scalars, custom tags, more than 100 %TAG directives, and numbers that JSON cannot hold.
 
 struct Limits {
   std::size_t bytes = 128 * 1024;
   std::size_t depth = 32;
-  // What aliases may add to all documents of one text: nodes, and `bytes` of scalars and keys.
+  // What aliases may add to all documents of one text: this many nodes, and `bytes` of scalars and
+  // keys.
   std::size_t alias_nodes = 10'000;
 };
 
-// The position in a text that is read in pieces.
+// The progress in a text that is read in pieces.
 struct Progress {
   std::size_t lines = 0;  // before this piece, for the places in errors
-  // What aliases have added so far.
+  // What aliases have added so far, in this piece and earlier ones.
   std::size_t alias_nodes = 0;
   std::size_t alias_bytes = 0;
 };
 
-// Every document of the text, one at a time, in order; empty ones are ignored. Stops at the first
-// error, its own (configuration, with "line L, column C") or the receiver's.
+// Reads each document of the text, in order; empty ones are ignored. Stops at the first error, and
+// returns it: its own (configuration, with "line L, column C") or the receiver's.
 Status for_each_document(std::string_view text, const Limits& limits,
                          const std::function<Status(json::Value)>& receive);
-// The same for a piece: the nodes that its aliases add are counted with those of earlier pieces.
+// The same for a piece of a text: what its aliases add is counted together with earlier pieces.
 Status for_each_document(std::string_view text, const Limits& limits, Progress& progress,
                          const std::function<Status(json::Value)>& receive);
 

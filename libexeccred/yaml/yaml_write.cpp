@@ -14,13 +14,13 @@ namespace {
 
 using json::Value;
 
-// No character that is an indicator in any position; spaces only if no other rule needs quotes.
+// A character that is no indicator in any position. Spaces are not among them.
 bool is_plain_byte(char c) {
   constexpr std::string_view kMarks = "-._/+=@";
   return is_alphanumeric(c) || kMarks.find(c) != std::string_view::npos;
 }
 
-// Plain only if every reader reads it as a string.
+// A text is plain only if every reader reads it as a string.
 bool can_be_plain(std::string_view text) {
   if (text.empty() || (!is_alphanumeric(text.front()) && text.front() != '/')) return false;
   if (!std::all_of(text.begin(), text.end(), [](char c) { return is_plain_byte(c) || c == ':'; })) {
@@ -32,9 +32,9 @@ bool can_be_plain(std::string_view text) {
   return read && read->string() != nullptr;
 }
 
-// The size of the first character, if YAML refuses, folds or drops it even in quotes (DEL, C1
+// The size of the first character if YAML refuses, folds or drops it even in quotes (DEL, C1
 // controls, U+2028, U+2029, a byte order mark, U+FFFE, U+FFFF), or else 0. JSON does not escape
-// them.
+// these.
 std::size_t foreign_length(std::string_view text) {
   constexpr std::array<std::string_view, 5> kForeign = {"\u2028", "\u2029", "\ufeff", "\ufffe",
                                                         "\uffff"};
@@ -46,7 +46,7 @@ std::size_t foreign_length(std::string_view text) {
   return is_foreign ? 3 : 0;
 }
 
-// A JSON string is a YAML double-quoted scalar, except for those characters.
+// Writes a JSON string, which is a YAML double-quoted scalar except for those characters.
 void write_quoted(std::string_view text, std::string& out) {
   std::string quoted;
   json::write_string(text, quoted);
@@ -79,7 +79,7 @@ void write_scalar(const Value& value, std::string& out) {
   }
 }
 
-// A reader looks for a key's ':' in 1024 bytes, unless a '?' announces the key.
+// A reader searches for the ':' of a key in 1024 characters only, unless a '?' precedes the key.
 void write_key(std::string_view name, std::size_t level, std::string& out) {
   constexpr std::size_t kMostSimple = 1000;
   std::string key;
@@ -103,7 +103,7 @@ bool is_block(const Value& value) {
 
 void write_block(const Value& value, std::size_t level, std::string& out);
 
-// What follows "key:" or "-": on the same line, or as an indented block.
+// Writes the value after "key:" or "-": on the same line, or as an indented block.
 void write_child(const Value& value, std::size_t level, bool is_item, std::string& out) {
   if (!is_block(value)) {
     out += ' ';
@@ -114,14 +114,14 @@ void write_child(const Value& value, std::size_t level, bool is_item, std::strin
     write_block(value, level, out);
   } else {
     out += '\n';
-    // Kubernetes' own writers put lists under their key without indentation.
+    // Kubernetes' own writers do not indent a list under its key.
     const std::size_t inner = value.array() != nullptr ? level - 1 : level;
     out.append(2 * inner, ' ');
     write_block(value, inner, out);
   }
 }
 
-// The first line's indentation is already there.
+// The caller has written the indentation of the first line.
 void write_block(const Value& value, std::size_t level, std::string& out) {
   bool is_first = true;
   const auto start_line = [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree as YAML that reads back as the same tree: a string that YAML 1.1 or 1.2 would take for
-// something else (no, 1e3, 2026-01-01, "a: b") is quoted.
+// Writes a tree as YAML that reads back as the same tree. A string that YAML 1.1 or 1.2 would read
+// as something else (no, 1e3, 2026-01-01, "a: b") is quoted.
 #pragma once
 
 #include <execcred/json/json.hpp>

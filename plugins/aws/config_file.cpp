@@ -39,7 +39,7 @@ class Parser {
 
 bool is_comment(std::string_view text) { return text.starts_with('#') || text.starts_with(';'); }
 
-// Without the comment, which begins behind white space.
+// The text without its comment, which begins after white space.
 std::string_view without_comment(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (is_space(text[i - 1]) && is_comment(text.substr(i))) return trim(text.substr(0, i));

@@ -7,12 +7,12 @@
 //     max_concurrent_requests = 20
 //   # a comment, as is what begins with ';'
 //
-// A comment behind a setting begins after white space ("a#b" is a value), as the SDKs read it
+// A comment after a setting begins after white space ("a#b" is a value), as the SDKs read it
 // (botocore reads such a comment as part of the value). An indented line keeps all of its text.
 //
-// The file is refused where two readers could differ: a section or a setting that occurs twice,
-// other text behind a section's bracket, any other kind of line, a byte order mark, a [DEFAULT]
-// that would apply to all sections.
+// The file is refused if two readers could read it differently: if a section or a setting occurs
+// twice, if there is other text after a section's bracket, any other kind of line, a byte order
+// mark, or a [DEFAULT] section, which would apply to all sections.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -33,11 +33,11 @@ struct ConfigSection {
   std::string name = {};  // what stands between the brackets, trimmed
   std::vector<ConfigSetting> settings = {};
 
-  // nullptr where there is none.
+  // The value of the setting; nullptr if there is none.
   const SecretString* find(std::string_view wanted) const;
 };
 
-// Fails (configuration) with the line's number, and nothing of its text.
+// Fails (configuration); the message has the line's number and nothing of its text.
 Result<std::vector<ConfigSection>> parse_config_file(std::string_view text);
 
 }  // namespace execcred::aws

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The endpoint that gives a container its credentials: EKS Pod Identity, and ECS.
 //
-// Plain http only to the hosts of such agents: this machine, 169.254.170.2 (ECS), 169.254.170.23
-// and fd00:ec2::23 (EKS); every other host by https.
+// Plain http is allowed only to the hosts of such agents: this machine, 169.254.170.2 (ECS),
+// 169.254.170.23 and fd00:ec2::23 (EKS). Every other host must be https.
 #pragma once
 
 #include <execcred/aws/credentials.hpp>
@@ -23,12 +23,12 @@ struct ContainerEndpoint {
   SecretString token = {};
 };
 
-// AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or _FULL_URI, and AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE
-// or _TOKEN; nullopt without the first two. Fails (configuration) for a URL that is none, or where
-// plain http may not go.
+// Reads AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or _FULL_URI, and
+// AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE or _TOKEN; nullopt if neither URI is set. Fails
+// (configuration) if the URL is malformed, or if plain http is not allowed to its host.
 Result<std::optional<ContainerEndpoint>> container_endpoint(const Environment& environment);
 
-// The inputs that determine the identity. Fails if the token's file cannot be read.
+// Adds the inputs that determine the identity to the key. Fails if the token's file cannot be read.
 Status identify_container(const ContainerEndpoint& endpoint, CacheKey& key);
 
 Result<AwsCredentials> ask_container(const ContainerEndpoint& endpoint, CallContext& call);

@@ -21,7 +21,7 @@ Error wrong(std::string message, std::string hint = {}) {
 
 using MaybeSource = std::optional<CredentialPlan::Source>;
 
-// For botocore, a profile is one of a role only if it is not one of a web identity.
+// As in botocore, a profile with a web identity does not count as one with a role.
 bool has_role(const Profile& profile) {
   return profile.has("role_arn") && !profile.has("web_identity_token_file");
 }
@@ -40,13 +40,14 @@ class Planner {
   Result<CredentialPlan> plan();
 
  private:
-  // With the roles of a chain of source_profiles, the first of them last.
+  // Adds to `roles` the roles of a chain of source_profiles; the role of the first profile is the
+  // last.
   Result<CredentialPlan::Source> role_source(const Profile& profile, std::vector<Role>& roles);
   Result<CredentialPlan::Source> source_profile(const Profile& profile, std::vector<Role>& roles);
   Result<CredentialPlan::Source> named_source(const std::string& name) const;
   Result<Role> role_of(const Profile& profile) const;
 
-  // `chosen`: the role instead of its own; may be empty.
+  // `chosen` is a role that replaces the web identity's own; it may be empty.
   Result<MaybeSource> web_identity(const Profile* profile, bool with_environment,
                                    const std::string& chosen = {}) const;
   Result<MaybeSource> of_profile(const Profile& profile) const;
@@ -73,7 +74,7 @@ Error person_needed(const Profile& profile, std::string_view what) {
                "a controller cannot log in; use a role, a web identity, or keys");
 }
 
-// Fails as the checks of its parts do, as an error of the file.
+// The keys in a section. Fails (configuration) if they are malformed, because they are the file's.
 Result<CredentialPlan::Source> keys_of(const ConfigSection& section, const std::string& profile) {
   AwsCredentials keys = {.secret_access_key = copy_of(section.find("aws_secret_access_key")),
                          .session_token = copy_of(section.find("aws_session_token"))};

@@ -4,9 +4,9 @@
 //
 // The order is that of the AWS SDKs (botocore's): keys in the environment; a role of the profile; a
 // web identity; the profile's keys or its program; the container's endpoint; the instance's role. A
-// role that a ClusterProfile chose replaces the web identity's own, so that one call gets it; with
-// any other source it is assumed, like --role-arn. --profile, unlike AWS_PROFILE, ignores the
-// environment's keys and web identity.
+// role that a ClusterProfile chooses replaces the web identity's own role, so that one call gets
+// it; with any other source it is assumed in addition, like --role-arn. --profile, unlike
+// AWS_PROFILE, ignores the environment's keys and web identity.
 #pragma once
 
 #include "container.hpp"
@@ -40,20 +40,20 @@ struct CredentialPlan {
   Source source = Instance{};
   std::vector<Role> roles = {};
 
-  // No request is needed: the keys are known.
+  // Whether no request is needed, because the keys are known.
   bool is_local() const { return roles.empty() && std::holds_alternative<AwsCredentials>(source); }
-  // STS is asked.
+  // Whether STS is called.
   bool asks_sts() const { return !roles.empty() || std::holds_alternative<WebIdentity>(source); }
 };
 
 // The profile to use: that of the option and its variables, or "default".
 std::string profile_name(const Options& options);
 
-// The keys in the environment are used, so that no file is needed for credentials.
+// Whether the keys in the environment are used, so that no file is needed for credentials.
 bool has_environment_keys(const Options& options, const Environment& environment);
 
-// `profiles` may be nullptr where has_environment_keys(). Fails (configuration): a profile that
-// does not exist, or that cannot be used.
+// `profiles` may be nullptr if has_environment_keys(). Fails (configuration) if the profile does
+// not exist or cannot be used.
 Result<CredentialPlan> plan_credentials(const Options& options, const Environment& environment,
                                         const Profiles* profiles);
 

@@ -16,7 +16,7 @@ using std::chrono::seconds;
 
 constexpr std::string_view kPrefix = "k8s-aws-v1.";
 constexpr std::size_t kMaxToken = 4096;
-// By convention; the authenticator looks at the date instead.
+// The value is a convention; the authenticator checks the date instead.
 constexpr seconds kExpires(60);
 // plugin_main claims 30 s less.
 constexpr seconds kLifetime = kClaimedLifetime + seconds(30);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The token that EKS takes: a presigned request to STS for the signer's own identity, which the
-// cluster's authenticator makes.
+// The token that EKS accepts: a presigned request to STS for the signer's own identity. The
+// cluster's authenticator sends this request.
 // https://github.com/kubernetes-sigs/aws-iam-authenticator#api-authorization-from-outside-a-cluster
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace execcred::aws {
 
-// The claimed lifetime of a token, if its session does not end sooner: the authenticator accepts
-// the request for 15 minutes.
+// The lifetime that is claimed for a token, if its session does not expire sooner. The
+// authenticator accepts the request for 15 minutes.
 inline constexpr std::chrono::minutes kClaimedLifetime(14);
 
 struct TokenTarget {
@@ -24,9 +24,9 @@ struct TokenTarget {
   std::string host = {};  // of STS
 };
 
-// Makes no request. The end is that of the signing session, limited so that not more is claimed.
-// Fails (no_credential) for a session that has ended, or whose token is too long for the
-// authenticator.
+// Makes no request. The credential's expiry is that of the signing session, limited so that the
+// plugin claims at most kClaimedLifetime. Fails (no_credential) if the session has expired, or if
+// the token is too long for the authenticator.
 Result<Credential> sign_eks_token(const TokenTarget& target, const AwsCredentials& credentials,
                                   TimePoint now);
 

@@ -19,7 +19,7 @@ struct Partition {
   bool has_fips_names = true;  // other hosts for FIPS; else all of them are validated
 };
 
-// As botocore's partitions.json has them. The last is everywhere else.
+// The partitions in botocore's partitions.json. The last one is for all other regions.
 constexpr std::array<Partition, 8> kPartitions = {{
     {"aws-cn", "cn-", "amazonaws.com.cn", "api.amazonwebservices.com.cn"},
     {"aws-us-gov", "us-gov-", "amazonaws.com", "api.aws", false},

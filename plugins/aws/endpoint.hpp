@@ -17,7 +17,8 @@ struct EndpointVariant {
 
 EndpointVariant endpoint_variant(const Environment& environment);
 
-// "sts.us-west-2.amazonaws.com". `region` is one by is_aws_region().
+// The host of STS in the region: "sts.us-west-2.amazonaws.com". `region` must satisfy
+// is_aws_region().
 std::string sts_host(std::string_view region, const EndpointVariant& variant);
 
 // Whether two regions are in one partition: credentials and role ARNs of one are valid in the
@@ -28,9 +29,9 @@ bool are_in_one_partition(std::string_view one, std::string_view other);
 bool is_in_partition_of(std::string_view arn, std::string_view region);
 
 // The URL at which STS is called: AWS_ENDPOINT_URL_STS or AWS_ENDPOINT_URL, unless
-// AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is true; else https:// and the host. They are not used for
-// presigned URLs, which only the cluster's authenticator calls. Fails (configuration) for what is
-// no https URL.
+// AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is true; else https:// and the host. These variables are not
+// used for presigned URLs, which only the cluster's authenticator calls. Fails (configuration) if
+// the URL is not https.
 Result<std::string> sts_url(std::string_view region, const Environment& environment);
 
 }  // namespace execcred::aws

@@ -23,7 +23,7 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// Its prefix ends before the resource, so that the account may be any.
+// Whether the pattern's prefix ends before the resource, so that it allows other accounts.
 bool allows_other_accounts(std::string_view pattern) {
   constexpr std::ptrdiff_t kColons = 5;
   return pattern.ends_with('*') && std::count(pattern.begin(), pattern.end(), ':') < kColons;

@@ -21,17 +21,19 @@ struct Options {
   std::string session_name = {};
   std::string external_id = {};
   std::string profile = {};
-  // Set by --profile, and not by AWS_PROFILE: then credentials in the environment are ignored.
+  // True if --profile chose the profile, and not AWS_PROFILE: then credentials in the environment
+  // are ignored.
   bool is_profile_chosen = false;
   CacheOptions cache = {};
 };
 
 void add_options(OptionSet& set, Options& options);
 
-// Fails (configuration): an option that needs another one.
+// Fails (configuration) if an option lacks another one that it needs.
 Status check_options(const Options& options);
 
-// What the header x-k8s-aws-id names: up to 253 letters, digits, dots, dashes and underscores.
+// The value of the header x-k8s-aws-id: up to 253 letters, digits, dots, dashes and underscores.
+// Fails (configuration).
 Result<std::string> parse_cluster_id(const std::string& text);
 
 }  // namespace execcred::aws

@@ -14,13 +14,15 @@
 
 namespace execcred::aws {
 
-// Words as a POSIX shell splits and unquotes them; nothing is expanded, and no shell is run. The
-// first is an absolute path. Fails (configuration) without quoting what may hold a secret.
+// Splits and unquotes the text into words as a POSIX shell does; nothing is expanded, and no shell
+// is run. The first word must be an absolute path. Fails (configuration); the message does not
+// quote text that may contain a secret.
 Result<TokenCommand> parse_credential_process(const std::string& text);
 
 void identify_process(const TokenCommand& command, const Environment& environment, CacheKey& key);
 
-// Fails with no_credential also for a Version other than 1.
+// Fails as run_token_command() does, and (no_credential) if the output is malformed or its Version
+// is not 1.
 Result<AwsCredentials> run_credential_process(const TokenCommand& command, const CallContext& call);
 
 }  // namespace execcred::aws

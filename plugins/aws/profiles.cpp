@@ -28,7 +28,7 @@ SharedFile shared_file(const Environment& environment, std::string_view variable
 }
 
 Result<std::vector<ConfigSection>> read(const SharedFile& file) {
-  // This name means: no file.
+  // An empty path or /dev/null means that there is no file.
   if (file.path.empty() || file.path == "/dev/null") return std::vector<ConfigSection>();
   const auto read_it = [&]() -> Result<std::vector<ConfigSection>> {
     // A home that is missing or belongs to another user has no such files.
@@ -46,7 +46,8 @@ Result<std::vector<ConfigSection>> read(const SharedFile& file) {
           "AWS_SHARED_CREDENTIALS_FILE name; /dev/null stands for none");
 }
 
-// "profile build", 'profile "build"' and "default"; empty for other kinds of sections.
+// The profile of a section "profile build", 'profile "build"' or "default"; empty for other kinds
+// of sections.
 std::string profile_of_config(std::string_view section) {
   constexpr std::string_view kPrefix = "profile";
   if (section == "default") return std::string(section);

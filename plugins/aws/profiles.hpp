@@ -18,17 +18,18 @@ namespace execcred::aws {
 
 class Profile {
  public:
-  // Either may be nullptr; they must outlive it.
+  // Either section may be nullptr; both must outlive the profile.
   Profile(std::string name, const ConfigSection* credentials, const ConfigSection* config)
       : name_(std::move(name)), credentials_(credentials), config_(config) {}
 
   const std::string& name() const { return name_; }
-  // The credentials file takes precedence over the config file.
+  // Whether a section has the setting. The credentials file takes precedence over the config file.
   bool has(std::string_view setting) const { return find(setting) != nullptr; }
-  // Empty where it is not set, or set to nothing. Fails (configuration) for more than one line.
+  // The setting's value; empty if it is not set or is empty. Fails (configuration) if it has
+  // several lines or a tab.
   Result<std::string> text(std::string_view setting) const;
 
-  // Each file's section alone.
+  // The section of only one of the files; nullptr if the file has none.
   const ConfigSection* credentials() const { return credentials_; }
   const ConfigSection* config() const { return config_; }
 
@@ -42,12 +43,13 @@ class Profile {
 
 class Profiles {
  public:
-  // AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE, or ~/.aws/credentials and ~/.aws/config where
-  // they are there. Fails (configuration) as read_secret_file and parse_config_file do.
+  // Reads the files that AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name, or
+  // ~/.aws/credentials and ~/.aws/config if they exist. Fails (configuration) as read_secret_file
+  // and parse_config_file do, or if a profile occurs twice.
   static Result<Profiles> load(const Environment& environment);
 
   std::optional<Profile> find(std::string_view name) const;
-  // For messages: the files that were searched.
+  // The files that were searched, for messages.
   const std::string& places() const { return places_; }
 
  private:
@@ -56,7 +58,7 @@ class Profiles {
   std::string places_;
 };
 
-// "~/x" is below HOME.
+// Replaces "~/" at the beginning by HOME; empty if HOME is not set.
 std::filesystem::path expand_home(const std::string& path, const Environment& environment);
 
 }  // namespace execcred::aws

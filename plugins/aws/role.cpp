@@ -26,7 +26,7 @@ bool has_size(std::string_view text, std::size_t least, std::size_t most) {
   return text.size() >= least && text.size() <= most;
 }
 
-// "role", the path, the name.
+// Whether the text is "role", the path and the name, separated by slashes.
 bool is_role_path(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, '/');
   return parts.size() > 1 && parts[0] == "role" &&

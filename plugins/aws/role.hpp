@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A role to assume, and the rules that STS has for what describes it.
+// A role to assume, and STS's rules for its parameters.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -22,11 +22,11 @@ struct Role {
   std::optional<std::chrono::seconds> duration = std::nullopt;  // else STS's default, an hour
 };
 
-// All fail (configuration).
+// The parsers all fail (configuration).
 Result<std::string> parse_role_arn(const std::string& text);
 Result<std::string> parse_session_name(const std::string& text);
 Result<std::string> parse_external_id(const std::string& text);
-// Seconds, 900 to 43200.
+// A number of seconds from 900 to 43200.
 Result<std::chrono::seconds> parse_session_duration(const std::string& text);
 
 }  // namespace execcred::aws

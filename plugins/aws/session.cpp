@@ -79,7 +79,7 @@ Status identify_source(const CredentialPlan::Source& source, const Environment& 
   return {};
 }
 
-// One run: from the source through the roles.
+// Requests one session: from the source through the roles.
 class SessionChain {
  public:
   SessionChain(const StsTarget& target, CallContext& call) : call_(call) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gets the credentials that a plan describes: from its source, through its roles, from the cache or
-// by new requests.
+// Gets the credentials of a plan: from its source and through its roles, out of the cache or by new
+// requests.
 #pragma once
 
 #include "credential_plan.hpp"
@@ -18,27 +18,28 @@
 
 namespace execcred::aws {
 
-// Where STS is called.
+// The URL at which STS is called, and the region that requests are signed for.
 struct StsTarget {
   std::string url = {};
   std::string region = {};
 };
 
-// Every input that determines the session's identity, without secrets. Fails where a token's file
-// cannot be read.
+// The cache key: every input that determines the session's identity, without secrets. Fails if a
+// token's file cannot be read.
 Result<CacheKey> session_key(const CredentialPlan& plan, const StsTarget& sts,
                              const Environment& environment);
 
-// Asks for a new session: its JSON is the credential's token.
+// Requests a new session. The credential's token is the session as JSON.
 Result<FreshCredential> new_session(const CredentialPlan& plan, const StsTarget& sts,
                                     CallContext& call);
 
-// The client, for the cache. It asks again when its token ends, long before the session ends. This
-// does not mean that the session was refused, so it counts as a request of another client.
+// The identity of the client for the cache (CacheOptions::client). A client asks again when its
+// token expires, long before the session does. This does not mean that the session was refused, so
+// the identity changes once per token lifetime.
 std::optional<std::string> client_of_token(TimePoint now);
 
-// AWS_EC2_METADATA_SERVICE_ENDPOINT, or the link-local address of the
-// AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE.
+// The URLs of the metadata service: AWS_EC2_METADATA_SERVICE_ENDPOINT, or the link-local address of
+// the AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE.
 AwsMetadataUrls metadata_urls(const Environment& environment);
 
 }  // namespace execcred::aws

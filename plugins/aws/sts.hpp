@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// AWS Security Token Service: the two actions that give a role's session.
+// AWS Security Token Service: the two actions that return a role's session.
 // https://docs.aws.amazon.com/STS/latest/APIReference/
 //
-// JSON is requested; XML, the older form, is accepted too. The reply's Code names the failure; the
-// status says little: throttling is 400 too.
+// JSON is requested; XML, the older form, is accepted too. The Code in the reply identifies the
+// failure. The status does not: throttling is a 400 too.
 #pragma once
 
 #include "role.hpp"
@@ -32,13 +32,13 @@ struct RoleSession {
 
 class StsClient {
  public:
-  // All must outlive it.
+  // `endpoint` and `call` must outlive the client.
   StsClient(const StsEndpoint& endpoint, CallContext& call) : endpoint_(endpoint), call_(call) {}
 
-  // Fail with no_credential (refused, or a reply that is no session), unavailable (network, too
-  // many requests, an error of STS), configuration (the URL).
+  // Both fail (no_credential) if STS refuses or the reply is not a session, (unavailable) for a
+  // network error, too many requests or an error of STS, and (configuration) if the URL is invalid.
   Result<RoleSession> assume_role(const Role& role, const AwsCredentials& credentials);
-  // Not signed: the token identifies the caller.
+  // The request is not signed: the token identifies the caller.
   Result<RoleSession> assume_role_with_web_identity(const Role& role, const SecretString& token);
 
  private:
@@ -49,7 +49,7 @@ class StsClient {
   CallContext& call_;
 };
 
-// The reply to an action. `secrets` may not be shown, even if the server repeats them.
+// Reads the reply to an action. Messages do not show `secrets`, even if the server repeats them.
 Result<RoleSession> read_sts_reply(const HttpResponse& reply, const std::string& action,
                                    const std::string& server, const SecretTexts& secrets);
 

@@ -27,7 +27,7 @@ struct KnownError {
 
 constexpr std::string_view kClock = "check this machine's clock";
 
-// Those of STS, and those that every service of AWS may answer.
+// The error codes of STS, and those of every AWS service.
 constexpr std::array<KnownError, 25> kErrors = {{
     {"Throttling", true, {}},
     {"ThrottlingException", true, {}},
@@ -88,7 +88,7 @@ struct Failure {
   std::string message = {};
 };
 
-// {"Error":{"Code","Message"}} or the same in an ErrorResponse.
+// The error in {"Error":{"Code","Message"}}, which may be within an ErrorResponse.
 Failure failure_in(const json::Value& document) {
   const json::Value* const inner = document.find("ErrorResponse");
   const json::Value& response = inner == nullptr ? document : *inner;
@@ -128,7 +128,7 @@ Result<RoleSession> session_in(const json::Value& document, const std::string& a
   return session;
 }
 
-// The same request may succeed a moment later, by its code.
+// Whether the reply's code says that the same request may succeed a moment later.
 bool is_passing_error(const HttpResponse& reply) {
   Result<json::Value> document = document_of(reply);
   if (!document) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What STS answers: a session, or an error with a code.
+// The replies of STS: a session, or an error with a code.
 #pragma once
 
 #include "sts.hpp"
@@ -9,7 +9,8 @@
 
 namespace execcred::aws {
 
-// By the status; but STS also uses 400 for throttling.
+// Judges by the status, and retries a 400 whose code may pass, because STS also uses 400 for
+// throttling.
 Verdict judge_sts_reply(const HttpRequest& request, const HttpResponse& reply);
 
 }  // namespace execcred::aws

@@ -23,7 +23,7 @@ Error wrong(const std::string& problem) {
   return {.kind = Error::Kind::no_credential, .message = "the XML " + problem};
 }
 
-// What expat calls. The first problem stops it.
+// The handlers that expat calls. The first problem stops the parser.
 class Reader {
  public:
   Reader() : parser_(XML_ParserCreate("UTF-8")) {
@@ -85,7 +85,7 @@ class Reader {
   }
   static void on_cdata(void* reader) { self(reader).stop("has a CDATA section"); }
 
-  // Some functions may still be called after it.
+  // expat may still call some handlers after this.
   void stop(std::string problem) {
     if (!problem_.empty()) return;
     problem_ = std::move(problem);
@@ -101,7 +101,7 @@ class Reader {
     open_.push_back({.name = std::move(name)});
   }
 
-  // Elements with white space between them, or text.
+  // Ends an element, which contains either elements with white space between them, or text.
   void end() {
     if (!problem_.empty()) return;
     Element element = std::move(open_.back());
@@ -127,7 +127,7 @@ class Reader {
 
 Result<json::Value> parse_xml(std::string_view text) {
   if (text.size() > kMaxSize) return wrong("is too large");
-  // expat would take it for UTF-16.
+  // expat would read the text as UTF-16.
   if (text.find('\0') != std::string_view::npos) return wrong("has a NUL");
   return Reader().read(text);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The XML that STS answers: elements that hold either elements or text.
+// Parses the XML of STS's replies: elements that contain either elements or text.
 //
-// Read by expat, as UTF-8 whatever the declaration says. Besides malformed XML, these are refused:
+// expat reads it as UTF-8, whatever the declaration says. Besides malformed XML, these are refused:
 // a document type, so that nothing is expanded or fetched; comments, CDATA sections and processing
-// instructions, which readers handle differently; an element that occurs twice in another. Bounded
-// in size, depth and number of elements.
+// instructions, which readers handle differently; an element that occurs twice in another one.
+// Size, depth and number of elements are limited.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -14,9 +14,9 @@
 
 namespace execcred::aws {
 
-// As JSON would have it: an object with the root's name, whose value is an object of the elements
-// in it, or a string. Attributes (a namespace's, for STS) are left out. Fails
-// (no_credential) with the position, and nothing of the text.
+// The XML as JSON: an object with the root's name, whose value is an object of the elements in the
+// root, or a string. Attributes (a namespace's, for STS) are left out. Fails (no_credential); the
+// message has the position and nothing of the text.
 Result<json::Value> parse_xml(std::string_view text);
 
 }  // namespace execcred::aws

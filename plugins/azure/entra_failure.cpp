@@ -79,7 +79,7 @@ const KnownCode* find_code(std::string_view code) {
   return found == kCodes.end() ? nullptr : found;
 }
 
-// One line: the trace and correlation ids come on lines of their own.
+// The text on one line; Entra puts the trace and correlation ids on lines of their own.
 std::string on_one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {

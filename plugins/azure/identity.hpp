@@ -18,14 +18,14 @@ class Identity {
  public:
   virtual ~Identity() = default;
 
-  // All inputs that determine the token's identity, and the server.
+  // Adds all inputs that determine the token's identity and the server to the key.
   virtual void identify(CacheKey& key) const = 0;
-  // Fails with no_credential, unavailable or configuration.
+  // Requests a token. Fails with no_credential, unavailable or configuration.
   virtual Result<FreshCredential> ask(CallContext& call) const = 0;
 };
 
-// Reads what is at hand (the federated token, variables); sends nothing. The arguments must
-// outlive it. Fails (configuration, no_credential).
+// Reads the local inputs (the federated token, variables); sends nothing. The arguments must
+// outlive the identity. Fails (configuration, no_credential).
 Result<std::unique_ptr<Identity>> open_identity(const Options& options,
                                                 const CredentialRequest& request,
                                                 const CallContext& run);

@@ -33,7 +33,7 @@ Status check_endpoint(std::string_view variable, const std::string& text) {
   return wrong(std::string(variable) + " has a query");
 }
 
-// The order is azure-identity's.
+// The order of the checks is that of azure-identity.
 Result<ManagedEndpoint> app_service(const Environment& environment, std::string_view endpoint) {
   const auto header = environment.get("IDENTITY_HEADER");
   if (!header) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which endpoint has the managed identity, as the platform's variables tell.
+// The endpoint of the managed identity, by the platform's variables.
 #pragma once
 
 #include <execcred/base/environment.hpp>
@@ -18,11 +18,11 @@ struct ManagedEndpoint {
   SecretString header = {};  // App Service: IDENTITY_HEADER
 
   std::string_view api_version() const;
-  // The parameter that names an identity by its resource ID.
+  // The query parameter that names an identity by its resource ID.
   std::string_view resource_parameter() const;
 };
 
-// Fails (configuration): an endpoint that is neither https nor local, or of a platform that is not
+// Fails (configuration) if the endpoint is neither https nor local, or if the platform is not
 // supported.
 Result<ManagedEndpoint> managed_endpoint(const Environment& environment);
 

@@ -20,7 +20,8 @@
 namespace execcred::azure {
 namespace {
 
-// As azure-identity's; within one call's deadline, and only where the cache lets it try again.
+// The number of attempts in azure-identity. They are made within one call's deadline, and only if
+// the cache allows retries.
 constexpr int kAttempts = 6;
 
 class ManagedIdentity final : public Identity {
@@ -86,7 +87,7 @@ HttpRequest ManagedIdentity::request() const {
   if (!selector_.name.empty()) {
     request.url += "&" + selector_.name + "=" + percent_encode(selector_.value);
   }
-  // A header that a program would not send by a forged request (SSRF).
+  // This header protects the endpoint: a forged request (SSRF) would not have it.
   request.add_header("Metadata", "true");
   if (is_app_service()) {
     request.headers.push_back({.name = "X-IDENTITY-HEADER", .value = endpoint_.header.copy()});

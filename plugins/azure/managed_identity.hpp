@@ -7,15 +7,15 @@
 //   App Service   IDENTITY_ENDPOINT, with IDENTITY_HEADER as its password; also Functions and
 //                 Container Apps
 //
-// Service Fabric, Azure Arc, Machine Learning and Cloud Shell have other endpoints, which are
-// refused by name.
+// Service Fabric, Azure Arc, Machine Learning and Cloud Shell have other endpoints. These are
+// refused with the platform's name.
 #pragma once
 
 #include "identity.hpp"
 
 namespace execcred::azure {
 
-// Fails (configuration): an identity that is named twice, an endpoint that cannot be used.
+// Fails (configuration) if the identity is named twice, or if the endpoint cannot be used.
 Result<std::unique_ptr<Identity>> open_managed_identity(const Options& options,
                                                         const CallContext& run);
 

@@ -47,7 +47,8 @@ void add_text(const json::Value& document, std::string_view name, std::string& t
   told += (told.empty() ? "" : ": ") + *value->string();
 }
 
-// IMDS: error and error_description; App Service: message; others an object named error.
+// The failure as the endpoint describes it. IMDS has error and error_description; App Service has
+// message; others have an object named error.
 std::string told_by(const HttpResponse& reply) {
   Result<json::Value> document = json::parse(reply.body.reveal(), {.bytes = kMaxReply});
   if (!document) return {};
@@ -63,7 +64,7 @@ std::string told_by(const HttpResponse& reply) {
   return told;
 }
 
-// Seconds since 1970, as a number or in a string, or a date (RFC 3339).
+// A number of seconds since 1970, which may be in a string, or a date (RFC 3339).
 Result<TimePoint> parse_expires_on(const json::Value& value) {
   const auto no_time = [] { return rejected("the reply's 'expires_on' is no time"); };
   const std::string* const text = value.string();
@@ -92,7 +93,7 @@ Status bound_end(const json::Value& document, TimePoint now, TokenReply& reply) 
   return {};
 }
 
-// IMDS returns the identity of the token; on a machine with several identities it must be the
+// IMDS returns the identity of the token. On a machine with several identities, it must be the
 // requested one.
 Status check_identity(const json::Value& document, const ManagedReplyRules& rules) {
   const IdentitySelector& asked = rules.selector;
@@ -137,7 +138,7 @@ Verdict judge_managed_reply(const HttpResponse& reply, const ManagedReplyRules& 
 Result<TokenReply> parse_managed_reply(const HttpResponse& reply, const ManagedReplyRules& rules) {
   Result<json::Value> document = json_object_of(reply, rules.server, rules.secrets);
   if (!document) {
-    // It may name a key.
+    // The message may quote a key of the document.
     document.error().message = shown_text(document.error().message, rules.secrets, kMaxTold);
     return std::move(document).error();
   }

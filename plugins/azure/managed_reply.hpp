@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the endpoints of managed identities answer. Numbers may be strings; the token's end is
-// "expires_on", and "expires_in" counts from when the token was made, not from the reply.
+// The replies of the endpoints of managed identities. Numbers may be strings. The token's expiry is
+// "expires_on"; "expires_in" counts from when the token was made, not from the reply.
 #pragma once
 
 #include "managed_endpoint.hpp"
@@ -17,7 +17,7 @@
 
 namespace execcred::azure {
 
-// The requested identity: a parameter and its value. Without a name: the platform's own.
+// The requested identity: a parameter and its value. Without a name, it is the platform's own.
 struct IdentitySelector {
   std::string name = {};
   std::string value = {};
@@ -31,15 +31,15 @@ struct ManagedReplyRules {
   SecretTexts secrets = {};  // what was sent and may not be shown
 };
 
-// nullopt for a 200. What may pass (unavailable, transient): 429 and 5xx; from IMDS, which is
-// updated now and then, also 404 and 410; from App Service also 408.
+// The error for a reply; nullopt for a 200. These may pass (unavailable, transient): 429 and 5xx;
+// from IMDS, which is updated now and then, also 404 and 410; from App Service also 408.
 std::optional<Error> managed_failure(const HttpResponse& reply, const ManagedReplyRules& rules);
 
-// An accepted reply is a 200.
+// Judges a reply by managed_failure(); a 200 is accepted.
 Verdict judge_managed_reply(const HttpResponse& reply, const ManagedReplyRules& rules);
 
-// A reply of 200. It ends at the earliest of expires_on, expires_in and the token's own exp. Fails
-// (no_credential), also for a reply that names another identity than was asked for.
+// Reads a 200. The token expires at the earliest of expires_on, expires_in and its own exp. Fails
+// (no_credential), also if the reply names another identity than the requested one.
 Result<TokenReply> parse_managed_reply(const HttpResponse& reply, const ManagedReplyRules& rules);
 
 }  // namespace execcred::azure

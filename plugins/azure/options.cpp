@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kIdentityNames = {"workload", "managed"};
 constexpr ValueForm kGuidForm = {"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", 36};
-// A GUID, or a domain.
+// A tenant: a GUID or a domain.
 constexpr ValueForm kTenantForm = {
     "^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
     "|[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?(\\.[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?)+)$",
@@ -42,8 +42,8 @@ Result<std::optional<IdentityKind>> parse_identity(const std::string& text) {
   return wrong(in_quotes(text) + " is neither workload nor managed");
 }
 
-// It becomes a scope, a list whose parts are separated by spaces; the other allowed characters are
-// those of azure-identity.
+// The ID of a server becomes a scope, which is a list whose parts are separated by spaces, so it
+// has no space. The other allowed characters are those of azure-identity.
 Result<std::string> parse_server_id(const std::string& text) {
   constexpr std::string_view kScope = "/.default";
   constexpr std::string_view kMore = "_-.:/";
@@ -57,7 +57,7 @@ Result<std::string> parse_server_id(const std::string& text) {
   return wrong(in_quotes(text) + " is no application ID, nor the URI of one");
 }
 
-// Percent-encoded when it is sent.
+// The resource ID is percent-encoded when it is sent.
 Result<std::string> parse_resource_id(const std::string& text) {
   if (text.starts_with("/subscriptions/") && is_visible_ascii(text)) return text;
   return wrong(in_quotes(text) + " is no resource ID of an identity",
@@ -127,7 +127,7 @@ Result<std::string> parse_authority(const std::string& text) {
   if (url->path.empty() && url->query.empty()) {
     const std::string origin = origin_of(*url);
     constexpr std::string_view kPort = ":443";
-    // The form that other programs use in requests and logs.
+    // The host without the default port, as other programs write it in requests and logs.
     return origin.ends_with(kPort) ? origin.substr(0, origin.size() - kPort.size()) : origin;
   }
   return wrong(redacted_url(text) + " is more than a host",

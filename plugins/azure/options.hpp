@@ -15,7 +15,7 @@
 
 namespace execcred::azure {
 
-// The variables that AKS's webhook and every client of Azure know.
+// Variables that AKS's webhook sets and that every Azure client reads.
 inline constexpr const char* kTokenFileVariable = "AZURE_FEDERATED_TOKEN_FILE";
 inline constexpr const char* kTenantVariable = "AZURE_TENANT_ID";
 inline constexpr const char* kClientVariable = "AZURE_CLIENT_ID";
@@ -25,7 +25,7 @@ enum class IdentityKind {
   managed,   // the machine's or the app's own, behind a metadata endpoint
 };
 
-// The application of Azure Kubernetes Service, the same in every tenant and every cloud.
+// The application of Azure Kubernetes Service, which is the same in every tenant and every cloud.
 inline constexpr const char* kAksServerId = "6dae42f8-4368-4678-94ff-3960e28e3630";
 
 inline constexpr const char* kPublicCloud = "https://login.microsoftonline.com";
@@ -48,20 +48,21 @@ struct Options {
 
 void add_options(OptionSet& set, Options& options);
 
-// Refuses combinations that make no sense: an option that this kind of identity does not use. Fails
-// (configuration).
+// Fails (configuration) for combinations that make no sense: an option that this kind of identity
+// does not use.
 Status check_options(const Options& options, const Settings& settings);
 
-// The webhook sets its variables for every program in the pod. Variables that these options do not
-// use are not checked.
+// Makes the variables that these options do not use unchecked, because the webhook sets its
+// variables for every program in the pod.
 void leave_unused_variables(OptionSet& set, const Options& options);
 
-// These fail with configuration; they read a flag, a variable or a ClusterProfile's field.
+// The following parsers read a flag, a variable or a ClusterProfile's field. They fail
+// (configuration).
 // "00000000-0000-0000-0000-000000000000", in any case.
 Result<std::string> parse_guid(const std::string& text);
-// A GUID or a domain: the names of a group of tenants ("common") are none of one.
+// A GUID or a domain. The names of a group of tenants ("common") are neither.
 Result<std::string> parse_tenant(const std::string& text);
-// A host or an https origin, as AZURE_AUTHORITY_HOST has it; gives "https://HOST[:PORT]".
+// A host or an https origin, as in AZURE_AUTHORITY_HOST; returns "https://HOST[:PORT]".
 Result<std::string> parse_authority(const std::string& text);
 
 }  // namespace execcred::azure

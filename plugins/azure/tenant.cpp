@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kField = "tenantId";
 
-// Whether the option's value comes from a ClusterProfile.
+// The tenant of the variable AZURE_TENANT_ID; empty if it is not set.
 Result<std::string> tenant_of_variable(const Environment& environment) {
   const auto text = environment.get(kTenantVariable);
   if (!text) return std::string();
@@ -22,7 +22,8 @@ Result<std::string> tenant_of_variable(const Environment& environment) {
       .context("reading the variable " + std::string(kTenantVariable));
 }
 
-// The ClusterProfile's tenant, if Settings does not use it because the controller set one.
+// The ClusterProfile's tenant, which Settings does not use if the controller has set one; empty if
+// there is none.
 Result<std::string> tenant_of_config(const ExecInfo& info) {
   if (!info.cluster) return std::string();
   const json::Value* const value = info.cluster->config.find(kField);

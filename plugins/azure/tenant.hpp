@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tenant that is asked. It gets the token of the service account, and its administrator
-// determines what the returned token is valid for. So the controller decides, and a ClusterProfile
-// may only choose among the allowed tenants.
+// The tenant from which a token is requested. It gets the token of the service account, and its
+// administrator determines what the returned token is valid for. So the controller decides, and a
+// ClusterProfile may only choose among the allowed tenants.
 #pragma once
 
 #include "options.hpp"
@@ -14,9 +14,10 @@
 
 namespace execcred::azure {
 
-// The controller's tenant (flag or variable), unless the ClusterProfile names another that
-// --allow-tenant names too. Fails with configuration if there is none, or no tenant of a
-// ClusterProfile is allowed; with no_credential if it is not one of the allowed tenants.
+// The controller's tenant (flag or variable), unless the ClusterProfile names another one that
+// --allow-tenant allows. Fails (configuration) if there is no tenant, or if the ClusterProfile
+// names another one and --allow-tenant is not given; (no_credential) if it is not one of the
+// allowed tenants.
 Result<std::string> chosen_tenant(const Options& options, const ExecInfo& info,
                                   const Environment& environment);
 

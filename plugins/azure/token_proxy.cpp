@@ -69,7 +69,7 @@ Result<std::string> read_certificates(const Environment& environment) {
 void TokenProxy::identify(CacheKey& key) const {
   key.add("token-proxy", url);
   if (!server_name.empty()) key.add("token-proxy.server-name", server_name);
-  // A failure with one CA may be a success with the next.
+  // A request that fails with one CA may succeed with the next.
   if (!ca_certificates.empty()) key.add("token-proxy.ca", fingerprint("ca", ca_certificates));
 }
 

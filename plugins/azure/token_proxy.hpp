@@ -26,13 +26,14 @@ struct TokenProxy {
   std::string ca_certificates = {};  // PEM; empty: those of others count
 
   void identify(CacheKey& key) const;
-  // Its part of the settings in front of it.
+  // Sets the TLS settings for the proxy: the server name, and its CA certificates if it has its
+  // own.
   void apply(TlsSettings& tls) const;
 };
 
-// nullopt where no variable is set. The CA file is read in each run, because it rotates. Fails
-// (configuration): the others without the proxy, both a CA file and CA data, a URL that is not
-// plain https, certificates that are none.
+// nullopt if no variable is set. The CA file is read in each run, because it rotates. Fails
+// (configuration) if the other variables are set without the proxy, if there are both a CA file and
+// CA data, if the URL is not a plain https URL, or if the certificates are malformed.
 Result<std::optional<TokenProxy>> token_proxy_of(const Environment& environment);
 
 }  // namespace execcred::azure

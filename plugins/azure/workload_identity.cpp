@@ -52,7 +52,7 @@ class WorkloadIdentity final : public Identity {
 
   const Options& options_;
   const CallContext& run_;
-  // Who is asked: Entra, or the proxy of an identity binding.
+  // The server that is asked: Entra, or the proxy of an identity binding.
   std::string server() const { return proxy_ ? proxy_->origin : options_.authority_host; }
 
   std::string tenant_;
@@ -76,8 +76,8 @@ Status WorkloadIdentity::read_settings(const ExecInfo& info) {
   return {};
 }
 
-// A file without a token must not cause a request without an assertion, and only a token may be
-// sent.
+// A file without a token must not lead to a request without an assertion, and nothing but a token
+// may be sent.
 Status WorkloadIdentity::read_assertion() {
   const SecretString content = TRY(read_secret_file(options_.federated_token_file));
   assertion_ = TRY(bearer_token(content));
@@ -90,7 +90,7 @@ Status WorkloadIdentity::read_assertion() {
                    "api://AzureADTokenExchange"};
 }
 
-// The identity in the token stays the same however often the kubelet renews it.
+// The identity in the token stays the same when the kubelet renews the token.
 void WorkloadIdentity::identify(CacheKey& key) const {
   key.add("identity", "workload");
   key.add("authority-host", options_.authority_host);
@@ -102,12 +102,13 @@ void WorkloadIdentity::identify(CacheKey& key) const {
   add_token_identity("federated-token", assertion_, key);
 }
 
-// Checked only before it is sent: the cached result outlives the token.
+// The token's lifetime is checked only before it is sent, because the cached result outlives the
+// token.
 Status WorkloadIdentity::check_assertion() const {
   return check_lifetime(assertion_, run_.clock.now());
 }
 
-// The fields of azure-identity, in its order.
+// The fields of the request, in the order of azure-identity.
 Form WorkloadIdentity::form() const {
   Form form;
   form.add("client_assertion", assertion_);

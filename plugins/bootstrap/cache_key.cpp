@@ -14,7 +14,7 @@
 namespace execcred::bootstrap {
 namespace {
 
-// Variables that execcred's plugins read, and prefixes of such names.
+// Names of variables that execcred's plugins read, and prefixes of such names.
 constexpr std::array<std::string_view, 8> kNames = {"KUBECONFIG",
                                                     "HOME",
                                                     "POD_NAMESPACE",
@@ -31,7 +31,8 @@ constexpr std::array<std::string_view, 9> kPrefixes = {
 constexpr std::array<std::string_view, 3> kOfTheRun = {"EXECCRED_DEBUG", "EXECCRED_LOG_FILE",
                                                        "EXECCRED_REPORT_FILE"};
 
-// The name that --subject-token-env has in the command, with one dash or two, attached or not.
+// The variables that --subject-token-env names in the command. The option has one dash or two, and
+// its value may be attached or the next argument.
 std::vector<std::string> subject_variables(const TokenCommand& command) {
   constexpr std::string_view kOption = "subject-token-env";
   std::vector<std::string> names;
@@ -71,14 +72,14 @@ void add_variables(const Environment& environment, const TokenCommand& command, 
   }
 }
 
-// Its arguments may contain secrets.
+// The arguments may contain secrets.
 void add_command(const TokenCommand& command, CacheKey& key) {
   key.add("credential", command.program);
   key.add("credential.fingerprint", fingerprint("command", command.arguments));
 }
 
-// The client's text with all its members: the inner plugin may use members that this program does
-// not know.
+// Adds the client's text with all its members: the inner plugin may use members that this program
+// does not know.
 void add_cluster(const CredentialRequest& request, CacheKey& key) {
   // The same limits as when the document was read.
   const Result<json::Value> document = json::parse(request.document);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose credential the cache keeps.
+// The cache key of the issued credential.
 #pragma once
 
 #include "options.hpp"
@@ -10,9 +10,9 @@
 
 namespace execcred::bootstrap {
 
-// The request, the cluster, and all inputs that determine the inner plugin's identity: its command,
-// the client's whole description of the cluster, and each variable that execcred's plugins read.
-// The inner plugin is not run for it.
+// The key contains the request, the cluster, and all inputs that determine the inner plugin's
+// identity: its command, the client's whole description of the cluster, and each variable that
+// execcred's plugins read. The inner plugin is not run for this.
 CacheKey credential_key(const Options& options, const CredentialRequest& request,
                         const Environment& environment);
 

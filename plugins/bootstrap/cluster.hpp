@@ -12,13 +12,14 @@
 
 namespace execcred::bootstrap {
 
-// Checks that a credential can be sent to spec.cluster: it has CA certificates, and verification is
-// not disabled. Accepts a request without cluster information. Fails (configuration).
+// Checks that a credential can be sent to spec.cluster: it has CA certificates, verification is not
+// disabled, and its URL has no query. Accepts a request without cluster information. Fails
+// (configuration).
 Status check_can_be_asked(const CredentialRequest& request);
 
-// Of a request that was checked, for one call. Proxies come only from spec.cluster, if the access
-// rules allow them. `origin` names the source of the credential in messages. What `call` refers to
-// must outlive it.
+// A client of the cluster for one call; the request must have been checked. A proxy comes only from
+// spec.cluster, if the access rules allow it. `origin` names the source of the credential in
+// messages. The objects that `call` refers to must outlive the client.
 Result<HubClient> open_cluster(const CredentialRequest& request, const Credential& bootstrap,
                                std::string origin, const CallContext& call);
 

@@ -27,8 +27,8 @@ Error rejected(std::string message) {
   return Error{.kind = Error::Kind::no_credential, .message = std::move(message)};
 }
 
-// The client's document; one without a version gets ours, so that the program does not choose
-// another one.
+// The client's document. A document without a version gets the version of this run, so that the
+// program does not choose another one.
 std::string document_for_inner(const CredentialRequest& request) {
   const Result<ExecInfo> as_v1 = parse_exec_info(request.document, ApiVersion::v1);
   const Result<ExecInfo> as_v1beta1 = parse_exec_info(request.document, ApiVersion::v1beta1);
@@ -48,7 +48,7 @@ std::string_view first_line_of(std::string_view text) {
   return trim(text.substr(0, text.find('\n')));
 }
 
-// The text comes from the program, and may be anything.
+// The text comes from the program, and may contain anything.
 std::string shown(std::string_view text) { return shown_text(text, {}, kMaxShown); }
 
 Error failure(const Finished& finished, const std::string& program) {

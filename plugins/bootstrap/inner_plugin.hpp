@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin that gives the bootstrap credential.
+// Runs the plugin that provides the bootstrap credential.
 #pragma once
 
 #include <execcred/base/call_context.hpp>
@@ -10,13 +10,15 @@
 
 namespace execcred::bootstrap {
 
-// Runs it with our environment, the client's document and an empty standard input. Its standard
-// error goes to the debug log, and the error of a failure into ours. Its credential is checked
-// before use: version, end, and that certificate and key belong together.
+// Runs the plugin with this process's environment, the client's document and an empty standard
+// input. Its standard error goes to the debug log; if it fails, its error becomes part of the error
+// here. Its credential is checked before use: the version, the expiry, and that certificate and key
+// belong together.
 //
-// Fails as the program does: exit codes 1, 2, 3 and 70 are those of our kinds, any other and a
-// signal is no_credential. Also with configuration (it cannot be started), unavailable (still
-// running at the end of the call) and no_credential (what it printed is no such credential).
+// Fails as the program does: exit codes 1, 2, 3 and 70 have their kinds in execcred, any other code
+// and a signal are no_credential. Also fails with configuration (it cannot be started), unavailable
+// (it is still running at the end of the call) and no_credential (its output is not such a
+// credential).
 Result<Credential> run_inner_plugin(const TokenCommand& command, const CredentialRequest& request,
                                     const CallContext& call);
 

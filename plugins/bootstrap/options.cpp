@@ -63,7 +63,7 @@ Status check_service_account(const std::string& text) {
   return wrong(in_quotes(text) + " is no NAMESPACE/NAME of a service account");
 }
 
-// A part of a certificate's subject.
+// Checks a part of a certificate's subject.
 Status check_name(const std::string& text) {
   if (text.size() > kMaxName) {
     return wrong(in_quotes(text) + " is longer than " + std::to_string(kMaxName) + " bytes");
@@ -88,7 +88,7 @@ Status check_key_type(const std::string& text) {
                "there are: " + join({kKeyTypeNames.begin(), kKeyTypeNames.end()}, ", "));
 }
 
-// `status` of an option's value, as reading the option would report it.
+// Makes the error of a check look like one of reading the option.
 Status of_option(Status status, std::string_view option, const Settings& settings) {
   if (status) return status;
   std::string& message = status.error().message;
@@ -132,7 +132,7 @@ Status check_others(const Settings& settings, const std::array<std::string_view,
 }  // namespace
 
 void add_options(OptionSet& set, Options& options) {
-  // The inner plugin reads the ClusterProfile's settings.
+  // The ClusterProfile's settings are for the inner plugin.
   set.ignore_profile();
   set.group("Credential source");
   set.add_parsed("credential", options.credential, "JSON_ARRAY",

@@ -15,14 +15,14 @@
 
 namespace execcred::bootstrap {
 
-// What the cluster is asked for.
+// The kind of credential that the cluster is asked for.
 enum class Via {
   token_request,  // a token of one of its service accounts
   csr,            // a client certificate
 };
 
-// Options of only one --via are text until check_options() parses them: a variable of the other way
-// is ignored, whatever it contains.
+// Options of only one --via stay text until check_options() parses them: a variable of the other
+// --via is ignored, whatever it contains.
 struct Options {
   Via via = Via::token_request;
   TokenCommand credential = {};  // the inner plugin
@@ -41,8 +41,8 @@ struct Options {
 
 void add_options(OptionSet& set, Options& options);
 
-// Fails (configuration) for an option that --via needs and is missing or malformed, and for options
-// of the other way.
+// Fails (configuration) if an option that --via needs is missing or malformed, and for options of
+// the other --via.
 Status check_options(const Options& options, const Settings& settings);
 
 }  // namespace execcred::bootstrap

@@ -13,9 +13,9 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::string_view kHeader = "execcred signing-request 1";
-// Counted from when it was made, or made again.
+// Counted from when the request was made, or made again.
 constexpr Duration kLongestWait = std::chrono::hours(24 * 7);
-// For runs that began earlier, and do not know the resulting credential yet.
+// A closed request stays for runs that began earlier and do not know the resulting credential yet.
 constexpr Duration kClosedStays = std::chrono::minutes(10);
 
 std::string key_of(const CacheKey& credential) {

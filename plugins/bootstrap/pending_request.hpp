@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The certificate signing request that waits for its decision: its name and its key, which a run
-// stores in the cache directory for the next one. An approval may take hours, and a run has
+// The certificate signing request that waits for its decision. A run stores its name and its key in
+// the cache directory for the next run, because an approval may take hours, and a run has only
 // seconds.
 //
-// It is written before the cluster is asked, so that neither a lost answer nor a kill leads to a
-// second request. One process at a time makes requests; all may wait for one.
+// The request is stored before the cluster is asked, so that neither a lost reply nor a kill leads
+// to a second request. Only one process at a time makes requests; all may wait for one.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -24,32 +24,33 @@ struct PendingRequest {
   std::string name = {};            // of the CertificateSigningRequest
   std::string request = {};         // PEM, PKCS#10
   CopyableSecret private_key = {};  // PEM
-  // When its result was used: no later run uses it.
+  // The time at which its result was used; runs that begin later do not use it.
   std::optional<TimePoint> closed = {};
 };
 
 class PendingRequestStore {
  public:
-  // Without a writable directory, the request is kept for this run only. `clock` must outlive the
+  // Without a writable directory, the request is stored for this run only. `clock` must outlive the
   // store.
   PendingRequestStore(std::optional<CacheDirectory> directory, const CacheKey& key,
                       const Clock& clock);
   PendingRequestStore(const PendingRequestStore&) = delete;
   PendingRequestStore& operator=(const PendingRequestStore&) = delete;
 
-  // Whether another run finds what is kept here.
+  // Whether another run finds what is stored here.
   bool is_lasting() const { return directory_.has_value() && !is_unwritten_; }
 
-  // The right to make requests and to write, until it is unlocked: busy if another process still
+  // Locks the right to make requests and to write, until unlock(): busy if another process still
   // has it at the deadline. If no lock can be made, there is no exclusion.
   CacheLock::Attempt lock_until(std::chrono::steady_clock::time_point deadline);
   void unlock();
 
-  // A file that is corrupt or of another key counts as none.
+  // The stored request; nullopt if there is none, or the file is corrupt or of another key.
   std::optional<PendingRequest> read() const;
-  // Its time starts again.
+  // Stores the request; the time after which its file may be removed starts again.
   void write(const PendingRequest& request);
-  // Removes the one of this name, unless another one has replaced it.
+  // Marks the request of this name as closed, unless another one has replaced it. If another
+  // process holds the lock, nothing changes.
   void close(const std::string& name);
 
  private:

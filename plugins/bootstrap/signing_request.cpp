@@ -79,7 +79,7 @@ json::Value body_of(const PendingRequest& pending, const Options& options) {
   return body;
 }
 
-// The names are random, so an RBAC rule cannot list them.
+// Replaces the hint of a refusal: the names are random, so an RBAC rule cannot list them.
 template <class T>
 Result<T> with_rule(Result<T> result) {
   if (!result && result.error().cause == cause::kSourceForbidden) {
@@ -100,7 +100,7 @@ bool is_same_request(const json::Value& object, const PendingRequest& pending,
   return request == pending.request && (signer.empty() || signer == options.signer);
 }
 
-// The first condition of the type whose status is not False; null if there is none.
+// The first condition of the type whose status is neither False nor Unknown; null if there is none.
 const json::Value* find_condition(const json::Value& status, std::string_view type) {
   const json::Value* const conditions = status.find("conditions");
   if (conditions == nullptr || conditions->array() == nullptr) return nullptr;
@@ -118,7 +118,7 @@ std::string shown_subject(const std::string& name) {
   return "the certificate signing request " + in_quotes(name);
 }
 
-// "…: REASON: MESSAGE", of an approver or signer.
+// "…: REASON: MESSAGE" of an approver or signer.
 std::string reasons_of(const json::Value& condition, const Hub& hub) {
   std::string text;
   for (const std::string_view member : {"reason", "message"}) {
@@ -128,12 +128,13 @@ std::string reasons_of(const json::Value& condition, const Hub& hub) {
   return text;
 }
 
-// Of a request that may have changed something: whether the cluster has acted on it is unknown.
+// Whether a request that may have changed something got no reply, so that it is unknown whether the
+// cluster has acted on it.
 bool is_answer_lost(const Error& error) {
   return error.kind == Error::Kind::unavailable && !error.is_transient;
 }
 
-// Releases the lock.
+// Releases the lock at the end of a scope.
 class Unlocking {
  public:
   explicit Unlocking(PendingRequestStore& store) : store_(store) {}
@@ -187,8 +188,8 @@ Result<FreshCredential> CertificateSigning::obtain(HubClient& cluster, const Cal
   }
 }
 
-// If the previous read succeeded, a read that ends at the call's deadline says nothing about the
-// cluster.
+// Whether a failed read is only a matter of time: if the previous read succeeded, a read that ends
+// at the call's deadline says nothing about the cluster.
 bool CertificateSigning::is_out_of_time(const Error& error, const PendingRequest& pending,
                                         const CallContext& call) const {
   return error.kind == Error::Kind::unavailable && seen_ && seen_->name == pending.name &&
@@ -205,8 +206,8 @@ void CertificateSigning::finish() {
   if (!issued_.empty()) store_.close(issued_);
 }
 
-// A closed request is used by runs that began before and wait, so that they make no second one. It
-// is not used if its credential is to be replaced.
+// The stored request for this call. A closed request is used by runs that began before and wait, so
+// that they make no second one. It is not used if its credential is to be replaced.
 std::optional<PendingRequest> CertificateSigning::kept(const CallContext& call) const {
   std::optional<PendingRequest> pending = store_.read();
   if (!pending || !pending->closed) return pending;
@@ -250,7 +251,7 @@ Result<PendingRequest> CertificateSigning::make_locked(HubClient& cluster,
           shown_subject(pending->name) + " was deleted each time that it was created",
           "check which programs delete certificate signing requests on the cluster");
     }
-    // Its time starts again.
+    // The time after which the file may be removed starts again.
     store_.write(*pending);
     call.debug("making " + shown_subject(pending->name));
     const Result<bool> created =
@@ -274,7 +275,7 @@ Result<CertificateSigning::Found> CertificateSigning::find(HubClient& cluster,
                                                            const PendingRequest& pending) const {
   constexpr int kNotFound = 404;
   Result<std::optional<json::Value>> looked = with_rule(cluster.find(resource_of(pending.name)));
-  // If the API is not served at all, creating the request fails with that.
+  // If the API is not served at all, creating the request fails and reports that.
   if (!looked && cluster.last_status() == kNotFound) return Found();
   std::optional<json::Value> object = TRY(std::move(looked));
   Found found{.is_there = object.has_value()};
@@ -305,7 +306,7 @@ Result<std::optional<FreshCredential>> CertificateSigning::outcome(const json::V
       read_certificate(*status, pending, cluster, call.clock.now())
           .context("reading the certificate of " + shown_subject(pending.name));
   if (!fresh) {
-    // It stays as it is: the next run must not find it.
+    // The object does not change any more, so the next run must not use it.
     store_.close(pending.name);
     return std::move(fresh).error();
   }
@@ -340,7 +341,7 @@ Error CertificateSigning::waiting(const std::string& name) {
                                : "kubectl certificate approve " + name) +
                       (store_.is_lasting() ? "; the next run goes on with it"
                                            : "; without a cache, the next run makes another one"));
-  // Not a failure of the cluster: the next run must read again at once.
+  // This is not a failure of the cluster: the next run must read again at once.
   error.is_local = true;
   return error;
 }

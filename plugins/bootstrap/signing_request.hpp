@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client certificate of the cluster's, by a CertificateSigningRequest (certificates.k8s.io/v1)
+// Gets a client certificate of the cluster by a CertificateSigningRequest (certificates.k8s.io/v1)
 // that an approver accepts.
 //
-//   no request is kept        make one; its name is random
+//   no request is stored      make one, with a random name
 //   the cluster has it        wait for its decision
-//   the cluster has it not    make it again, with the same key: it lives for 24 hours, an hour once
-//                             it is decided, and a run may have been killed before it was sent
-//   another's has its name    take another name
+//   the cluster lacks it      make it again, with the same key: the cluster keeps it for 24 hours,
+//                             and for an hour after the decision, or a run was killed before it was
+//                             sent
+//   another one has its name  take another name
 #pragma once
 
 #include "options.hpp"
@@ -25,30 +26,30 @@ namespace execcred::bootstrap {
 
 class CertificateSigning {
  public:
-  // For one run, which began at `began`. What is referred to must outlive it.
+  // For one run, which began at `began`. `options` and `store` must outlive this.
   CertificateSigning(const Options& options, PendingRequestStore& store, TimePoint began);
 
-  // If the call is needed, waits for the decision until its deadline. Fails with no_credential
-  // (denied or failed, a certificate that differs from the request, or a refusal of the cluster),
-  // or with unavailable.
+  // If the call is needed, waits for the decision until its deadline. Fails (no_credential) if the
+  // request is denied or failed, if the certificate differs from the request, or if the cluster
+  // refuses; else with unavailable.
   Result<FreshCredential> obtain(HubClient& cluster, const CallContext& call);
 
-  // For a run that lets another one read: the error that the request exists and is undecided;
-  // otherwise the other run would have shared the outcome. Makes no request.
+  // For a run that lets another run ask the cluster: the error that the request exists and is
+  // undecided; nullopt if no undecided request is stored. Makes no request.
   std::optional<Error> still_waiting(const CallContext& call);
 
-  // The last failure was that nothing is decided yet. No cache remembers that.
+  // Whether the last failure was that nothing is decided yet. No cache remembers that failure.
   bool is_waiting() const { return is_waiting_; }
-  // To be called when the result of obtain() is stored: the next run makes a new request.
+  // Must be called when the result of obtain() is stored: the next run then makes a new request.
   void finish();
 
  private:
-  // The cluster's object of the request's name.
+  // The cluster's object with the request's name.
   struct Found {
     bool is_there = false;
     std::optional<json::Value> ours = {};  // with our spec.request
   };
-  // A request without a certificate, as last read.
+  // The request as last read, without a certificate.
   struct Seen {
     std::string name = {};
     bool is_approved = false;
@@ -60,7 +61,7 @@ class CertificateSigning {
   Result<Found> find(HubClient& cluster, const PendingRequest& pending) const;
   bool is_out_of_time(const Error& error, const PendingRequest& pending,
                       const CallContext& call) const;
-  // nullopt: there is none yet.
+  // The credential, or an error if the request was refused; nullopt if there is no decision yet.
   Result<std::optional<FreshCredential>> outcome(const json::Value& object,
                                                  const PendingRequest& pending,
                                                  const HubClient& cluster, const CallContext& call);

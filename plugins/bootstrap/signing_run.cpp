@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-// The timer that ends the run knows no request's name.
+// The timer that ends the run does not know the request's name, so the run ends before it.
 CallContext with_time_to_report(CallContext run) {
   const Duration left = run.deadline - steady_clock::now();
   run.deadline -= std::min<Duration>(left / 10, milliseconds(500));
@@ -73,9 +73,10 @@ CertificateSigning& SigningRun::signing() {
   return *signing_;
 }
 
-// The call has all the remaining time, so it runs without the cache's lock, after a wait for it:
-// each of a thousand such runs would start the inner plugin only to read the same request. Or so
-// little time is left that the read would fail, and be cached as a failure of the cluster.
+// Whether to leave the request to other runs. Either the call has all the remaining time: it runs
+// without the cache's lock, after a wait for it, and each of a thousand such runs would start the
+// inner plugin only to read the same request. Or so little time is left that the read would fail,
+// and be cached as a failure of the cluster.
 bool SigningRun::leaves_it_to_others(const CallContext& call) const {
   const auto now = steady_clock::now();
   const Duration whole = run_.deadline - start_;

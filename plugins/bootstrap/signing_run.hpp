@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one run gets a client certificate: the cache, the inner plugin, and the request that waits
-// for approval.
+// Gets a client certificate in one run, with the cache, the inner plugin, and the request that
+// waits for approval.
 //
-// The cache lets one process ask while the others wait, and gives a call two thirds of its time. A
-// run waits for a request until its end, so it calls repeatedly.
+// The cache lets one process ask while the others wait, and gives a call two thirds of the run's
+// time. A run waits for a request until its own end, so it calls repeatedly.
 #pragma once
 
 #include "options.hpp"
@@ -23,7 +23,7 @@ namespace execcred::bootstrap {
 
 class SigningRun {
  public:
-  // What is referred to must outlive it.
+  // The arguments must outlive the object.
   SigningRun(const Options& options, const CredentialRequest& request, const CacheKey& key,
              const CallContext& run);
 

@@ -11,8 +11,8 @@
 
 namespace execcred::bootstrap {
 
-// Fails as request_service_account_token() does, and with no_credential for a token of another
-// account, or one that has ended or begins later.
+// Fails as request_service_account_token() does, and (no_credential) if the token is of another
+// account, has expired, or is not valid yet.
 Result<FreshCredential> request_token(const Options& options, HubClient& cluster,
                                       const CallContext& call);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From credentials to an access token: one request to Google for the credentials, and one more for
-// each impersonated service account.
+// Turns credentials into an access token: one request to Google for the credentials, and one more
+// for each impersonated service account.
 //
 // Each request is what google-auth sends, in its order.
 #pragma once
@@ -27,13 +27,14 @@ struct AccessToken {
 
 struct TokenWish {
   std::vector<std::string> scopes = {};  // of the token
-  // Whether the scopes were requested explicitly: otherwise a user's refresh token has its own.
+  // Whether the scopes were requested explicitly. If not, a user's refresh token is used with its
+  // own scopes.
   bool is_explicit = false;
 };
 
 class AccessTokenSource {
  public:
-  // All must outlive it.
+  // The arguments must outlive the source.
   AccessTokenSource(const GoogleCredentials& credentials, const Subject& subject,
                     const TlsSettings& tls)
       : credentials_(credentials), subject_(subject), tls_(tls) {}
@@ -48,27 +49,28 @@ class AccessTokenSource {
   const TlsSettings& tls_;
 };
 
-// RFC 8693 at Google's STS.
+// Token exchange (RFC 8693) at Google's STS.
 Result<AccessToken> exchange_subject(const ExternalAccount& account, const SecretString& subject,
                                      const std::vector<std::string>& scopes, HttpClient& client,
                                      CallContext& call);
 
-// RFC 7523, with an assertion of the key's.
+// JWT bearer grant (RFC 7523), with an assertion that the key signs.
 Result<AccessToken> use_key(const ServiceAccountKey& key, const std::vector<std::string>& scopes,
                             HttpClient& client, CallContext& call);
 
-// In universes other than googleapis.com a JWT that the key signed is the access token.
+// In universes other than googleapis.com, a JWT that the key signs is the access token.
 Result<AccessToken> sign_access_token(const ServiceAccountKey& key,
                                       const std::vector<std::string>& scopes, TimePoint now);
 
-// RFC 6749, section 6. Without scopes: those of the user's consent.
+// Refresh token grant (RFC 6749, section 6). Without scopes, the token has those of the user's
+// consent.
 Result<AccessToken> use_refresh_token(const AuthorizedUser& user,
                                       const std::vector<std::string>& scopes, HttpClient& client,
                                       CallContext& call);
 
 Result<AccessToken> ask_metadata_server(const std::vector<std::string>& scopes, CallContext& call);
 
-// iamcredentials' generateAccessToken.
+// Calls generateAccessToken of iamcredentials, with the token `as`.
 Result<AccessToken> impersonate(const Impersonation& impersonation, const AccessToken& as,
                                 const std::vector<std::string>& scopes, HttpClient& client,
                                 CallContext& call);

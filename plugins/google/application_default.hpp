@@ -23,9 +23,9 @@ struct ApplicationDefault {
   std::string path = {};  // of the file; empty for the metadata server
 };
 
-// Applies the options: the service account to impersonate, and the provider. Adds the fingerprint
-// of the file to the key. Fails as parse_google_credentials() does, and with configuration where a
-// file that is named is not there, or the options do not fit its type.
+// Finds and reads the credentials, and applies the options: the service account to impersonate, and
+// the provider. Adds the fingerprint of the file to the key. Fails as parse_google_credentials()
+// does, and (configuration) if a named file does not exist, or if the options do not fit its type.
 Result<ApplicationDefault> load_application_default(const Options& options,
                                                     const Environment& environment, CacheKey& key);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the members of a credentials file, for the parsers of its types.
+// Reads the members of a credentials file, for the parsers of its types.
 #pragma once
 
 #include "credentials.hpp"
@@ -10,16 +10,16 @@ namespace execcred::google {
 
 Error wrong_credentials(std::string message, std::string hint = {});
 
-// A required string; its content is never shown, and may have line breaks.
+// A required string. Its content is never shown, and may have line breaks.
 Result<SecretString> required_secret(const json::ObjectReader& reader, std::string_view name);
-// The same without control characters; empty if it is absent.
+// The same without control characters; empty if the member is absent.
 Result<SecretString> optional_secret(const json::ObjectReader& reader, std::string_view name);
 
 // A whole number within these bounds, or nullopt if it is absent.
 Result<std::optional<int>> optional_number(const json::ObjectReader& reader, std::string_view name,
                                            int least, int most);
 
-// The `credential_source`.
+// Parses external_account credentials, with their `credential_source`.
 Result<ExternalAccount> parse_external_account(const json::ObjectReader& reader,
                                                const std::string& universe_domain,
                                                const Endpoints& endpoints);

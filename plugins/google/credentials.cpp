@@ -18,7 +18,7 @@ constexpr std::string_view kOauthUrl = "https://oauth2.googleapis.com/token";
 constexpr std::string_view kAccountsPath = "/v1/projects/-/serviceAccounts/";
 constexpr std::string_view kAction = ":generateAccessToken";
 
-// In a URL an '@' is encoded, because a partial parser could read it as user info.
+// Encodes '@' in the path of a URL, because a partial parser could read it as user info.
 std::string with_encoded_at(std::string_view text) {
   const std::size_t scheme = text.find("://");
   const std::size_t path = scheme == std::string_view::npos ? scheme : text.find('/', scheme + 3);
@@ -70,7 +70,7 @@ Status read_lifetime(const json::ObjectReader& reader, Impersonation& impersonat
   return {};
 }
 
-// The scopes of the file, a string or an array.
+// The scopes of the file, which are a string or an array.
 Result<std::vector<std::string>> read_scopes(const json::ObjectReader& reader) {
   std::vector<std::string> scopes;
   const json::Value* const value = reader.find("scopes");

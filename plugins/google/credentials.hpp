@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The content of a Google credentials file (https://google.aip.dev/auth/4110 and following): the
-// identity, and how to get an access token.
+// identity, and how to get an access token for it.
 //
-// Read strictly: a member of the wrong kind, a source that is given twice or not at all, an e-mail
-// address that could change a path are errors. Members without effect on an access token
-// (quota_project_id, project_id, token_info_url, ...) are ignored.
+// The file is read strictly: it is an error if a member is of the wrong kind, if a source is given
+// twice or not at all, or if an e-mail address could change a path. Members without effect on an
+// access token (quota_project_id, project_id, token_info_url, ...) are ignored.
 #pragma once
 
 #include "endpoints.hpp"
@@ -23,7 +23,7 @@
 
 namespace execcred::google {
 
-// The service account of the machine or Pod: there is no file.
+// The service account of the machine or Pod; there is no file.
 struct MetadataServer {};
 
 struct ServiceAccountKey {
@@ -98,12 +98,12 @@ struct GoogleCredentials {
   std::string universe_domain = std::string(kDefaultUniverse);
 };
 
-// Fails with configuration (malformed, or of a type that is not supported), or with no_credential
-// (its URLs lead elsewhere).
+// Fails (configuration) if the text is malformed or of a type that is not supported;
+// (no_credential) if its URLs are not allowed.
 Result<GoogleCredentials> parse_google_credentials(std::string_view text,
                                                    const Endpoints& endpoints);
 
-// Impersonation of the account, by the universe's own endpoint.
+// Impersonation of the account, by the iamcredentials endpoint of the universe.
 Result<Impersonation> impersonation_of(const std::string& account, std::string_view universe_domain,
                                        const Endpoints& endpoints);
 

@@ -12,7 +12,8 @@
 namespace execcred::google {
 namespace {
 
-// "sts" and its other names: sts.mtls, us-east1-sts, sts.us-east1.rep, sts-psc.p.
+// Whether a label is `name` or another name of that service: sts, sts.mtls, us-east1-sts,
+// sts.us-east1.rep, sts-psc.p.
 bool has_label_of(std::string_view labels, std::string_view name) {
   for (const std::string_view label : split(labels, '.')) {
     if (label == name || label.starts_with(std::string(name) + "-") ||
@@ -29,7 +30,7 @@ bool is_google_service(std::string_view host, std::string_view name) {
   return has_label_of(host.substr(0, host.size() - ending.size()), name);
 }
 
-// The token URL in older keys.
+// Whether the host is one of a token URL; older keys have other hosts.
 bool is_oauth_host(std::string_view host) {
   constexpr std::array<std::string_view, 2> kEarlier = {"accounts.google.com",
                                                         "www.googleapis.com"};
@@ -37,7 +38,7 @@ bool is_oauth_host(std::string_view host) {
          std::find(kEarlier.begin(), kEarlier.end(), host) != kEarlier.end();
 }
 
-// google-github-actions/auth writes such credentials.
+// google-github-actions/auth writes credentials with such hosts.
 bool is_github_actions(std::string_view host) {
   return host.ends_with(".actions.githubusercontent.com");
 }

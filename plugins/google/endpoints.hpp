@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The allowed destinations of a credentials file's secrets: the matching service of Google, and the
-// servers of --allow-endpoint. A credentials file is often written by another tool, and without
-// this check its URLs would decide who gets the tokens.
+// The destinations to which the secrets of a credentials file may be sent: the matching service of
+// Google, and the servers of --allow-endpoint. A credentials file is often written by another tool,
+// and without this check its URLs would decide which server gets the tokens.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -24,12 +24,12 @@ enum class Service {
 
 class Endpoints {
  public:
-  // `allowed` must outlive them.
+  // `allowed` must outlive this.
   explicit Endpoints(const std::vector<UrlPattern>& allowed) : allowed_(allowed) {}
 
-  // `field` is where the URL stands. https only; a subject token may also come by http from this
-  // machine and metadata servers. Fails with configuration (no such URL), or with no_credential (a
-  // foreign host).
+  // `field` is the member that contains the URL. The URL must be https; a subject token may also
+  // come by http from this machine and from metadata servers. Fails (configuration) if the URL is
+  // malformed or must be https; (no_credential) if its host is not allowed.
   Status check(Service service, const std::string& url, std::string_view field) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// https://google.aip.dev/auth/4117
+// Parses external_account credentials (https://google.aip.dev/auth/4117).
 #include "credential_reader.hpp"
 
 #include <execcred/aws/region.hpp>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kAwsTokenType = "urn:ietf:params:aws:token-type:aws4_request";
 
-// The member of the JSON that holds the token; empty where the whole text is it.
+// The member of the JSON that contains the token; empty if the whole text is the token.
 Result<std::string> parse_format(const json::ObjectReader& source) {
   const std::optional<json::ObjectReader> format = TRY(source.optional_object("format"));
   if (!format) return std::string();
@@ -85,7 +85,8 @@ Result<ExecutableSource> parse_executable(const json::ObjectReader& source) {
   return executable;
 }
 
-// sts.REGION.DOMAIN of one of AWS's partitions, also with FIPS or both IP families.
+// Whether the host is sts.REGION.DOMAIN of one of AWS's partitions, also with FIPS or both IP
+// families.
 bool is_regional_sts(std::string_view host) {
   constexpr std::array<std::string_view, 8> kDomains = {
       ".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu",   ".api.aws",
@@ -105,8 +106,8 @@ bool is_identity_query(std::string_view query) {
          query == "Version=2011-06-15&Action=GetCallerIdentity";
 }
 
-// The request is signed with our AWS credentials, and Google's STS sends it to AWS: it may only
-// return the identity.
+// The request is signed with this machine's AWS credentials, and Google's STS sends it to AWS, so
+// it must be one that only returns the identity.
 Status check_verification_url(const std::string& text, const std::string& field) {
   constexpr std::string_view kRegion = "{region}";
   constexpr std::string_view kForm =
@@ -175,7 +176,7 @@ Status parse_source(const json::ObjectReader& source, const Endpoints& endpoints
   return {};
 }
 
-// Workload identity pools have no such project.
+// Whether the audience is one of a workforce pool; workload identity pools have no user project.
 bool is_workforce_pool(std::string_view audience, const std::string& universe) {
   const std::string start = "//iam." + universe + "/locations/";
   return audience.starts_with(start) &&

@@ -47,7 +47,7 @@ std::string_view hint_for(int status) {
   return status == 404 ? "check the service account's e-mail address" : "";
 }
 
-// {"error":{"code":403,"message":"…","status":"PERMISSION_DENIED"}}
+// The error in {"error":{"code":403,"message":"…","status":"PERMISSION_DENIED"}}
 // (https://google.aip.dev/193).
 Error api_failure(const HttpResponse& reply, const std::string& server,
                   const SecretTexts& secrets) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kPath = "instance/service-accounts/default/token?scopes=";
 
-// The hints for a server that answers, and for a machine without one.
+// The hint: one for a server that answers, and one for a machine without a server.
 std::string_view hint_for(const Error& error) {
   if (error.kind == Error::Kind::no_credential) {
     return "the Pod or machine has no service account for this, or not with these scopes";

@@ -12,7 +12,7 @@
 namespace execcred::google {
 namespace {
 
-// One account, or those that delegate before it.
+// One account, or several: the last one, after those that delegate.
 constexpr ValueForm kAccountsForm = {
     "^([-._A-Za-z0-9]+@[-.a-z0-9]+|[0-9]+)(,([-._A-Za-z0-9]+@[-.a-z0-9]+|[0-9]+))*$"};
 constexpr ValueForm kProviderForm = {
@@ -43,7 +43,8 @@ Result<AccountChain> parse_accounts(const std::string& text) {
   return chain;
 }
 
-// RFC 6749, section 3.3, without the comma that separates scopes towards the metadata server.
+// A scope (RFC 6749, section 3.3), without the comma that separates scopes in requests to the
+// metadata server.
 Result<std::string> parse_scope(const std::string& text) {
   if (is_visible_ascii(text) && text.find_first_of(",\"\\") == std::string::npos) return text;
   return wrong(in_quotes(text) + " is no scope", "give --scope once for each");

@@ -37,14 +37,14 @@ struct Options {
 
 void add_options(OptionSet& set, Options& options);
 
-// An account by its e-mail address or number, as it may stand in a path.
+// Whether the text is an account's e-mail address or number that may be a part of a path.
 bool is_service_account(std::string_view text);
 
-// projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER. Fails
+// Checks projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER. Fails
 // (configuration).
 Status check_provider_name(std::string_view text);
 
-// What the audience is with such a provider, and what --allow-audience is compared with.
+// The audience of such a provider, with which --allow-audience is compared.
 std::string audience_of_provider(std::string_view provider, std::string_view universe_domain);
 
 }  // namespace execcred::google

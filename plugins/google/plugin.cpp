@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-google: gives the client an access token of Google Cloud, for GKE, by application
-// default credentials and without the SDK: workload identity of GKE and of other platforms, keys,
-// and what gcloud leaves after a login.
+// execcred-google: gives the client an access token of Google Cloud, for GKE. It uses application
+// default credentials without the SDK: workload identity of GKE and of other platforms, keys, and
+// the file that gcloud stores after a login.
 //
 // Such a token is valid at every cluster that its identity may use, so a mapping names with
 // --allow-server the clusters that may get it. The token is kept in the credential cache.
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kExecutables = "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES";
 
-// What GKE needs: the account's rights, and its e-mail address for RBAC.
+// The scopes that GKE needs: the account's rights, and its e-mail address for RBAC.
 const std::vector<std::string>& default_scopes() {
   static const std::vector<std::string> kScopes = {
       "https://www.googleapis.com/auth/cloud-platform",
@@ -76,7 +76,7 @@ class Google final : public Provider {
 
   std::optional<Advice> judge_field(std::string_view /*field*/, const std::string& value,
                                     const GivenOptions& given) const override {
-    // Then the field has no effect.
+    // With this option, the field has no effect.
     if (given.has(kProviderOption)) return std::nullopt;
     const Status is_name = check_provider_name(value);
     if (!is_name) return refused_field(is_name.error());
@@ -84,7 +84,7 @@ class Google final : public Provider {
     const std::vector<std::string> patterns = given.values("allow-audience");
     for (const std::string& text : patterns) {
       const Result<AudiencePattern> pattern = AudiencePattern::parse(text);
-      // One that cannot be read is reported where it stands.
+      // A malformed pattern is reported as an error of its option.
       if (!pattern || pattern->matches(audience, {})) return std::nullopt;
     }
     Advice advice = {.severity = Advice::Severity::error,

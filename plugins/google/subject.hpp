@@ -19,15 +19,15 @@ namespace execcred::google {
 
 class Subject {
  public:
-  // Adds the token's identity to the key, as far as the credentials file does not contain it. A
-  // token in a file is read, and its issuer, subject and audiences are its identity; no token is
-  // fetched. `account` is null for credentials that have no subject token. All must outlive the
+  // Adds the token's identity to the key, unless the credentials file contains it. A token in a
+  // file is read, and its issuer, subject and audiences are its identity; no token is fetched.
+  // `account` is null for credentials that have no subject token. The arguments must outlive the
   // subject.
   static Result<Subject> open(const ExternalAccount* account, const CallContext& run,
                               CacheKey& key);
 
-  // Fails with no_credential for an invalid or expired token, and as the request that fetches it
-  // does.
+  // The token. Fails (no_credential) if it is invalid or expired, and as the request that fetches
+  // it does.
   Result<SecretString> get(const TlsSettings& tls, CallContext& call) const;
 
  private:
@@ -42,24 +42,25 @@ class Subject {
 };
 
 // The token in a text: the whole text, or a string member of its JSON if `field` is not empty.
-// Fails with no_credential.
+// Fails (no_credential).
 Result<SecretString> subject_token_of(const SecretString& text, const std::string& field,
                                       const std::string& type);
 
-// See ExecutableSource; the reply's form is in https://google.aip.dev/auth/4117. The program gets
-// our environment, and GOOGLE_EXTERNAL_ACCOUNT_*. Fails with configuration where
-// GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES is not "1".
+// Runs the program of an ExecutableSource; the form of its reply is in
+// https://google.aip.dev/auth/4117. The program gets this process's environment, and
+// GOOGLE_EXTERNAL_ACCOUNT_*. Fails (configuration) if GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES is
+// not "1".
 Result<SecretString> run_executable(const ExecutableSource& source, const ExternalAccount& account,
                                     const CallContext& call);
 
-// What an executable printed, or left in its output file.
+// The reply that an executable printed, or left in its output file.
 struct ExecutableReply {
   SecretString token = {};
   std::optional<TimePoint> expires_at = {};
 };
 
-// Fails with no_credential: no such reply, one of another version, or one that reports a failure or
-// has ended at `now`.
+// Fails (no_credential) if the text is not such a reply, or one of another version, or if it
+// reports a failure or has expired at `now`.
 Result<ExecutableReply> parse_executable_reply(std::string_view text, TimePoint now);
 
 // A signed request for sts:GetCallerIdentity, which Google sends to AWS to get the identity.

@@ -26,7 +26,8 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// Derived from the other URLs if it is missing: version 1 of the service is not supported.
+// The token URL is derived from the other URLs if it is missing, because version 1 of the service
+// is not supported.
 Result<AwsMetadataUrls> metadata_urls(const AwsSource& source) {
   AwsMetadataUrls urls = {.token_lifetime = std::chrono::minutes(5)};
   if (!source.credentials_url.empty()) urls.role = source.credentials_url;
@@ -88,7 +89,7 @@ SecretString serialized(const std::string& url, const AwsRequest& request,
   document.add("method", json::Value(request.method));
   document.add("url", json::Value(url));
   std::string text = json::to_text(document);
-  // As Python's urllib.parse.quote: '/' stays.
+  // As Python's urllib.parse.quote does, '/' is not encoded.
   SecretString out = percent_encode_secret(text, "/");
   wipe(text);
   json::wipe(document);

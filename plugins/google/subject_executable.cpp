@@ -53,7 +53,7 @@ std::vector<std::string> environment_for(const ExecutableSource& source,
   return entries;
 }
 
-// The number of seconds since 1970 up to which the token is good.
+// The number of seconds since 1970 until which the token is valid.
 Result<std::optional<TimePoint>> expiration_of(const json::Value& document) {
   const json::Value* const value = document.find("expiration_time");
   if (value == nullptr || value->is_null()) return std::optional<TimePoint>();
@@ -123,7 +123,8 @@ Result<ExecutableReply> read_reply(const json::Value& document, TimePoint now) {
   return reply;
 }
 
-// The program's output file: while its token is valid, the program is not run.
+// The token in the program's output file; while it is valid, the program is not run. Empty if there
+// is none.
 Result<SecretString> read_output_file(const ExecutableSource& source, const CallContext& call) {
   if (source.output_file.empty()) return SecretString();
   std::optional<SecretString> text = TRY(read_secret_file_if_there(source.output_file));

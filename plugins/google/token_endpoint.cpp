@@ -17,7 +17,7 @@
 namespace execcred::google {
 namespace {
 
-// The audience of every assertion, wherever it is sent.
+// The audience of every assertion, to whatever URL it is sent.
 constexpr std::string_view kOauthUrl = "https://oauth2.googleapis.com/token";
 constexpr std::string_view kGrants = "urn:ietf:params:oauth:grant-type:";
 constexpr std::chrono::seconds kLifetime = std::chrono::hours(1);
@@ -122,7 +122,7 @@ Result<AccessToken> use_refresh_token(const AuthorizedUser& user,
     if (!user.reauthentication.empty()) form.add("rapt", user.reauthentication);
     return form;
   };
-  // The usual hint of a refused refresh token is about issuers; here a user must log in again.
+  // The usual hint for a refused refresh token is about issuers, but here a user must log in again.
   Result<AccessToken> token = post(request, client, call);
   if (!token && token.error().kind == Error::Kind::no_credential) {
     token.error().hint =

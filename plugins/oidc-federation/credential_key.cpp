@@ -15,7 +15,7 @@
 namespace execcred::oidc_federation {
 namespace {
 
-// An empty text is an option that is not set: none of them may be set to it.
+// An empty text means that the option is not set: none of these options may be set to it.
 void add(std::string_view name, std::string_view text, CacheKey& key) {
   if (!text.empty()) key.add(name, text);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache key: identity and purpose of the credential, without the subject token's part.
+// The cache key: the identity and purpose of the credential, without the subject token's part.
 #pragma once
 
 #include "options.hpp"

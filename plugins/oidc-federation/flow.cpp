@@ -53,7 +53,7 @@ Result<Credential> FlowRun::exchange(CallContext& call) const {
   return Credential{.token = std::move(reply.token), .expires_at = reply.expires_at};
 }
 
-// The server may give a new refresh token for each that is used.
+// The server may issue a new refresh token each time that one is used.
 Result<TokenReply> FlowRun::refresh(TokenServer& server, const SecretString& original,
                                     const std::optional<CacheDirectory>& directory,
                                     CallContext& call) const {
@@ -65,7 +65,7 @@ Result<TokenReply> FlowRun::refresh(TokenServer& server, const SecretString& ori
   }
   const RefreshTokenStore::Source source = {
       .token_server = server_url(), .client_id = options_.client.id, .original = original.copy()};
-  // The request needs time too.
+  // The request needs time too, so the store may wait for only half of it.
   const auto now = std::chrono::steady_clock::now();
   RefreshTokenStore store =
       TRY(RefreshTokenStore::open(*directory, source, now + (call.deadline - now) / 2, call.clock));

@@ -19,13 +19,12 @@ namespace execcred::oidc_federation {
 
 class FlowRun {
  public:
-  // The arguments must outlive the run. `cache` is the place for discovery documents and new
-  // refresh tokens.
+  // The arguments must outlive the run. `cache` is for discovery documents and new refresh tokens.
   FlowRun(const Options& options, const CredentialRequest& request, const Subject& subject,
           const CacheOptions& cache)
       : options_(options), request_(request), subject_(subject), cache_(cache) {}
 
-  // One call of the provider, by any flow.
+  // Makes one call of the provider, by the flow of the options.
   Result<FreshCredential> obtain(CallContext& call) const;
 
  private:

@@ -61,7 +61,7 @@ Result<T> parse_name(const std::array<Named<T>, Size>& known, std::string_view w
   return wrong(in_quotes(text) + " is no " + std::string(what), "there are: " + join(names, ", "));
 }
 
-// Not quoted: with other plugins --token is a token.
+// The text is not quoted in messages: with other plugins, --token is a token.
 Result<ReplyToken> parse_reply_token(const std::string& text) {
   if (text == "access_token") return ReplyToken::access_token;
   if (text == "id_token") return ReplyToken::id_token;
@@ -93,7 +93,7 @@ Result<RequestHeader> parse_header(const std::string& text) {
     return is_alphanumeric(c) || kNameCharacters.find(c) != std::string_view::npos;
   };
   const std::string_view name = std::string_view(text).substr(0, equals);
-  // Not quoted: the value may be a secret.
+  // The text is not quoted: the value may be a secret.
   if (equals == std::string::npos || name.empty() ||
       !std::all_of(name.begin(), name.end(), is_token)) {
     return wrong("a header is NAME=VALUE");

@@ -109,21 +109,21 @@ struct Options {
   ConciergeOptions concierge = {};
   CacheOptions cache = {};
 
-  // The flow uses a token endpoint.
+  // Whether the flow uses a token endpoint.
   bool has_server() const { return flow != Flow::pass_through && flow != Flow::pinniped; }
-  // The subject token authenticates the client.
+  // Whether the subject token authenticates the client.
   bool is_federated() const { return client.auth == ClientAuthMethod::federated; }
   bool needs_subject() const { return flow != Flow::client_credentials || is_federated(); }
 };
 
 void add_options(OptionSet& set, Options& options);
 
-// Refuses combinations that make no sense: an option that the flow does not use, a subject token
-// twice or not at all, an incomplete client authentication. Fails (configuration).
+// Fails (configuration) for combinations that make no sense: an option that the flow does not use,
+// a subject token that is given twice or not at all, an incomplete client authentication.
 Status check_options(const Options& options, const Settings& settings);
 
-// Whether a client that authenticates has a client ID. A ClusterProfile may choose it, so
-// check_options leaves it to the run where --allow-client-id is given. Fails (configuration).
+// Checks that a client that authenticates has a client ID. A ClusterProfile may choose the ID, so
+// check_options leaves this to the run if --allow-client-id is given. Fails (configuration).
 Status check_client_id(const Options& options);
 
 }  // namespace execcred::oidc_federation

@@ -212,7 +212,7 @@ Status check_client_id(const Options& options) {
 }
 
 Status check_options(const Options& options, const Settings& settings) {
-  // A missing one is reported with the other required options.
+  // A missing --flow is reported with the other required options.
   if (settings.get("flow").origin == Setting::Origin::unset) return {};
   TRY(check_uses(options, settings));
   TRY(check_subject_count(options, settings));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subject token itself as the credential, for clusters whose structured authentication trusts
-// its issuer. It is checked first, so that a misconfiguration is a message and not a 401.
+// Returns the subject token itself as the credential, for clusters whose structured authentication
+// trusts its issuer. The token is checked first, so that a misconfiguration causes a message and
+// not a 401.
 #pragma once
 
 #include <execcred/base/clock.hpp>
@@ -13,12 +14,13 @@
 
 namespace execcred::oidc_federation {
 
-// Each list of audiences, unless empty, must contain one of the token. Fails (no_credential) for
-// another audience, a token that is no JWT, and one that has ended or not begun.
+// Each list of audiences, unless empty, must contain one of the token's audiences. Fails
+// (no_credential) for another audience, for a token that is not a JWT, and for one that has expired
+// or is not valid yet.
 Result<Credential> pass_through(SecretString token, const std::vector<std::string>& audiences,
                                 const std::vector<std::string>& expected, TimePoint now);
 
-// The check of --expect-audience for any token.
+// Checks --expect-audience for any token. Fails (no_credential).
 Status check_expected_audience(const SecretString& token, const std::vector<std::string>& expected);
 
 }  // namespace execcred::oidc_federation

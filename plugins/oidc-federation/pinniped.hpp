@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pinniped's Concierge: an API of the cluster that exchanges a token, which one of its
-// authenticators accepts, for a credential of the cluster.
+// Pinniped's Concierge: an API of the cluster. It exchanges a token that one of its authenticators
+// accepts for a credential of the cluster.
 #pragma once
 
 #include "options.hpp"
@@ -11,13 +11,13 @@
 
 namespace execcred::oidc_federation {
 
-// The destination of the subject token: --concierge-endpoint, or else the cluster's own server, if
-// --allow-server allows it. Fails (configuration).
+// Checks the destination of the subject token: --concierge-endpoint, or else the cluster's own
+// server if --allow-server allows it. Fails (configuration).
 Status check_concierge_destination(const ConciergeOptions& concierge,
                                    const CredentialRequest& request);
 
-// Creates a TokenCredentialRequest, anonymously. Fails with no_credential for a refusal of the
-// Concierge, and as HttpClient::send.
+// Creates a TokenCredentialRequest, anonymously. Fails (no_credential) if the Concierge refuses,
+// and as HttpClient::send() does.
 Result<Credential> ask_concierge(const ConciergeOptions& options, const CredentialRequest& request,
                                  const SecretString& subject, CallContext& call);
 

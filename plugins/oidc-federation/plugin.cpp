@@ -21,7 +21,7 @@ namespace execcred::oidc_federation {
 
 namespace {
 
-// The Concierge is the cluster's own, at the server that a ClusterProfile names.
+// Whether the cluster's own Concierge is asked, at the server that a ClusterProfile names.
 bool asks_the_cluster(const GivenOptions& given) {
   return given.value("flow") == "pinniped" && !given.has("concierge-endpoint");
 }
@@ -39,7 +39,7 @@ class OidcFederation final : public Provider {
     if (options_.flow == Flow::pinniped) {
       set.change("audience").unused_from_profile("--flow=pinniped does not use it");
     }
-    // It may be set for other programs, and is not checked if it is not used.
+    // The variable may be set for other programs, so it is not checked if it is not used.
     if (options_.subject.named != SubjectSource::spiffe) set.change("socket").no_variables();
     return {};
   }
@@ -74,7 +74,7 @@ class OidcFederation final : public Provider {
     return needs;
   }
 
-  // In that flow an audience is only checked, and not requested.
+  // With pass-through, an audience is only checked, and not requested.
   bool mints_tokens() const override { return options_.flow != Flow::pass_through; }
 
   Result<Credential> get_credential(const CredentialRequest& request,
@@ -86,7 +86,7 @@ class OidcFederation final : public Provider {
     CacheKey key = TRY(credential_key(options_, request.info));
     const Subject subject = TRY(Subject::open(options_, run, key));
     CacheOptions cache = cache_of_run(options_.cache, request);
-    // Reading the token again is cheaper than the cache.
+    // Reading the token again costs less than the cache.
     if (options_.flow == Flow::pass_through && subject.is_local()) cache.no_cache = true;
     const FlowRun flow(options_, request, subject, cache);
     const auto ask = [&flow](CallContext& call) { return flow.obtain(call); };

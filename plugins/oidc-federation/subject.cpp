@@ -21,7 +21,7 @@
 namespace execcred::oidc_federation {
 namespace {
 
-// Unlike Environment::get, for which an empty variable is unset.
+// Unlike Environment::get, this distinguishes an empty variable from one that is not set.
 Result<SecretString> read_variable(const Environment& environment, const std::string& name) {
   for (const std::string& entry : last_of_each_name(environment.entries())) {
     if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
@@ -93,7 +93,7 @@ Result<SecretString> Subject::get(CallContext& call) const {
     deadline::enter_phase("getting the subject token");
     token = TRY(fetch(call).context("getting the subject token"));
   }
-  // The format of a refresh token is known only to its server.
+  // Only its server knows the format of a refresh token.
   if (options_.flow != Flow::refresh_token) {
     Status checked = check_lifetime(token, call.clock.now());
     if (!checked) checked.error().is_local = is_local_;

@@ -18,11 +18,11 @@ class Subject {
   // fetched. `options` and `run` must outlive the subject.
   static Result<Subject> open(const Options& options, const CallContext& run, CacheKey& key);
 
-  // It came from a file or a variable, or there is none.
+  // Whether the token came from a file or a variable, or there is none.
   bool is_local() const { return is_local_; }
 
-  // The token, fetched if necessary; empty if the flow has none. Fails (no_credential) for a JWT
-  // that is malformed, has ended or has not begun, and as the request that fetches it does.
+  // The token, fetched if necessary; empty if the flow has none. Fails (no_credential) if a JWT is
+  // malformed, has expired or is not valid yet, and as the request that fetches it does.
   Result<SecretString> get(CallContext& call) const;
 
  private:

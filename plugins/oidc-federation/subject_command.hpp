@@ -8,10 +8,10 @@
 
 namespace execcred::oidc_federation {
 
-// The command, and its environment, which may determine the identity.
+// Adds the command and its environment, which may determine the identity.
 void identify_command(const TokenCommand& command, const Environment& environment, CacheKey& key);
 
-// Fails as run_token_command() does, and (no_credential) where it prints no token.
+// Fails as run_token_command() does, and (no_credential) if the program prints no token.
 Result<SecretString> run_subject_command(const TokenCommand& command, const CallContext& call);
 
 }  // namespace execcred::oidc_federation

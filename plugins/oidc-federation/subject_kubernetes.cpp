@@ -17,13 +17,14 @@
 namespace execcred::oidc_federation {
 namespace {
 
-// The subject of a service account's token; empty where it is another's, or no JWT.
+// The subject of a JWT; empty if the token is not a JWT or has no subject.
 std::string subject_of(const SecretString& token) {
   const Result<std::optional<UnverifiedClaims>> claims = unverified_claims(token);
   return claims && claims->has_value() ? (*claims)->subject : std::string();
 }
 
-// "NAMESPACE/NAME".
+// "NAMESPACE/NAME" of the service account in a token's subject. Fails (configuration) if the
+// subject is not one.
 Result<std::string> own_service_account(const std::string& subject) {
   constexpr std::string_view kPrefix = "system:serviceaccount:";
   if (subject.starts_with(kPrefix)) {
@@ -39,8 +40,8 @@ Result<std::string> own_service_account(const std::string& subject) {
                .hint = "only in a Pod it is known without that: the Pod's own"};
 }
 
-// The identity at the hub: the kubeconfig, and the files that it names. A read error is reported
-// when the hub is asked.
+// Adds the identity at the hub: the kubeconfigs, by their content. A read error is reported when
+// the hub is asked.
 void add_kubeconfigs(std::string_view paths, CacheKey& key) {
   for (const std::string_view path : split(paths, ':')) {
     if (path.empty()) continue;
@@ -51,7 +52,7 @@ void add_kubeconfigs(std::string_view paths, CacheKey& key) {
   }
 }
 
-// A token of the same account may be another one each hour.
+// Adds the subject and not the token, because a service account's token may be replaced each hour.
 void add_identity(std::string_view kubeconfig, const Environment& environment, CacheKey& key) {
   const Result<Hub> hub = find_hub(kubeconfig, environment);
   if (!hub) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A subject token that the hub makes for one of its service accounts (TokenRequest), for the
-// identity provider's audience alone.
+// A subject token that the hub makes for one of its service accounts (TokenRequest), only for the
+// identity provider's audience.
 #pragma once
 
 #include "options.hpp"
@@ -10,10 +10,10 @@
 
 namespace execcred::oidc_federation {
 
-// The hub, by its kubeconfigs or the Pod's own identity, and the requested service account.
+// Adds the hub, with its kubeconfigs or the Pod's own identity, and the requested service account.
 Status identify_kubernetes(const Options& options, const Environment& environment, CacheKey& key);
 
-// Without --service-account, for the Pod's own.
+// Without --service-account, the token is for the Pod's own account.
 Result<SecretString> request_from_kubernetes(const Options& options, const CallContext& call);
 
 }  // namespace execcred::oidc_federation

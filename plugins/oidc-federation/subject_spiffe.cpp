@@ -30,7 +30,7 @@ std::string own_groups() {
   return text;
 }
 
-// The target of the symlink, cut to the buffer; empty if it cannot be read.
+// The target of the symbolic link, cut to the buffer's size; empty if it cannot be read.
 std::string target_of(const char* link) {
   std::array<char, 4096> path = {};
   const ssize_t size = ::readlink(link, path.data(), path.size());
@@ -38,8 +38,9 @@ std::string target_of(const char* link) {
 }
 
 // An agent attests a process by its user, its groups, its program and its cgroup, which identifies
-// the container or the service. Two processes of one user that differ in these share no entry. In a
-// cgroup namespace of its own each container's cgroup reads "0::/", so the namespaces count too.
+// the container or the service. Two processes of one user that differ in these do not share an
+// entry. In its own cgroup namespace, each container's cgroup is "0::/", so the namespaces are
+// added too.
 void identify_process(CacheKey& key) {
   identify_machine(key);
   key.add("process.uid", std::to_string(::geteuid()));

@@ -9,8 +9,8 @@
 
 namespace execcred::oidc_federation {
 
-// The agent is not asked: the properties by which it distinguishes processes represent the
-// identity.
+// Adds the properties by which the agent distinguishes processes; they represent the identity. The
+// agent is not asked.
 Status identify_spiffe(const Options& options, CacheKey& key);
 
 Result<SecretString> fetch_spiffe(const Options& options, const CallContext& call);

@@ -22,7 +22,7 @@ Error wrong(std::string message, std::string hint = {}) {
       .kind = Error::Kind::configuration, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// `field` is empty where the whole body is the token.
+// `field` is empty if the whole body is the token.
 Result<SecretString> fetch_token(HttpRequest request, const std::string& field, TlsSettings tls,
                                  CallContext& call) {
   const Url url = TRY(parse_url(request.url));
@@ -59,7 +59,7 @@ const std::string& subject_audience(const Options& options) {
 
 Status identify_url(const SubjectOptions& subject, CacheKey& key) {
   const Url url = TRY(parse_url(subject.url));
-  // The answer of a server on this machine or its link depends on the machine.
+  // The answer of a server on this machine or at a link-local address depends on the machine.
   if (is_local_host(url.host)) identify_machine(key);
   // A path, a query or a header may contain a secret.
   key.add("subject-token-url", origin_of(url));
@@ -86,7 +86,7 @@ Status identify_github_actions(const Options& options, const Environment& enviro
   const std::string url = TRY(github_url(options, environment));
   const std::string_view token =
       TRY(needed_variable(environment, "ACTIONS_ID_TOKEN_REQUEST_TOKEN"));
-  // The job's own: another job is another identity.
+  // The request token belongs to the job: another job is another identity.
   key.add("subject", "github-actions").add("subject-audience", subject_audience(options));
   key.add("subject.url.fingerprint", fingerprint("url", url));
   key.add("subject.job.fingerprint", fingerprint("job", token));

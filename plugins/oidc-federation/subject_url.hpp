@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Subject tokens that are fetched by HTTP: from a URL, from GitHub Actions, from Google's metadata
-// server. (token_source.hpp has the rule for
-// plain http.)
+// server. execcred/oauth/local_url.hpp has the rule for plain http.
 #pragma once
 
 #include "options.hpp"
@@ -13,18 +12,18 @@
 
 namespace execcred::oidc_federation {
 
-// What --subject-audience says, or the issuer.
+// The value of --subject-audience, or else the issuer.
 const std::string& subject_audience(const Options& options);
 
 Status identify_url(const SubjectOptions& subject, CacheKey& key);
 Result<SecretString> fetch_url(const SubjectOptions& subject, CallContext& call);
 
-// ACTIONS_ID_TOKEN_REQUEST_URL and ACTIONS_ID_TOKEN_REQUEST_TOKEN.
+// Reads ACTIONS_ID_TOKEN_REQUEST_URL and ACTIONS_ID_TOKEN_REQUEST_TOKEN.
 Status identify_github_actions(const Options& options, const Environment& environment,
                                CacheKey& key);
 Result<SecretString> fetch_github_actions(const Options& options, CallContext& call);
 
-// GCE_METADATA_HOST, or metadata.google.internal.
+// Uses GCE_METADATA_HOST, or metadata.google.internal.
 Status identify_gcp_metadata(const Options& options, const Environment& environment, CacheKey& key);
 Result<SecretString> fetch_gcp_metadata(const Options& options, CallContext& call);
 

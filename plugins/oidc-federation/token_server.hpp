@@ -21,12 +21,13 @@ namespace execcred::oidc_federation {
 class TokenServer {
  public:
   // Reads the files of the options: CA, secret, keys, actor token. Sends nothing. The arguments
-  // must outlive the server; without a directory, discovery documents are not stored. Fails with
-  // configuration (a file cannot be read), or with no_credential (its content is invalid).
+  // must outlive the server; without a directory, discovery documents are not stored. Fails
+  // (configuration) if a file cannot be read, (no_credential) if its content is invalid.
   static Result<TokenServer> open(const Options& options, CallContext& call,
                                   const CacheDirectory* directory);
 
-  // The subject is a token, an assertion or a refresh token, as the flow has it; empty for none.
+  // Requests a token. `subject` is a token, an assertion or a refresh token, by the flow; empty if
+  // there is none.
   Result<TokenReply> ask(const SecretString& subject);
 
  private:

@@ -24,7 +24,7 @@ Result<SvidType> parse_type(const std::string& text) {
   return wrong(in_quotes(text) + " is neither jwt nor x509");
 }
 
-// An agent answers Unavailable for an empty one, as if a retry would help.
+// For an empty audience, an agent answers Unavailable, as if a retry would help.
 Result<std::string> parse_audience(const std::string& text) {
   if (!trim(text).empty()) return text;
   return wrong("an audience is empty");
@@ -62,7 +62,7 @@ void add_options(OptionSet& set, Options& options) {
 }
 
 Status check_options(const Options& options, const Settings& settings) {
-  // A variable may be meant for other plugins of the same controller.
+  // A variable is not an error: it may be for other plugins of the same controller.
   const bool has_audience_flag = settings.is_flag("audience");
   if (options.type == SvidType::x509 && has_audience_flag) {
     return wrong("--audience has no use with --type=x509", "only a JWT-SVID has one");

@@ -24,7 +24,7 @@ struct Options {
 
 void add_options(OptionSet& set, Options& options);
 
-// Combinations that make no sense. Fails (configuration).
+// Fails (configuration) for combinations that make no sense.
 Status check_options(const Options& options, const Settings& settings);
 
 }  // namespace execcred::spiffe

@@ -2,8 +2,9 @@
 // execcred-spiffe: gives the client the identity that a SPIFFE agent issues to this process, as a
 // token (JWT-SVID) or as a certificate with its key (X.509-SVID).
 //
-// The agent keeps what it issues and renews it, so nothing is cached here. It attests the process
-// that connects to its socket: the plugin connects itself, and starts no other program.
+// The agent stores and renews what it issues, so nothing is cached here. It attests the process
+// that connects to its socket, so the plugin makes the connection itself and starts no other
+// program.
 #include "plugin.hpp"
 
 #include "options.hpp"
@@ -79,7 +80,7 @@ class Spiffe final : public Provider {
     return credential;
   }
 
-  // The API server takes the user from the common name, and ignores the SPIFFE ID.
+  // The API server reads the user's name from the common name, and ignores the SPIFFE ID.
   Status check_common_name(const X509Svid& svid) const {
     if (!svid.common_name.empty() || options_.allow_empty_cn) return {};
     return Error{.kind = Error::Kind::no_credential,

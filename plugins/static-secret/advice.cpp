@@ -9,7 +9,7 @@
 namespace execcred::static_secret {
 namespace {
 
-// Each is a place to read from instead of the hub.
+// Each option names a place to read from instead of the hub.
 constexpr std::array<std::string_view, 4> kFileSources = {
     "secret-dir", "kubeconfig-file", "client-certificate", "credential-bundle-file"};
 
@@ -18,7 +18,7 @@ Convention convention_of(const GivenOptions& given) {
   return known ? *known : conventions().front();
 }
 
-// Unless --secret-name names the Secret.
+// Whether the cluster's name selects the Secret, unless --secret-name names it.
 bool asks_for_cluster_name(const Convention& convention) {
   constexpr std::string_view kClusterName = "{clusterName}";
   return convention.name == "cp-creds" || convention.lookup == Lookup::argocd ||
@@ -35,14 +35,14 @@ Format format_of(const GivenOptions& given) {
   return format ? *format : convention_of(given).format;
 }
 
-// Formats that name their server, which must be that of the ClusterProfile.
+// Whether the format contains the server, which must be that of the ClusterProfile.
 bool names_its_server(Format format) {
   return format == Format::kubeconfig || format == Format::argocd;
 }
 
 }  // namespace
 
-// Problems that the plugin finds only in a run for a cluster.
+// Reports problems that the plugin would otherwise find only in a run for a cluster.
 std::vector<Advice> advise(const GivenOptions& given) {
   const std::string_view convention = convention_of(given).name;
   if (convention == "managed-serviceaccount" && !given.has("secret-name")) {
@@ -76,7 +76,7 @@ std::vector<std::string> needs_of_cluster(const GivenOptions& given) {
 std::string_view reach_of_tokens(const GivenOptions& given) {
   if (format_of(given) != Format::token) return {};
   if (given.has("server-annotation")) return {};
-  // A fixed cluster name also fixes the Secret that it selects.
+  // A fixed cluster name also determines the Secret that it selects.
   bool is_one_secret = given.has("cluster");
   for (const std::string_view name : {"secret-name", "secret-dir"}) {
     for (const std::string& text : given.values(name)) {

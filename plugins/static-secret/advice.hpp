@@ -10,7 +10,7 @@
 
 namespace execcred::static_secret {
 
-// As Provider::advise, reach and needs_of_cluster.
+// The implementations of Provider::advise, reach and needs_of_cluster.
 std::vector<Advice> advise(const GivenOptions& given);
 std::string_view reach_of_tokens(const GivenOptions& given);
 std::vector<std::string> needs_of_cluster(const GivenOptions& given);

@@ -62,7 +62,7 @@ Result<std::vector<std::string>> certificates_of(std::string_view pem, const std
                  "it must be certificates in PEM");
 }
 
-// Every certificate that the client would trust must be among the stored ones. The stored object
+// Every CA certificate that the client would trust must be among the stored ones. The stored object
 // may have more: in a rotation it gets the new CA before the ClusterProfile does.
 Status check_authority(const StoredServer& stored, const Cluster& cluster) {
   if (stored.certificate_authority.empty()) return {};
@@ -94,7 +94,7 @@ Status check_no_authority(const StoredCredential& stored, const Options& options
   const StoredServer& server = stored.servers.front();
   const std::optional<std::string> pem = decode_base64(cluster.certificate_authority_data);
   const bool brings_one = !pem || !pem->empty();
-  // The CA of an allowed proxy is its own.
+  // An allowed proxy has a CA of its own.
   if (!brings_one || !is_same_server(server.server, cluster.server)) return {};
   return refused(std::string(kAuthority) + " is set, and " + server.origin +
                      " has no CA, so it trusts the system's",
@@ -131,7 +131,7 @@ Status check_server(const StoredServer& stored, const Options& options, const Cl
 }
 
 // Each audience of a token is a server that accepts it. A token without an audience is valid at all
-// of them.
+// servers.
 bool have_common_audience(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   const std::set<std::string_view> others(b.begin(), b.end());
   return a.empty() || b.empty() ||
@@ -144,7 +144,7 @@ bool is_from_same_issuer(const SecretString& own, const SecretString& stored) {
   const Result<std::optional<UnverifiedClaims>> a = unverified_claims(own);
   const Result<std::optional<UnverifiedClaims>> b = unverified_claims(stored);
   if (!a || !*a || !b || !*b) return false;
-  // kubeadm's clusters share issuer and audience, so the key decides.
+  // Clusters of kubeadm share issuer and audience, so the key distinguishes them.
   return (*a)->issuer == (*b)->issuer && (*a)->key_id == (*b)->key_id &&
          have_common_audience((*a)->audiences, (*b)->audiences);
 }
@@ -177,7 +177,7 @@ Status add_annotated_server(const StoredSecret& secret, const Options& options,
   if (options.what() == Format::token) {
     authority = TRY(authority_beside(secret));
   }
-  // It has no name of its own.
+  // The annotation has no TLS server name of its own.
   const StoredServer beside = stored.servers.empty() ? StoredServer{} : stored.servers.front();
   stored.servers.push_back({.server = std::string(trim(found->second)),
                             .certificate_authority = std::move(authority),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where other projects keep the credential of a cluster: one table of their conventions. Each has
-// the defaults of its own reader; options of the same names replace them.
+// The places in which other projects store the credential of a cluster: one table of their
+// conventions. Each has the defaults of its project's reader; options of the same names replace
+// them.
 #pragma once
 
 #include <execcred/base/result.hpp>
@@ -11,7 +12,7 @@
 
 namespace execcred::static_secret {
 
-// What a stored value is.
+// The kind of a stored value.
 enum class Format {
   token,        // a bearer token
   kubeconfig,   // the credential of one of its users
@@ -35,13 +36,14 @@ enum class Lookup {
   in_files,   // no Secret: a certificate and its key on disk
 };
 
-// This side's own namespace: the first of these that is known.
+// The namespace of this process: the first of these that is known.
 enum class OwnNamespace {
   kubeconfig_first,   // the kubeconfig's context, the Pod's, "default"
   environment_first,  // NAMESPACE, the Pod's, the kubeconfig's context, "default"
 };
 
-// What a ClusterProfile may set besides clusterName, in the spelling of the convention's reader.
+// The fields that a ClusterProfile may set besides clusterName, in the spelling of the convention's
+// reader.
 enum class ProfileFields {
   none,
   kubeconfig_reader,  // name, key, namespace, context
@@ -64,17 +66,17 @@ struct Convention {
 
 std::span<const Convention> conventions();
 std::span<const std::string_view> convention_names();
-// Fails (configuration) with the names that there are.
+// Fails (configuration); the hint lists the names.
 Result<Convention> parse_convention(std::string_view name);
 
 Result<Format> parse_format(std::string_view name);
 std::span<const std::string_view> format_names();
 
-// The convention determines which options a ClusterProfile may set. Fields of other conventions are
-// ignored, as its own reader does, so that a fleet can change its convention.
+// Declares which options a ClusterProfile may set, by the convention. Fields of other conventions
+// are ignored, as the convention's own reader does, so that a fleet can change its convention.
 void declare_profile_fields(OptionSet& options, const Convention& convention);
 
-// What --show-config prints for options that are not set.
+// Declares what --show-config prints for options that are not set.
 void declare_defaults(OptionSet& options, const Convention& convention);
 
 }  // namespace execcred::static_secret

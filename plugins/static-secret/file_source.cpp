@@ -43,7 +43,7 @@ struct FileNames {
   const char* key;
 };
 
-// Istio's files; their root certificate has no field in ExecCredential.
+// The files that Istio mounts. Their root certificate has no field in ExecCredential.
 constexpr std::array<FileNames, 2> kMounted = {{
     {"/var/run/secrets/workload-spiffe-credentials", "certificates.pem", "private_key.pem"},
     {"/etc/certs", "cert-chain.pem", "key.pem"},
@@ -55,7 +55,7 @@ Error no_file(const fs::path& path) {
                .cause = cause::kSourceMissing};
 }
 
-// Both from one state of their folder, where they share one.
+// Reads both files, in one state of their directory if they are in the same one.
 Result<Pair> read_pair(const CertificateFiles& files) {
   if (files.certificate.parent_path() != files.key.parent_path()) {
     Pair pair;
@@ -70,7 +70,7 @@ Result<Pair> read_pair(const CertificateFiles& files) {
   return Pair{.certificates = *std::move(contents[0]), .key = *std::move(contents[1])};
 }
 
-// Which of the known sets of files is there, by its certificate.
+// The first of the known sets of files whose certificate exists.
 Result<CertificateFiles> find_mounted(const std::string& folder) {
   std::vector<std::string> looked_for;
   for (const FileNames& names : kMounted) {
@@ -120,7 +120,8 @@ Result<StoredCredential> read_certificate_files(const Options& options, const Pl
   return read_pair_of(files, now);
 }
 
-// Key and certificates of one state: the kubelet swaps the file as a whole (KEP-4317).
+// Reads a bundle. Its key and certificates are of one state: the kubelet replaces the file as a
+// whole (KEP-4317).
 Result<StoredCredential> read_bundle(const fs::path& path, TimePoint now) {
   const std::string reading = "reading --credential-bundle-file " + in_quotes(path.native());
   const SecretString bundle =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credentials in files: a mounted Secret's folder, and a certificate beside its key.
+// Credentials in files: a mounted Secret's directory, or a certificate and its key.
 #pragma once
 
 #include "options.hpp"
@@ -7,9 +7,9 @@
 
 namespace execcred::static_secret {
 
-// The files that the options name: a mounted Secret's keys, all of one state of the volume; a
-// kubeconfig; a certificate and its key, of the two options, else of the folders that Istio mounts
-// them in (or of --secret-dir).
+// Reads the files that the options name: a mounted Secret's keys, all of one state of the volume; a
+// kubeconfig; a bundle; or a certificate and its key, of the two options, or else of the
+// directories in which Istio mounts them (or of --secret-dir).
 //
 // If a certificate and a key do not belong together, a rotation is in progress: they are read
 // again, with growing pauses, until shortly before the deadline. A missing file fails at once.

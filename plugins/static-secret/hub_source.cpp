@@ -11,7 +11,7 @@
 namespace execcred::static_secret {
 namespace {
 
-// Each may be a mebibyte, and at most one further match needs to be read.
+// Each Secret may have 1 MiB, and at most one further match needs to be read.
 constexpr std::size_t kPageOfMatches = 2;
 constexpr std::size_t kPageOfCandidates = 20;
 
@@ -35,7 +35,7 @@ HubResource secrets_of(const Plan& plan, std::string name) {
 
 std::string called(const StoredSecret& secret) { return "Secret " + in_quotes(secret.full_name()); }
 
-// The conditions of the request, checked again on the answer.
+// Checks the name and namespace of the request again in the reply.
 Status check_identity(const StoredSecret& secret, const Plan& plan, const std::string& name) {
   const bool is_named = name.empty() || secret.name == name;
   if (is_named && secret.name_space == plan.name_space) return {};

@@ -148,7 +148,7 @@ void add_rules(OptionSet& set, Options& options) {
       .no_environment();
 }
 
-// No other place may be named beside it, not even that of the hub.
+// No other source may be named beside the bundle, not even the hub.
 Status check_bundle(const Options& options, const Settings& settings) {
   if (options.credential_bundle_file.empty()) return {};
   if (options.convention.lookup == Lookup::in_files) {

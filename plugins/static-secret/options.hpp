@@ -57,7 +57,7 @@ struct Options {
 
 void add_options(OptionSet& set, Options& options);
 
-// Combinations that make no sense. Fails (configuration).
+// Fails (configuration) for combinations that make no sense.
 Status check_options(const Options& options, const Settings& settings);
 
 // A Secret of the API, or the files of a volume, with every template expanded and every name
@@ -74,8 +74,9 @@ struct Plan {
   std::string secret_dir = {};
 };
 
-// `own_namespace` is this side's. Fails with configuration (a name that is missing or malformed),
-// or no_credential (a namespace or cluster that a rule refuses).
+// `own_namespace` is that of this process; `is_namespace_literal` is true if the namespace option
+// does not come from a ClusterProfile. Fails (configuration) if a name is missing or malformed,
+// (no_credential) if a rule refuses a namespace or cluster.
 Result<Plan> make_plan(const Options& options, const CredentialRequest& request,
                        const std::string& own_namespace, bool is_namespace_literal);
 

@@ -20,7 +20,7 @@ std::string or_default(const std::string& given, std::string_view fallback) {
   return given.empty() ? std::string(fallback) : given;
 }
 
-// A name with a template that Argo CD or Helm should have replaced.
+// Fails (configuration) if the name contains a template that Argo CD or Helm should have replaced.
 Status check_expanded(const std::string& what, std::string_view text) {
   if (text.find("{{") == std::string_view::npos) return {};
   return wrong(what + " " + in_quotes(text) + " has a template that nobody expanded",
@@ -28,7 +28,7 @@ Status check_expanded(const std::string& what, std::string_view text) {
                "and {server.host}");
 }
 
-// The ClusterProfile's field that would set the option, but is "".
+// The note that the ClusterProfile's field for the option is ""; empty if it is not.
 std::string empty_field(const CredentialRequest& request, std::string_view option) {
   if (request.settings == nullptr) return {};
   const std::string_view name = option.substr(2, option.find('=') - 2);
@@ -36,8 +36,8 @@ std::string empty_field(const CredentialRequest& request, std::string_view optio
   return field.empty() ? field : ": " + std::string(kConfigPath) + "." + field + " is empty";
 }
 
-// Errors about names in this field of a ClusterProfile, or in the mapping. Without a field, only
-// the option can name it.
+// The error for a name that is missing in this field of a ClusterProfile and in the mapping.
+// Without a field, only the option can name it.
 Error unnamed(const CredentialRequest& request, std::string problem, std::string_view field,
               const std::string& option) {
   problem += empty_field(request, option);
@@ -156,7 +156,7 @@ Result<std::string> plan_cluster_name(const Options& options, const CredentialRe
       options.convention.lookup == Lookup::istio ||
       (options.convention.lookup == Lookup::argocd && options.secret_name.empty());
   if (!goes_by_it) return request.cluster_name;
-  // By the template, so that a missing name gives the same message.
+  // The template is expanded so that a missing name gives the same message.
   return request.expand("--cluster", "{clusterName}");
 }
 

@@ -70,8 +70,8 @@ class StaticSecret final : public Provider {
     return stored;
   }
 
-  // Nothing is read from a hub, but a file may contain one of its tokens: that of the Pod's
-  // cluster, or of the kubeconfig. A kubeconfig that was not passed need not be usable.
+  // Nothing is read from a hub, but a file may contain a token of one: of the Pod's cluster, or of
+  // the kubeconfig's. A kubeconfig that was not passed as a flag need not be usable.
   Result<std::vector<HubIdentity>> identities_beside_files(const Environment& environment) const {
     std::vector<HubIdentity> own;
     if (Result<SecretString> token = in_cluster_token(environment)) {

@@ -25,7 +25,7 @@ struct Refused {
   std::string_view hint;
 };
 
-// Ways of logging in that are no credential: they make one, by running or calling something.
+// Login methods that are not credentials: they make a credential by running or calling something.
 constexpr std::array<Refused, 3> kRefused = {{
     {"execProviderConfig",
      "it names a command, which this plugin would run for the writer of the Secret",
@@ -49,12 +49,12 @@ Status check_refused(const json::ObjectReader& config) {
   return {};
 }
 
-// Base64, as Go's encoding/json writes bytes.
+// The value of a field that is base64, as Go's encoding/json writes bytes.
 Result<SecretString> bytes(const json::ObjectReader& object, std::string_view name) {
   const json::Value* const text = object.find(name);
   if (text == nullptr || is_empty_text(*text)) return SecretString();
   if (text->string() == nullptr) return rejected(object.path_of(name) + " is no string");
-  // Which passes over line breaks, as Go's does.
+  // decode_base64() skips line breaks, as Go does.
   std::optional<std::string> decoded = decode_base64(*text->string());
   if (!decoded) return rejected(object.path_of(name) + " is no base64");
   SecretString value(*decoded);
@@ -113,7 +113,7 @@ Result<StoredCredential> read_argocd(std::string_view server, const SecretString
   Status status = read();
   json::wipe(*document);
   if (status) return stored;
-  // Malformed fields are the Secret's, and so data.
+  // Malformed fields are in the Secret, so they are no error of the configuration.
   status.error().kind = Error::Kind::no_credential;
   return std::move(status).error();
 }

@@ -19,10 +19,11 @@ namespace {
 
 constexpr std::size_t kMostKeysNamed = 8;
 
-// Rancher Fleet's, beside a kubeconfig.
+// Keys of Rancher Fleet, beside a kubeconfig.
 constexpr std::string_view kFleetServer = "apiServerURL";
 constexpr std::string_view kFleetAuthority = "apiServerCA";
-// Of a ServiceAccount's token, and Karmada's. Beside tls.crt it would be the CA of the client's.
+// The CA of a ServiceAccount's token, and Karmada's. Beside tls.crt, it would be the CA of the
+// client certificate.
 constexpr std::array<std::string_view, 2> kAuthorities = {"ca.crt", "caBundle"};
 constexpr std::string_view kCertificate = "tls.crt";
 constexpr std::string_view kPrivateKey = "tls.key";
@@ -47,7 +48,7 @@ Result<SecretString> required(const StoredSecret& secret, const Plan& plan, std:
   std::optional<SecretString> value = TRY(secret.value(key));
   if (value && !value->trimmed().empty()) return *std::move(value);
   if (value) return missing("key " + in_quotes(key) + " of " + called(secret, plan) + " is empty");
-  // Of a folder, only what was asked for has been read.
+  // Only the requested keys of a directory have been read.
   if (secret.is_decoded) {
     return missing(called(secret, plan) + " has no key " + in_quotes(key),
                    "check --key, and which Secret is mounted there");

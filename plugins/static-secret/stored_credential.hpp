@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Secret or a file holds, in each of its formats: the credential, and the servers that it
-// is stored for.
+// The content of a Secret or a file, in each of the formats: the credential, and the servers that
+// it is stored for.
 #pragma once
 
 #include "options.hpp"
@@ -27,29 +27,31 @@ struct StoredServer {
 struct StoredCredential {
   Credential credential = {};
   std::vector<StoredServer> servers = {};
-  // Says all of how its server is verified, as a kubeconfig does: without a CA it trusts those of
-  // the system.
+  // Whether the stored object defines completely how its server is verified, as a kubeconfig does:
+  // without a CA, it trusts those of the system.
   bool is_self_contained = false;
 };
 
-// PEM of the CA that is stored beside a token; empty where there is none.
+// The PEM of the CA that is stored beside a token; empty if there is none.
 Result<std::string> authority_beside(const StoredSecret& secret);
 
-// The keys of a Secret that matter for a format; the first must be there.
+// The keys of a Secret that matter for a format; the first must exist.
 std::vector<std::string> keys_of(const Options& options, const Plan& plan);
 
-// Fails (no_credential) where something is missing, malformed, expired or refused.
+// Fails (no_credential) if something is missing, malformed, expired or refused.
 Result<StoredCredential> read_stored(const StoredSecret& secret, const Plan& plan,
                                      const Options& options, TimePoint now);
 
-// `folder` is the kubeconfig's, for relative paths in it; empty for one that is no file.
+// `folder` is the kubeconfig's directory, for relative paths in it; empty if the kubeconfig is not
+// a file.
 Result<StoredCredential> read_stored_kubeconfig(std::string_view text, const Options& options,
                                                 TimePoint now,
                                                 const std::filesystem::path& folder = {});
 
-// A token with its own end: a JWT's, checked.
+// Adds a token. The expiry of a JWT is checked, and limits that of the credential.
 Status add_token(const SecretString& content, TimePoint now, Credential& credential);
-// A certificate and its key, checked; the credential ends when the certificate does.
+// Adds a certificate and its key, both checked. The credential expires with the certificate at the
+// latest.
 Status add_certificate(std::string_view certificates, const SecretString& key, TimePoint now,
                        Credential& credential);
 

@@ -17,7 +17,7 @@ Error rejected(std::string message, std::string hint = {}) {
       .kind = Error::Kind::no_credential, .message = std::move(message), .hint = std::move(hint)};
 }
 
-// Reached only where --allow-field allowed the path.
+// A path is read only if --allow-field allowed it.
 Result<SecretString> data_or_file(std::string_view data, const std::string& path,
                                   std::string_view field) {
   if (data.empty())

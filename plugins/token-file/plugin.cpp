@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execcred-token-file: gives the client the bearer token kept in a file.
+// execcred-token-file: gives the client the bearer token in a file.
 //
 // The usual file is a projected service-account token, which the kubelet renews in place. So the
 // plugin reads it on every call and caches nothing; the token's own "exp" claim, bounded
@@ -35,7 +35,7 @@ class TokenFile final : public Provider {
         .from_profile();
   }
 
-  // {server.host} in its name binds a token to the server.
+  // {server.host} in the file's name binds a token to the server.
   std::string_view reach(const GivenOptions& given) const override {
     const std::string file = given.value("token-file");
     if (file.empty() || file.find("{server.host}") != std::string::npos) return {};
@@ -58,7 +58,8 @@ class TokenFile final : public Provider {
     Credential credential;
     credential.token = TRY(bearer_token(content));
 
-    // Only the API server can check the signature; here "exp" is a time to ask again.
+    // Only the API server can check the signature. Here, "exp" is only the time at which the client
+    // asks again.
     const std::optional<UnverifiedClaims> claims = TRY(unverified_claims(credential.token));
     if (claims) {
       TRY(check_lifetime(*claims, now));
